@@ -18,6 +18,7 @@ function woff2Only(): Plugin {
 export default defineConfig({
   plugins: [woff2Only(), svelte(), svelteTesting()],
   resolve: {
+    dedupe: ['katex', 'dompurify', 'marked'], // Mermaid brings its own of each
     alias: { $lib: path('./src/lib'), $shared: path('./src/components/shared') },
   },
   server: { watch: { ignored: ['**/e2e/**', '**/dist/**', '**/wailsjs/**'] } },

@@ -236,7 +236,8 @@ type SendRequest struct {
 	Images    []ImageUpload `json:"images"`
 	Files     []FileView    `json:"files"`
 	Memories  []MemoryChip  `json:"memories"`
-	Model     string        `json:"model"`
+	Model     string        `json:"model"`  // of this message; "": the session's
+	Effort    string        `json:"effort"` // likewise
 	// Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
 	Incomplete string `json:"incomplete"`
 }
@@ -465,7 +466,8 @@ const (
 	ChangeDraft    = "draft" // ID is the branch
 	ChangeSettings = "settings"
 	ChangeRecovery = "recovery"
-	ChangeReindex  = "reindex" // of vectors; ID is "done/total"
-	ChangeCall     = "call"    // a tool call moved, or its progress; ID is the call
-	ChangeTools    = "tools"   // what is offered, accepted or permitted
+	ChangeReindex  = "reindex"  // of vectors; ID is "done/total"
+	ChangeCall     = "call"     // a tool call moved, or its progress; ID is the call
+	ChangeTools    = "tools"    // what is offered, accepted or permitted
+	ChangePrograms = "programs" // other programs that use this memory
 )

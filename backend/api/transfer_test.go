@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,7 @@ type writer struct {
 	plan  ExportPlan
 	wrote []ExportRequest
 	err   error
+	size  int // of what WriteTo writes, beside its beginning
 }
 
 func (w *writer) Plan(_ context.Context, r ExportRequest) (ExportPlan, error) {
@@ -51,6 +53,11 @@ func (w *writer) Write(_ context.Context, r ExportRequest, tell Tell) (string, e
 	w.wrote = append(w.wrote, r)
 	tell(3, 4, "turns", "")
 	return r.Path, nil
+}
+
+func (w *writer) WriteTo(_ context.Context, r ExportRequest, out io.Writer) error {
+	_, err := io.WriteString(out, "<p>"+r.Format+" "+r.BranchID+strings.Repeat("x", w.size))
+	return err
 }
 
 func (w *writer) DragFile(_ context.Context, r ExportRequest) (DraggedFile, error) {
@@ -401,5 +408,42 @@ func TestTasksAreTold(t *testing.T) {
 	defer mu.Unlock()
 	if !slices.Contains(told, begun[0].ID) || !slices.Contains(told, begun[1].ID) {
 		t.Errorf("%v", told)
+	}
+}
+
+// A text of the page is saved where the person says, whole, and under a name that is none but a name.
+func TestSaveText(t *testing.T) {
+	d := newDesk(t)
+	if _, err := d.transfer.SaveText("a.go", "x"); chat.CodeOf(err) != chat.CodeUnavailable || chat.AsError(err).Hint == "" {
+		t.Errorf("without a dialog: %v", err)
+	}
+	dir, suggested := t.TempDir(), ""
+	d.core.Shell.PickTarget = func(s string) (string, error) { suggested = s; return filepath.Join(dir, "here.go"), nil }
+	for _, text := range []string{"package a\n", "package b\n"} { // the second replaces the first: the dialog asked
+		path, err := d.transfer.SaveText("../../etc/pass\u202ewd.go", text)
+		got, rerr := os.ReadFile(path)
+		if err != nil || rerr != nil || string(got) != text || strings.ContainsAny(suggested, "/\\\u202e") || filepath.Ext(suggested) != ".go" {
+			t.Errorf("%q at %q, suggested %q, %v %v", got, path, suggested, err, rerr)
+		}
+	}
+	if _, err := d.transfer.SaveText("a.txt", strings.Repeat("x", mostSaved+1)); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("too much: %v", err)
+	}
+	d.core.Shell.PickTarget = func(string) (string, error) { return "", nil }
+	if path, err := d.transfer.SaveText("a.go", "x"); path != "" || err != nil {
+		t.Errorf("closed: %q, %v", path, err)
+	}
+}
+
+// What is printed is the page of an export, whole or not at all.
+func TestPrintable(t *testing.T) {
+	d := newDesk(t)
+	got, err := d.transfer.Printable(ExportRequest{Scope: "branch", BranchID: "b1", Format: "md", Path: "/x"})
+	if err != nil || got != "<p>html b1" {
+		t.Errorf("%q, %v", got, err)
+	}
+	d.writer.size = mostPrinted
+	if got, err := d.transfer.Printable(ExportRequest{Scope: "branch"}); got != "" || chat.CodeOf(err) != chat.CodeInvalid || chat.AsError(err).Hint == "" {
+		t.Errorf("too large: %d bytes, %v", len(got), err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -26,6 +27,7 @@ import (
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/llm/openai"
 	"contextinfinity/backend/llm/recall"
+	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/redact"
@@ -42,16 +44,18 @@ import (
 type app struct {
 	setup
 
-	store    *store.Store
-	turns    *turn.Engine
-	jobs     *jobs.Runner
-	upkeep   *jobs.Reconciler
-	branches *branches.Service
-	imports  *importing.Service
-	tools    *tools.Registry
-	fanout   *fanout
-	server   *handover.Server // nil: nobody else is served
-	tasks    *tasks.Manager   // nil: there is no window to begin any
+	store     *store.Store
+	turns     *turn.Engine
+	jobs      *jobs.Runner
+	upkeep    *jobs.Reconciler
+	branches  *branches.Service
+	imports   *importing.Service
+	tools     *tools.Registry
+	fanout    *fanout
+	server    *handover.Server // nil: nobody else is served
+	http      *mcpserver.HTTP  // nil: there is no window that serves other programs
+	leaveHTTP func()
+	tasks     *tasks.Manager // nil: there is no window to begin any
 	recollection
 	backups  backupNotice
 	readOnly bool
@@ -64,6 +68,7 @@ type app struct {
 
 // setup is what there is without a database.
 type setup struct {
+	flags    cli.OpenOptions
 	outbound *outbound
 	config   *config.Store
 	keys     models.Keyring
@@ -88,7 +93,7 @@ const manyJobs = 500
 func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	s := setup{
-		config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
+		flags: o, config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
 		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
 	}
 	s.outbound = &outbound{}
@@ -136,6 +141,9 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		return nil, err
 	}
 	a.memory.store = a.store
+	if !o.ReadOnly {
+		a.catalog.Remember(cardMemory{a.store, a.log})
+	}
 	a.recollection = newRecollection(recollectionDeps{
 		store: a.store, config: a.config.Config, keys: a.keys, redact: a.redactText, publish: reindexing(o.Publish.Change), log: a.log,
 	})
@@ -155,7 +163,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.turns = turn.NewEngine(turn.Deps{
 		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
-		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine,
+		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
 	})
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
@@ -284,6 +292,7 @@ func (a *app) close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		a.stopServing(ctx)
+		a.stopHTTP()
 		a.stopTasks(ctx)
 		err = errors.Join(a.turns.Close(ctx), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
@@ -339,7 +348,7 @@ func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
 		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
-		Documents: documentReader(), HandOver: handOver, OpenCopies: openCopies,
+		MemoryTools: memoryTools(), Documents: documentReader(), HandOver: handOver, OpenCopies: openCopies,
 		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 			return openForVerb(ctx, o, keys)
 		},
@@ -370,7 +379,8 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), ConfigFault: a.config.Err(),
+		Tools: a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Programs: a.programs(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
 }
@@ -381,14 +391,45 @@ func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []cli.Stat{
+	out := []cli.Stat{
 		{Name: "sessions", Value: st.Sessions}, {Name: "branches", Value: st.Branches}, {Name: "turns", Value: st.Turns},
 		{Name: "pending", Value: st.Pending}, {Name: "states", Value: st.States}, {Name: "pins", Value: st.Pins},
 		{Name: "chunks", Value: st.Chunks}, {Name: "units", Value: st.Units},
 		{Name: "vectors", Value: st.Vectors}, {Name: "namespaces", Value: st.Spaces}, {Name: "events", Value: st.Events},
 		{Name: "jobs", Value: st.Jobs}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema},
 		{Name: "bytes", Value: st.Bytes},
-	}, nil
+	}
+	now := time.Now()
+	used, err := a.store.UsageByModel(ctx, chat.UsageQuery{Since: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())})
+	spent := a.catalog.Spent(used)
+	return append(out,
+		cli.Stat{Name: "cost_this_month", Value: math.Round(spent.Amount*1e4) / 1e4}, cli.Stat{Name: "cost_is_estimate", Value: spent.Estimate},
+		cli.Stat{Name: "turns_without_price", Value: spent.Unpriced}), err
+}
+
+// cardMemory keeps what servers say of their models among the settings of the store.
+type cardMemory struct {
+	store *store.Store
+	log   *slog.Logger
+}
+
+// learnedModels is the setting that it is kept under.
+const learnedModels = "models.learned"
+
+// Load implements models.Memory.
+func (m cardMemory) Load() []byte {
+	text, _, err := m.store.Setting(context.Background(), learnedModels)
+	if err != nil {
+		m.log.Warn("what servers said of their models could not be read", "err", err)
+	}
+	return []byte(text)
+}
+
+// Save implements models.Memory. Losing it costs one request to the server.
+func (m cardMemory) Save(raw []byte) {
+	if err := m.store.PutSetting(context.Background(), learnedModels, string(raw)); err != nil {
+		m.log.Warn("what servers say of their models was not kept", "err", err)
+	}
 }
 
 // verbModels is the catalog as the command line wants it.
@@ -401,6 +442,7 @@ func (m verbModels) List(context.Context) ([]cli.ModelInfo, error) {
 			Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, Window: in.Limits.ContextLimit,
 			Output: in.Limits.MaxOutput, Source: in.Source, Ceiling: in.Ceiling, Stream: in.Stream, Usable: in.Usable,
 			Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
+			Images: string(in.Can.Images), Tools: string(in.Can.Tools), Reasoning: string(in.Can.Reasoning), Favourite: in.Favourite, Price: cli.PriceInfo(in.Price, in.Priced),
 		})
 	}
 	return out, nil

@@ -51,6 +51,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
 		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: s.retrieves}
 		core.Tools = a.toolPorts()
+		core.Programs = a.programAccess()
 		hub.Listen(func(c chat.Change) {
 			if c.Kind == chat.ChangeTurn {
 				a.jobs.Wake()
@@ -60,8 +61,10 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			a.jobs.Start()
 			a.upkeep.Start()
 			a.warm()
+			a.resumeTools()
 			work = a.desk(hub)
 			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) })
+			a.serveHTTP()
 		}
 		a.notices(hub)
 		handleOpen(hub, o)
@@ -129,10 +132,20 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 		Assets: page.Assets, Handler: api.DragHandler(core), Icon: page.Icon, FormatError: core.FormatError,
 		Ready: func(func(string, any)) {}, Close: func() {},
 		Bind: []any{
-			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
-			api.NewBranches(core), api.NewSearch(core), api.NewTransfer(core), api.NewStorage(core), api.NewWork(core), api.NewTools(core),
-			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL), api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
+			api.NewSessions(core),
+			api.NewChat(core),
+			api.NewInspect(core),
+			api.NewMemory(core),
+			api.NewBranches(core),
+			api.NewSearch(core),
+			api.NewTransfer(core),
+			api.NewStorage(core),
+			api.NewWork(core),
+			api.NewTools(core),
+			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
+			api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
 			api.NewServers(core, s.config),
+			api.NewPrograms(core, s.config),
 		},
 	}
 }

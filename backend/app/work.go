@@ -75,5 +75,5 @@ func pickFiles() ([]string, error) {
 }
 
 func pickTarget(suggested string) (string, error) {
-	return desktop.PickTarget("Export", suggested, anything)
+	return desktop.PickTarget("Save as", suggested, anything)
 }

@@ -32,6 +32,8 @@ type Within struct {
 	Types        []ChunkType
 	Role         Role
 	Since, Until time.Time // of the turn: [Since, Until)
+	// Only, if it is not nil, keeps a search of ScopeAll without a branch to these sessions.
+	Only []SessionID
 	// Archived lets ScopeAll see archived sessions too.
 	Archived bool
 	// Newest bounds a search of ScopeAll by words to the units that were indexed last, so many;

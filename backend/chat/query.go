@@ -108,9 +108,10 @@ const (
 	ChangeDraft    ChangeKind = "draft" // ID is the branch
 	ChangeSettings ChangeKind = "settings"
 	ChangeRecovery ChangeKind = "recovery"
-	ChangeReindex  ChangeKind = "reindex" // vectors are being made anew; ID is "done/total"
-	ChangeTask     ChangeKind = "task"    // long work that somebody began
-	ChangeTools    ChangeKind = "tools"   // what tools there are, or what was decided about them
-	ChangeCall     ChangeKind = "call"    // a tool call; ID is the call's, Session its session
-	ChangeServers  ChangeKind = "servers" // the state of an MCP server; ID is its name
+	ChangeReindex  ChangeKind = "reindex"  // vectors are being made anew; ID is "done/total"
+	ChangeTask     ChangeKind = "task"     // long work that somebody began
+	ChangeTools    ChangeKind = "tools"    // what tools there are, or what was decided about them
+	ChangeCall     ChangeKind = "call"     // a tool call; ID is the call's, Session its session
+	ChangeServers  ChangeKind = "servers"  // the state of an MCP server; ID is its name
+	ChangePrograms ChangeKind = "programs" // other programs that use this memory
 )

@@ -12,12 +12,14 @@ type Config struct {
 	Librarian  Librarian
 	Retrieval  Retrieval
 	Tools      Tools
+	Programs   Programs
 	OpenAI     OpenAI
 	Anthropic  Anthropic
 	Redaction  Redaction
 	Backup     Backup
 	Storage    Storage
 	Export     Export
+	Cost       Cost
 	Appearance Appearance
 	Desktop    Desktop
 
@@ -35,9 +37,16 @@ type Config struct {
 	origin map[string]string // key -> OriginFile, OriginEnvironment; absent is the default
 }
 
+// Programs is [mcp.server]: other programs that use this memory over HTTP.
+type Programs struct {
+	HTTP bool
+	Port int
+}
+
 // General is [general].
 type General struct {
 	DefaultModel string
+	Favourites   []string // names of models
 	DataDir      string
 }
 
@@ -154,6 +163,8 @@ type Tools struct {
 	ResultMaxBytes int
 	CallTimeoutS   int
 	Allow          []string
+	Folders        []string // full paths, in which models may use files
+	RunCommands    bool     // in those folders
 	// ProviderContinuity lets OpenAI keep what the steps of one turn share (SRD 1.2.5).
 	ProviderContinuity bool
 }
@@ -194,6 +205,13 @@ type Export struct {
 	Format string // "bundle", "md", "json", "html"
 }
 
+// Cost is [cost]: what calls cost, and what they may.
+type Cost struct {
+	Estimate bool    // by the shipped price list, where no price is configured
+	Budget   float64 // a month, in the currency of the prices; 0: none
+	WarnAt   float64 // share of the budget
+}
+
 // Appearance is [appearance].
 type Appearance struct {
 	Theme    string // "system", "light", "dark", "contrast"
@@ -201,6 +219,9 @@ type Appearance struct {
 	Motion   string // "system", "reduced"
 	CodeSize int    // percent of the size code has by default
 	Width    string // of messages: "narrow", "normal", "wide", "full"
+	CodeWrap bool   // long lines of code are wrapped
+	CodeNums bool   // lines of code are numbered
+	Previews bool   // diagrams, pictures and pages of answers can be shown as what they draw
 }
 
 // Desktop is [desktop]: the program among others (UX, Around it).

@@ -117,23 +117,41 @@ func (r *reader) set(path []string, s spec, field, raw any) {
 func (r *reader) unknownKeys() {
 	sections := map[string][]string{"mcp": {serversKey}}
 	for i := range table {
-		section, name, _ := strings.Cut(table[i].name, ".")
-		sections[section] = append(sections[section], name)
+		path := strings.Split(table[i].name, ".")
+		for n := 1; n < len(path); n++ {
+			section := strings.Join(path[:n], ".")
+			if !slices.Contains(sections[section], path[n]) {
+				sections[section] = append(sections[section], path[n])
+			}
+		}
 	}
 	for _, section := range sortedKeys(r.doc.values) {
-		known, ok := sections[section]
-		switch body, isTable := r.doc.values[section].(map[string]any); {
+		_, ok := sections[section]
+		switch {
 		case section == "models":
 		case !ok:
-			r.unknown([]string{section}, append(sortedKeys(sections), "models"))
-		case !isTable:
-			r.fail([]string{section}, "must be a table: write [%s]", section)
+			top := slices.DeleteFunc(sortedKeys(sections), func(name string) bool { return strings.Contains(name, ".") })
+			r.unknown([]string{section}, append(top, "models"))
 		default:
-			for _, name := range sortedKeys(body) {
-				if !slices.Contains(known, name) {
-					r.unknown([]string{section, name}, known)
-				}
-			}
+			r.unknownIn([]string{section}, r.doc.values[section], sections)
+		}
+	}
+}
+
+// unknownIn reports what the table does not name in a section and in those below it.
+func (r *reader) unknownIn(path []string, value any, sections map[string][]string) {
+	body, isTable := value.(map[string]any)
+	if !isTable {
+		r.fail(path, "must be a table: write [%s]", dotted(path))
+		return
+	}
+	known := sections[strings.Join(path, ".")]
+	for _, name := range sortedKeys(body) {
+		below := slices.Concat(path, []string{name})
+		if !slices.Contains(known, name) {
+			r.unknown(below, known)
+		} else if _, isSection := sections[strings.Join(below, ".")]; isSection {
+			r.unknownIn(below, body[name], sections)
 		}
 	}
 }

@@ -215,9 +215,27 @@ var memoryTable = []key{
 		help: "Tools that run without asking, as server__tool, or all tools of a server by its name.",
 	}, func(c *Config) any { return &c.Tools.Allow }},
 	{spec{
+		name: "tools.folders", group: groupTools, label: "Folders for files", def: []string{}, check: checkFolder,
+		help: "Full paths of folders in which models may list, read, search and write files, after you allowed it. Empty offers no such tools.",
+	}, func(c *Config) any { return &c.Tools.Folders }},
+	{spec{
+		name: "tools.run_commands", group: groupTools, label: "Run commands", def: false,
+		help: "Offers models to run commands in those folders. They are confined where the system can do it; where it cannot, each call is asked about.",
+	}, func(c *Config) any { return &c.Tools.RunCommands }},
+	{spec{
 		name: "tools.provider_continuity", group: groupTools, label: "Continue at the provider", def: false,
 		help: "Between the steps of one turn, OpenAI is sent only what is new and keeps the rest itself. It then stores these responses.",
 	}, func(c *Config) any { return &c.Tools.ProviderContinuity }},
+
+	{spec{
+		name: "mcp.server.http", group: groupPrograms, label: "Serve other programs over HTTP", def: false,
+		help: "Lets programs on this computer that have a token read this memory over HTTP while the window is open. " +
+			"It listens on this computer alone. Programs that start contextinfinity mcp do not need it.",
+	}, func(c *Config) any { return &c.Programs.HTTP }},
+	{spec{
+		name: "mcp.server.port", group: groupPrograms, label: "Port", def: 7468, min: 1024, max: 65535,
+		help: "Where the server over HTTP listens. Programs have it in their configuration.",
+	}, func(c *Config) any { return &c.Programs.Port }},
 
 	{spec{
 		name: "openai.truncation", group: groupProviders, label: "OpenAI: truncation", def: "disabled",
@@ -279,6 +297,21 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Export.Format }},
 
 	{spec{
+		name: "cost.estimate", group: groupCost, label: "Estimate costs", def: true,
+		help: "Uses the price list that the program ships with, in US dollars, for models without prices of their own. An estimate: prices change.",
+	}, func(c *Config) any { return &c.Cost.Estimate }},
+	{spec{
+		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget", unit: "currency of the prices",
+		def: 0.0, min: 0, max: 1e6,
+		help: "A warning appears when the answers of a calendar month cost this much. Nothing is stopped. 0 is no budget.",
+	}, func(c *Config) any { return &c.Cost.Budget }},
+	{spec{
+		name: "cost.warn_at", group: groupCost, label: "Warn at", unit: "share of the budget",
+		def: 0.8, min: 0.1, max: 1,
+		help: "The share of the monthly budget from which on the warning appears.",
+	}, func(c *Config) any { return &c.Cost.WarnAt }},
+
+	{spec{
 		name: "appearance.theme", group: groupAppearance, label: "Theme", def: "system",
 		choices: []string{"system", "light", "dark", "contrast"},
 		help:    "system follows the desktop.",
@@ -293,6 +326,18 @@ var memoryTable = []key{
 		def: 100, min: 75, max: 175,
 		help: "Size of code, relative to the text size.",
 	}, func(c *Config) any { return &c.Appearance.CodeSize }},
+	{spec{
+		name: "appearance.code_wrap", group: groupAppearance, label: "Wrap long lines of code", def: false,
+		help: "Off, code scrolls sideways. Each code block has its own switch.",
+	}, func(c *Config) any { return &c.Appearance.CodeWrap }},
+	{spec{
+		name: "appearance.code_numbers", group: groupAppearance, label: "Line numbers in code", def: false,
+		help: "They are not copied with the code.",
+	}, func(c *Config) any { return &c.Appearance.CodeNums }},
+	{spec{
+		name: "appearance.previews", group: groupAppearance, label: "Preview diagrams, SVG and HTML", def: true,
+		help: "Code blocks in Mermaid, SVG and HTML get a Preview button. What it shows runs no script and opens no connection.",
+	}, func(c *Config) any { return &c.Appearance.Previews }},
 	{spec{
 		name: "appearance.message_width", group: groupAppearance, label: "Message width", def: "normal",
 		choices: []string{"narrow", "normal", "wide", "full"},

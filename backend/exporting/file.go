@@ -47,6 +47,16 @@ func save(ctx context.Context, path string, replace bool, fill func(io.Writer) e
 	return size, nil
 }
 
+// SaveText makes a file of a text, where the person chose to have it: the system's dialog asked before it named a file that
+// is there already, so that one is replaced.
+func SaveText(ctx context.Context, path, text string) error {
+	_, err := save(ctx, path, true, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	return err
+}
+
 // target checks what is at the path.
 func target(path string, replace bool) (string, error) {
 	info, err := os.Lstat(path)

@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Accept is TX-0: the user's message is durable, turn_seq advances (SPEC 4).
@@ -24,9 +25,9 @@ func (s *Store) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error
 
 func (s *Store) accept(t *tx, a chat.Acceptance) (turnRow, error) {
 	if a.User.Role != chat.RoleUser || a.User.IsEmpty() {
-		return turnRow{}, invalid("There is nothing to send.").WithHint("write a message")
+		return turnRow{}, sqlite.Invalid("There is nothing to send.").WithHint("write a message")
 	}
-	branch, err := branchByID(t.db, a.BranchID)
+	branch, err := branchByID(t.DB, a.BranchID)
 	if err != nil {
 		return turnRow{}, err
 	}
@@ -41,7 +42,7 @@ func (s *Store) accept(t *tx, a chat.Acceptance) (turnRow, error) {
 		return row, err
 	}
 	if a.ClearDraft {
-		if _, err := t.exec(`DELETE FROM drafts WHERE branch_id = ?`, a.BranchID); err != nil {
+		if _, err := t.Exec(`DELETE FROM drafts WHERE branch_id = ?`, a.BranchID); err != nil {
 			return row, err
 		}
 	}
@@ -60,16 +61,16 @@ func newTurn(t *tx, branch branchRow, a chat.Acceptance) (turnRow, error) {
 	if err != nil {
 		return turnRow{}, err
 	}
-	seq, err := one[int64](t.db, "branch", branch.ID,
+	seq, err := sqlite.One[int64](t.DB, "branch", branch.ID,
 		`SELECT coalesce(max(turn_seq), ?) + 1 FROM turns WHERE branch_id = ?`, branch.ForkSeq, branch.ID)
 	if err != nil {
 		return turnRow{}, err
 	}
-	n, err := one[int64](t.db, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
+	n, err := sqlite.One[int64](t.DB, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
 	return turnRow{
-		ID: t.newID(), N: n, SessionID: branch.SessionID, BranchID: branch.ID, TurnSeq: seq, StateBefore: branch.HeadState,
+		ID: t.NewID(), N: n, SessionID: branch.SessionID, BranchID: branch.ID, TurnSeq: seq, StateBefore: branch.HeadState,
 		Phase: string(chat.PhaseAccepted), PrimaryProvider: clean(a.Provider), PrimaryModel: clean(a.Model),
-		RetryOf: orNull(a.RetryOf), CreatedAt: t.stamp(), UpdatedAt: t.stamp(),
+		RetryOf: orNull(a.RetryOf), CreatedAt: t.Stamp(), UpdatedAt: t.Stamp(),
 		UserMessageJSON: message, UserHash: hash,
 	}, err
 }
@@ -77,7 +78,7 @@ func newTurn(t *tx, branch branchRow, a chat.Acceptance) (turnRow, error) {
 // refuseBlocked answers CodeBusy while a turn of this branch runs here, and
 // CodeIncomplete while one waits for the user: incomplete, or left by a crash.
 func (s *Store) refuseBlocked(t *tx, branch chat.BranchID) error {
-	open, err := all[turnRow](t.db, `SELECT id, turn_seq, phase, outcome FROM turns WHERE branch_id = ?
+	open, err := sqlite.All[turnRow](t.DB, `SELECT id, turn_seq, phase, outcome FROM turns WHERE branch_id = ?
 		AND phase IN ('Accepted', 'ContextPrepared', 'Responding') LIMIT 1`, branch)
 	if err != nil || len(open) == 0 {
 		return err
@@ -99,12 +100,12 @@ func checkRetryOf(t *tx, id chat.TurnID, session string) error {
 	if id == "" {
 		return nil
 	}
-	old, err := turnHead(t.db, id)
+	old, err := turnHead(t.DB, id)
 	if err != nil {
 		return err
 	}
 	if old.SessionID != session {
-		return invalid("Turn %s belongs to another session.", id)
+		return sqlite.Invalid("Turn %s belongs to another session.", id)
 	}
 	return nil
 }
@@ -128,11 +129,11 @@ func (s *Store) isRunning(id chat.TurnID) bool {
 // move takes a turn to another phase, if the table of moves allows it.
 func (t *tx) move(r *turnRow, to chat.Phase) error {
 	if !chat.CanMove(chat.Phase(r.Phase), to) {
-		return conflict("Turn %d is %s and cannot become %s.", r.TurnSeq, r.Phase, to)
+		return sqlite.Conflict("Turn %d is %s and cannot become %s.", r.TurnSeq, r.Phase, to)
 	}
-	n, err := t.exec(`UPDATE turns SET phase = ?, updated_at = ? WHERE id = ? AND phase = ?`, to, t.stamp(), r.ID, r.Phase)
+	n, err := t.Exec(`UPDATE turns SET phase = ?, updated_at = ? WHERE id = ? AND phase = ?`, to, t.Stamp(), r.ID, r.Phase)
 	if err == nil && n != 1 {
-		err = conflict("Turn %d changed meanwhile.", r.TurnSeq)
+		err = sqlite.Conflict("Turn %d changed meanwhile.", r.TurnSeq)
 	}
 	if err == nil {
 		r.Phase = string(to)
@@ -152,7 +153,7 @@ func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
 }
 
 func (t *tx) prepare(p chat.Preparation) error {
-	turn, err := turnHead(t.db, p.TurnID)
+	turn, err := turnHead(t.DB, p.TurnID)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (t *tx) prepare(p chat.Preparation) error {
 		return err
 	}
 	if p.Manifest != nil && !json.Valid(p.Manifest) {
-		return invalid("The manifest is not JSON.")
+		return sqlite.Invalid("The manifest is not JSON.")
 	}
 	memory, err := t.putRetrievals(turn, p.Retrieved)
 	if err != nil {
@@ -181,7 +182,7 @@ func (t *tx) putManifest(turn turnRow, manifest json.RawMessage, quoted []int64)
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`, packed, t.stamp(), turn.ID); err != nil {
+	if _, err := t.Exec(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`, packed, t.Stamp(), turn.ID); err != nil {
 		return err
 	}
 	return manifestChain.link(t, turn.ID, link)
@@ -193,7 +194,7 @@ func (t *tx) movePrepared(turn *turnRow) error {
 		return nil
 	case chat.PhaseResponding:
 		if turn.Outcome != "" {
-			return conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
+			return sqlite.Conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
 		}
 		return nil
 	}
@@ -204,12 +205,12 @@ func (t *tx) movePrepared(turn *turnRow) error {
 // Its phase stays Responding; what it holds stays.
 func (s *Store) Resume(ctx context.Context, id chat.TurnID) error {
 	err := s.write(ctx, "turn.resume", func(t *tx) error {
-		turn, err := turnHead(t.db, id)
+		turn, err := turnHead(t.DB, id)
 		if err != nil {
 			return err
 		}
 		if chat.Phase(turn.Phase) != chat.PhaseResponding || chat.Outcome(turn.Outcome) != chat.OutcomeIncomplete {
-			return conflict("Turn %d is not incomplete.", turn.TurnSeq)
+			return sqlite.Conflict("Turn %d is not incomplete.", turn.TurnSeq)
 		}
 		return t.record(chat.SessionID(turn.SessionID), ledger.EventTurnResumed, turn.ID, struct{}{})
 	})

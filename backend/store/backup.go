@@ -18,6 +18,7 @@ import (
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // StreamDir holds the journals of the data directory.
@@ -62,7 +63,7 @@ func NewArchive(o ArchiveOptions) *Archive {
 	return a
 }
 
-func (a *Archive) database() string { return filepath.Join(a.dir, DatabaseFile) }
+func (a *Archive) database() string { return filepath.Join(a.dir, sqlite.DatabaseFile) }
 
 // errMoved means that the data changed so while it was copied that the copy and
 // what belongs to it are not of one moment.
@@ -96,8 +97,8 @@ func (a *Archive) write(ctx context.Context, path string, kind chat.BackupKind) 
 func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.BackupKind, verify bool) (chat.Backup, error) {
 	const op = "store.backup"
 	have, from, err := locate(ctx, a.dir, a.steps)
-	from.reading = true
-	defer from.leave()
+	from.Reading = true
+	defer from.Leave()
 	if err != nil && (kind != chat.BackupBeforeRestore || chat.CodeOf(err) != chat.CodeNewer) {
 		return chat.Backup{}, err
 	}
@@ -111,7 +112,7 @@ func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.Back
 	for try := 1; ; try++ {
 		b, err := a.writeOnce(ctx, from, path, chat.Backup{Path: path, Kind: kind, Schema: have.version}, verify)
 		if !errors.Is(err, errMoved) {
-			return b, mapError(op, err)
+			return b, sqlite.MapError(op, err)
 		}
 		if try == backupTries {
 			return b, chat.WrapError(chat.CodeBusy, op, err, "The data changed so while it was copied that no backup of one moment could be made; nothing is lost.").
@@ -126,7 +127,7 @@ func existsAlready(path string) error {
 
 // writeOnce writes the copy beside its place, checks it, and gives it its name
 // last: a file with the name of a backup is whole.
-func (a *Archive) writeOnce(ctx context.Context, from place, path string, b chat.Backup, verify bool) (chat.Backup, error) {
+func (a *Archive) writeOnce(ctx context.Context, from sqlite.Place, path string, b chat.Backup, verify bool) (chat.Backup, error) {
 	temp, err := createBeside(path)
 	if err != nil {
 		return b, targetError(path, err)
@@ -158,12 +159,12 @@ func (a *Archive) writeOnce(ctx context.Context, from place, path string, b chat
 }
 
 // copyTo fills a file with the data of one moment and what belongs to it.
-func (a *Archive) copyTo(ctx context.Context, from place, temp string, b *chat.Backup) error {
-	source, err := connectAt(from, commonPragmas, 1)
+func (a *Archive) copyTo(ctx context.Context, from sqlite.Place, temp string, b *chat.Backup) error {
+	source, err := sqlite.ConnectAt(from, sqlite.CommonPragmas, 1)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = disconnect(source) }()
+	defer func() { _ = sqlite.Disconnect(source) }()
 	source = source.WithContext(ctx)
 	journals, err := a.journals()
 	if err != nil {
@@ -188,12 +189,12 @@ func (a *Archive) copyTo(ctx context.Context, from place, temp string, b *chat.B
 		journals[name] = text // it only grows
 	}
 	// Not yet anybody's: what is written here is made durable at the end.
-	to, err := connect(temp, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, commonPragmas...), 1)
+	to, err := sqlite.Connect(temp, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, sqlite.CommonPragmas...), 1)
 	if err != nil {
 		return err
 	}
 	to = to.WithContext(ctx)
-	return errors.Join(a.complete(to, source, b, [2]map[string]int64{before, after}, journals), disconnect(to))
+	return errors.Join(a.complete(to, source, b, [2]map[string]int64{before, after}, journals), sqlite.Disconnect(to))
 }
 
 // complete checks the counts of a copy against those before and after it, and
@@ -233,7 +234,7 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 // the copy was made, and whose journal is gone with that, makes the copy useless.
 func needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	running, err := all[string](to, `SELECT id FROM steps WHERE status = 'running' ORDER BY id`)
+	running, err := sqlite.All[string](to, `SELECT id FROM steps WHERE status = 'running' ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +244,7 @@ func needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte,
 			files[StreamDir+"/"+name] = text
 			continue
 		}
-		still, err := all[int](source, `SELECT 1 FROM steps WHERE id = ? AND status = 'running'`, id)
+		still, err := sqlite.All[int](source, `SELECT 1 FROM steps WHERE id = ? AND status = 'running'`, id)
 		if err != nil {
 			return nil, err
 		}
@@ -287,14 +288,14 @@ func isJournal(name string) bool {
 
 // readBack is the check after writing: on a connection that cannot write.
 func (a *Archive) readBack(ctx context.Context, path string, b chat.Backup) error {
-	db, err := connect(path, readBackPragmas, 1)
+	db, err := sqlite.Connect(path, readBackPragmas, 1)
 	if err != nil {
-		return mapError("store.backup", err)
+		return sqlite.MapError("store.backup", err)
 	}
-	defer func() { _ = disconnect(db) }()
+	defer func() { _ = sqlite.Disconnect(db) }()
 	problem, err := checkCopy(db.WithContext(ctx), b)
 	if err != nil {
-		return mapError("store.backup", err)
+		return sqlite.MapError("store.backup", err)
 	}
 	if problem != "" {
 		return chat.Errorf(chat.CodeCorrupt, "store.backup", "The copy that was written is not what was read (%s); it was removed.", problem).
@@ -303,11 +304,11 @@ func (a *Archive) readBack(ctx context.Context, path string, b chat.Backup) erro
 	return nil
 }
 
-var readBackPragmas = append([]string{"query_only(1)"}, commonPragmas...)
+var readBackPragmas = append([]string{"query_only(1)"}, sqlite.CommonPragmas...)
 
 // checkCopy says what is wrong with a backup, or nothing.
 func checkCopy(db *gorm.DB, b chat.Backup) (string, error) {
-	lines, err := all[string](db, `PRAGMA quick_check(3)`)
+	lines, err := sqlite.All[string](db, `PRAGMA quick_check(3)`)
 	if err != nil {
 		return "", err
 	}
@@ -320,7 +321,7 @@ func checkCopy(db *gorm.DB, b chat.Backup) (string, error) {
 	}
 	for table, n := range b.Counts {
 		if counts[table] != n {
-			return "it has " + itoa(counts[table]) + " records of " + table + " instead of " + itoa(n), nil
+			return "it has " + sqlite.Itoa(counts[table]) + " records of " + table + " instead of " + sqlite.Itoa(n), nil
 		}
 	}
 	return damagedFile(db)
@@ -354,7 +355,7 @@ func targetError(path string, err error) error {
 		return chat.WrapError(chat.CodeInvalid, op, err, "You may not write into the folder "+dir+"; no backup was written.").
 			WithHint("choose another")
 	}
-	mapped := chat.AsError(mapError(op, err))
+	mapped := chat.AsError(sqlite.MapError(op, err))
 	if mapped.Code != chat.CodeInternal {
 		return mapped
 	}

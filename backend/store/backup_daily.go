@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // BackupPolicy says whether a backup is made each day, and how many are kept.
@@ -40,7 +41,7 @@ const roomFor = 2
 // removes those that are no longer to be kept, daily ones alone. It is called as often
 // as one likes.
 func (s *Store) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
-	if s.writer == nil {
+	if s.db.Writer == nil {
 		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open for reading only.")
 	}
 	return s.archive.daily(ctx, p)
@@ -51,10 +52,10 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 	if !p.Daily {
 		return chat.AutoBackup{Outcome: chat.BackupOff}, nil
 	}
-	dir := filepath.Join(a.dir, BackupDir)
+	dir := filepath.Join(a.dir, sqlite.BackupDir)
 	list, last, err := a.dailies(dir)
 	if err != nil {
-		return chat.AutoBackup{}, mapError(op, err)
+		return chat.AutoBackup{}, sqlite.MapError(op, err)
 	}
 	if !last.IsZero() && a.clock.Now().Sub(last) < backupEvery {
 		return chat.AutoBackup{Outcome: chat.BackupRecent}, nil
@@ -65,11 +66,11 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 	}
 	for _, old := range toPrune(ctx, append([]dailyFile{{out.Made.Path, out.Made.At}}, list...), p) {
 		if err := faultfs.Remove(faultfs.Backup, old.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return out, mapError(op, err)
+			return out, sqlite.MapError(op, err)
 		}
 		out.Removed = append(out.Removed, old.path)
 	}
-	return out, mapError(op, syncDir(dir))
+	return out, sqlite.MapError(op, syncDir(dir))
 }
 
 // dueDaily makes today's backup unless there is a reason not to.
@@ -83,19 +84,19 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile, br
 			return chat.AutoBackup{Outcome: chat.BackupUnchanged}, err
 		}
 	}
-	size := sizeOf(a.database()) + sizeOf(a.database()+"-wal")
+	size := sqlite.SizeOf(a.database()) + sqlite.SizeOf(a.database()+"-wal")
 	if brief {
 		young, err := a.firstDay(ctx)
 		if err != nil || young || size > briefSize {
 			return chat.AutoBackup{Outcome: chat.BackupLater}, err
 		}
 	}
-	if err := MakeDir(dir); err != nil {
-		return chat.AutoBackup{}, mapError("store.backup", err)
+	if err := sqlite.MakeDir(dir); err != nil {
+		return chat.AutoBackup{}, sqlite.MapError("store.backup", err)
 	}
-	free, err := freeSpace(dir)
+	free, err := sqlite.FreeSpace(dir)
 	if err != nil {
-		return chat.AutoBackup{}, mapError("store.backup", err)
+		return chat.AutoBackup{}, sqlite.MapError("store.backup", err)
 	}
 	if free < roomFor*size {
 		return chat.AutoBackup{Outcome: chat.BackupNoSpace, Need: roomFor * size, Free: free}, nil
@@ -106,55 +107,47 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile, br
 
 // firstDay reports that the first conversation is not a day old.
 func (a *Archive) firstDay(ctx context.Context) (bool, error) {
-	db, err := connect(a.database(), readBackPragmas, 1)
+	db, err := sqlite.Connect(a.database(), readBackPragmas, 1)
 	if err != nil {
-		return false, mapError("store.backup", err)
+		return false, sqlite.MapError("store.backup", err)
 	}
-	defer func() { _ = disconnect(db) }()
-	old, err := all[int](db.WithContext(ctx), `SELECT 1 FROM sessions WHERE created_at < ? LIMIT 1`, chat.FormatTime(a.clock.Now().Add(-backupEvery)))
-	return len(old) == 0, mapError("store.backup", err)
-}
-
-func sizeOf(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
+	defer func() { _ = sqlite.Disconnect(db) }()
+	old, err := sqlite.All[int](db.WithContext(ctx), `SELECT 1 FROM sessions WHERE created_at < ? LIMIT 1`, chat.FormatTime(a.clock.Now().Add(-backupEvery)))
+	return len(old) == 0, sqlite.MapError("store.backup", err)
 }
 
 // unchangedSince reports that nothing was written since a backup. One that cannot
 // be read is no reason to go without another.
 func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error) {
 	var b chat.Backup
-	last, err := connect(path, readBackPragmas, 1)
+	last, err := sqlite.Connect(path, readBackPragmas, 1)
 	if err != nil {
 		return false, nil
 	}
-	defer func() { _ = disconnect(last) }()
+	defer func() { _ = sqlite.Disconnect(last) }()
 	mark, told, err := readInfo(last.WithContext(ctx), &b)
 	if err != nil || !told {
 		return false, ctx.Err()
 	}
-	db, err := connect(a.database(), readBackPragmas, 1)
+	db, err := sqlite.Connect(a.database(), readBackPragmas, 1)
 	if err != nil {
-		return false, mapError("store.backup", err)
+		return false, sqlite.MapError("store.backup", err)
 	}
-	defer func() { _ = disconnect(db) }()
+	defer func() { _ = sqlite.Disconnect(db) }()
 	db = db.WithContext(ctx)
 	journals, err := a.journals()
 	if err != nil {
-		return false, mapError("store.backup", err)
+		return false, sqlite.MapError("store.backup", err)
 	}
 	files, err := needed(db, db, journals)
 	if err != nil {
-		return false, mapError("store.backup", err)
+		return false, sqlite.MapError("store.backup", err)
 	}
 	if text, err := os.ReadFile(a.config); err == nil {
 		files[configName] = text
 	}
 	now, err := fingerprint(db, files)
-	return now == mark, mapError("store.backup", err)
+	return now == mark, sqlite.MapError("store.backup", err)
 }
 
 // branchTip is the newest backup in a folder with a word in its name, if it is whole and
@@ -162,7 +155,7 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 func (a *Archive) standing(ctx context.Context, dir, word string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return "", mapError("store.backup", err)
+		return "", sqlite.MapError("store.backup", err)
 	}
 	b := chat.Backup{}
 	for _, e := range entries { // by name, and so by time
@@ -174,7 +167,7 @@ func (a *Archive) standing(ctx context.Context, dir, word string) (string, error
 		return "", nil
 	}
 	if describeBackup(ctx, &b, true); b.Problem != "" || !b.Checked {
-		return "", mapError("store.backup", ctx.Err())
+		return "", sqlite.MapError("store.backup", ctx.Err())
 	}
 	same, err := a.unchangedSince(ctx, b.Path)
 	if err != nil || !same {

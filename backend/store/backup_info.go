@@ -16,6 +16,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Names of what a backup holds beside the data.
@@ -31,7 +32,7 @@ var counted = []string{"sessions", "branches", "turns", "steps", "states", "pins
 
 // countRecords counts those tables that there are.
 func countRecords(db *gorm.DB) (map[string]int64, error) {
-	there, err := all[string](db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
+	there, err := sqlite.All[string](db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func countRecords(db *gorm.DB) (map[string]int64, error) {
 		if !slices.Contains(there, table) {
 			continue
 		}
-		n, err := all[int64](db, `SELECT count(*) FROM `+table)
+		n, err := sqlite.All[int64](db, `SELECT count(*) FROM `+table)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +54,7 @@ func countRecords(db *gorm.DB) (map[string]int64, error) {
 // drafts, documents, the configuration, and running answers. Derived data, jobs and
 // settings are not in it.
 func fingerprint(db *gorm.DB, files map[string][]byte) (string, error) {
-	row, err := one[struct{ Mark string }](db, "fingerprint", "", `SELECT
+	row, err := sqlite.One[struct{ Mark string }](db, "fingerprint", "", `SELECT
 		(SELECT max(version_id) FROM `+versionTable+`) || '|' ||
 		(SELECT count(*) || '/' || coalesce(max(rowid), 0) FROM events) || '|' ||
 		(SELECT count(*) || '/' || coalesce(max(updated_at), '') || '/' || coalesce(sum(length(message_json)), 0) FROM drafts) || '|' ||
@@ -93,7 +94,7 @@ func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte)
 		}
 		info := map[string]string{"kind": string(b.Kind), "at": chat.FormatTime(b.At), "fingerprint": mark}
 		for table, n := range b.Counts {
-			info["count."+table] = itoa(n)
+			info["count."+table] = sqlite.Itoa(n)
 		}
 		for key, value := range info {
 			if err := t.Exec(`INSERT INTO `+infoTable+` VALUES (?, ?)`, key, value).Error; err != nil {
@@ -128,7 +129,7 @@ func filesIn(db *gorm.DB) ([]backupFile, error) {
 	if err != nil || !there {
 		return nil, err
 	}
-	return all[backupFile](db, `SELECT name, sha256, content FROM `+filesTable+` ORDER BY name`)
+	return sqlite.All[backupFile](db, `SELECT name, sha256, content FROM `+filesTable+` ORDER BY name`)
 }
 
 func damagedFile(db *gorm.DB) (string, error) {
@@ -145,7 +146,7 @@ func damagedFile(db *gorm.DB) (string, error) {
 }
 
 func hasTable(db *gorm.DB, name string) (bool, error) {
-	n, err := all[int](db, `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`, name)
+	n, err := sqlite.All[int](db, `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`, name)
 	return len(n) > 0, err
 }
 
@@ -156,7 +157,7 @@ func readInfo(db *gorm.DB, b *chat.Backup) (mark string, told bool, err error) {
 	if err != nil || !there {
 		return "", false, err
 	}
-	rows, err := all[struct{ Key, Value string }](db, `SELECT key, value FROM `+infoTable)
+	rows, err := sqlite.All[struct{ Key, Value string }](db, `SELECT key, value FROM `+infoTable)
 	if err != nil {
 		return "", false, err
 	}
@@ -228,13 +229,13 @@ func named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 // a copy that is removed again. What keeps one from being restored stands in its
 // Problem, what verify finds in its Findings.
 func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error) {
-	dir := filepath.Join(a.dir, BackupDir)
+	dir := filepath.Join(a.dir, sqlite.BackupDir)
 	entries, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, mapError("store.backups", err)
+		return nil, sqlite.MapError("store.backups", err)
 	}
 	var list []chat.Backup
 	for _, e := range entries {
@@ -243,7 +244,7 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, mapError("store.backups", err)
+			return nil, sqlite.MapError("store.backups", err)
 		}
 		b := chat.Backup{Path: filepath.Join(dir, e.Name()), Kind: chat.BackupByHand, Bytes: info.Size(), At: info.ModTime().UTC()}
 		if kind, at, ok := named(e.Name()); ok {
@@ -252,7 +253,7 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 		describeBackup(ctx, &b, check)
 		if check && b.Problem == "" {
 			if err := a.verifyCopy(ctx, &b); err != nil {
-				return nil, mapError("store.backups", err)
+				return nil, sqlite.MapError("store.backups", err)
 			}
 		}
 		list = append(list, b)
@@ -287,12 +288,12 @@ func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 		b.Problem = "It cannot be read as a backup of this program."
 		return
 	}
-	db, err := connect(b.Path, readBackPragmas, 1)
+	db, err := sqlite.Connect(b.Path, readBackPragmas, 1)
 	if err != nil {
 		b.Problem = "It cannot be opened."
 		return
 	}
-	defer func() { _ = disconnect(db) }()
+	defer func() { _ = sqlite.Disconnect(db) }()
 	db = db.WithContext(ctx)
 	if _, b.Checked, err = readInfo(db, b); err != nil {
 		b.Problem = "What it says of itself cannot be read."
@@ -305,6 +306,6 @@ func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 		b.Problem, err = checkCopy(db, *b)
 	}
 	if err != nil {
-		b.Problem = "It cannot be read: " + chat.AsError(mapError("store.backups", err)).Message
+		b.Problem = "It cannot be read: " + chat.AsError(sqlite.MapError("store.backups", err)).Message
 	}
 }

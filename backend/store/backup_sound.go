@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // infoProblems is the key under which a daily backup tells how many problems verify
@@ -20,7 +21,7 @@ const infoProblems = "problems"
 // in it how much it found: damage is copied too, and such a copy must not push out one
 // without. What is made again from the rest (the text index, vectors) is let be.
 func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
-	db, err := connect(path, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, commonPragmas...), 1)
+	db, err := sqlite.Connect(path, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, sqlite.CommonPragmas...), 1)
 	if err != nil {
 		return err
 	}
@@ -29,9 +30,9 @@ func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
 	err = a.originals(ctx, db)
 	if err == nil {
 		b.Problems, b.Findings = len(a.found), slices.Clone(a.found[:min(len(a.found), maxTold)])
-		err = db.Exec(`INSERT OR REPLACE INTO `+infoTable+` VALUES (?, ?)`, infoProblems, itoa(int64(b.Problems))).Error
+		err = db.Exec(`INSERT OR REPLACE INTO `+infoTable+` VALUES (?, ?)`, infoProblems, sqlite.Itoa(int64(b.Problems))).Error
 	}
-	return errors.Join(err, disconnect(db))
+	return errors.Join(err, sqlite.Disconnect(db))
 }
 
 // originals runs the checks of what nothing can make again.
@@ -57,17 +58,17 @@ const (
 )
 
 func backupHealthOf(ctx context.Context, path string) backupHealth {
-	db, err := connect(path, readBackPragmas, 1)
+	db, err := sqlite.Connect(path, readBackPragmas, 1)
 	if err != nil {
 		return copyDamaged
 	}
-	defer func() { _ = disconnect(db) }()
+	defer func() { _ = sqlite.Disconnect(db) }()
 	db = db.WithContext(ctx)
 	there, err := hasTable(db, infoTable)
 	if err != nil || !there {
 		return unknownUnless(err)
 	}
-	problems, err := all[string](db, `SELECT value FROM `+infoTable+` WHERE key = ?`, infoProblems)
+	problems, err := sqlite.All[string](db, `SELECT value FROM `+infoTable+` WHERE key = ?`, infoProblems)
 	if err != nil || len(problems) == 0 {
 		return unknownUnless(err)
 	}

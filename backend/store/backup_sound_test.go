@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // inFile changes the database's file while it is closed, and opens it again.
@@ -16,7 +17,7 @@ func (f *fixture) inFile(change func(data []byte)) {
 	f.Helper()
 	f.ok(f.Checkpoint(f.ctx))
 	f.ok(f.Store.Close())
-	path := filepath.Join(f.dir, DatabaseFile)
+	path := filepath.Join(f.dir, sqlite.DatabaseFile)
 	data, err := os.ReadFile(path)
 	f.ok(err)
 	change(data)
@@ -114,7 +115,7 @@ func TestADamagedPageMakesNoBackup(t *testing.T) {
 		f.nextDay(b)
 	}
 	before, _ := f.backups(false)
-	root, err := one[int](f.reader, "table", "turns", `SELECT rootpage FROM sqlite_master WHERE name = 'turns'`)
+	root, err := sqlite.One[int](f.db.Reader, "table", "turns", `SELECT rootpage FROM sqlite_master WHERE name = 'turns'`)
 	f.ok(err)
 	f.inFile(func(data []byte) {
 		const page = 8192
@@ -122,7 +123,7 @@ func TestADamagedPageMakesNoBackup(t *testing.T) {
 	})
 	for day := range 5 {
 		f.clock.Advance(25 * time.Hour)
-		f.ok(f.writer.Exec(`UPDATE drafts SET updated_at = ?`, chat.FormatTime(f.clock.Now())).Error)
+		f.ok(f.db.Writer.Exec(`UPDATE drafts SET updated_at = ?`, chat.FormatTime(f.clock.Now())).Error)
 		_, err := f.AutoBackup(f.ctx, sevenAndFour)
 		if chat.CodeOf(err) != chat.CodeCorrupt {
 			t.Fatalf("day %d: %v", day, err)

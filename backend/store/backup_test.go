@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // backup writes a copy by hand.
@@ -129,7 +130,7 @@ func TestBackupWhileTurnsAreWritten(t *testing.T) {
 	})
 	dir := t.TempDir()
 	for i := range 5 {
-		copied(t, f.backup(filepath.Join(dir, itoa(int64(i))+".db")).Path).verifyClean()
+		copied(t, f.backup(filepath.Join(dir, sqlite.Itoa(int64(i))+".db")).Path).verifyClean()
 	}
 	close(stop)
 	writing.Wait()
@@ -147,9 +148,9 @@ func TestBackupHoldsWhatIsNotInTheDatabase(t *testing.T) {
 	f.journal(step.ID, "half an ans")
 	f.journal(chat.StepID(chat.NewID(f.clock.Now())), "of nobody")
 	path := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
-	db, err := connect(path, readBackPragmas, 1)
+	db, err := sqlite.Connect(path, readBackPragmas, 1)
 	f.ok(err)
-	defer func() { f.ok(disconnect(db)) }()
+	defer func() { f.ok(sqlite.Disconnect(db)) }()
 	files, err := filesIn(db)
 	f.ok(err)
 	held := map[string]string{}
@@ -169,15 +170,15 @@ func TestBackupOfNoOneMoment(t *testing.T) {
 	turn := f.accept(b.ID, "question")
 	step := f.respond(turn)
 	copyOf := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
-	db, err := connect(copyOf, readBackPragmas, 1)
+	db, err := sqlite.Connect(copyOf, readBackPragmas, 1)
 	f.ok(err)
-	defer func() { f.ok(disconnect(db)) }()
-	if _, err := needed(db, f.reader, nil); err != nil {
+	defer func() { f.ok(sqlite.Disconnect(db)) }()
+	if _, err := needed(db, f.db.Reader, nil); err != nil {
 		t.Errorf("a running step without a journal: %v", err)
 	}
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Step: f.ended(step, chat.StepFailed, ""), Outcome: chat.OutcomeFailed, Failure: &chat.Failure{Code: chat.CodeProvider}})
 	f.ok(err)
-	if _, err := needed(db, f.reader, nil); !errors.Is(err, errMoved) {
+	if _, err := needed(db, f.db.Reader, nil); !errors.Is(err, errMoved) {
 		t.Errorf("a step that ended meanwhile: %v", err)
 	}
 }
@@ -212,7 +213,7 @@ func (f *fixture) daily(want chat.BackupOutcome) chat.AutoBackup {
 func TestDailyBackup(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
-	dir := filepath.Join(f.dir, BackupDir)
+	dir := filepath.Join(f.dir, sqlite.BackupDir)
 	f.ok(os.Mkdir(dir, 0o700))
 	taken := filepath.Join(dir, backupName(wordDaily, start.Add(-time.Hour))) // a copy died before it got its name
 	f.ok(os.WriteFile(taken, nil, 0o600))
@@ -235,9 +236,9 @@ func TestDailyBackup(t *testing.T) {
 	f.daily(chat.BackupMade)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a sentence")}))
 	f.clock.Advance(25 * time.Hour)
-	f.ok(os.WriteFile(filepath.Join(f.dir, BackupDir, backupName("v3", f.clock.Now())), []byte("a copy"), 0o600))
+	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.BackupDir, backupName("v3", f.clock.Now())), []byte("a copy"), 0o600))
 	f.daily(chat.BackupRecent) // the upgrade made one
-	f.ok(os.Remove(filepath.Join(f.dir, BackupDir, backupName("v3", f.clock.Now()))))
+	f.ok(os.Remove(filepath.Join(f.dir, sqlite.BackupDir, backupName("v3", f.clock.Now()))))
 	out, err := f.AutoBackup(f.ctx, BackupPolicy{})
 	f.ok(err)
 	if out.Outcome != chat.BackupOff {
@@ -287,7 +288,7 @@ func TestDailyBackupsKept(t *testing.T) {
 		var list []dailyFile
 		for day := 0; day < 400; day += pause {
 			at := start.Add(time.Duration(day) * 24 * time.Hour)
-			list = kept(append([]dailyFile{{itoa(int64(day)), at}}, list...), sevenAndFour)
+			list = kept(append([]dailyFile{{sqlite.Itoa(int64(day)), at}}, list...), sevenAndFour)
 			if list[0].at != at || len(list) > 11 {
 				t.Fatalf("every %d days, on day %d: %v", pause, day, list)
 			}
@@ -312,7 +313,7 @@ func TestDailyBackupsKept(t *testing.T) {
 func TestDailyBackupRemovesItsOwn(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
-	dir := filepath.Join(f.dir, BackupDir)
+	dir := filepath.Join(f.dir, sqlite.BackupDir)
 	f.ok(os.MkdirAll(dir, 0o700))
 	others := []string{
 		backupName("v1", start.Add(-48*time.Hour)), backupName("before-restore", start), backupName("", start.Add(-24*time.Hour)), "contextinfinity-daily-mine.db", "holiday.db",
@@ -355,7 +356,7 @@ func TestDailyBackupRemovesItsOwn(t *testing.T) {
 func TestBackupsAreListed(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
-	dir := filepath.Join(f.dir, BackupDir)
+	dir := filepath.Join(f.dir, sqlite.BackupDir)
 	if list, err := f.archive.Backups(f.ctx, true); err != nil || len(list) != 0 {
 		t.Fatalf("without a folder: %v %v", list, err)
 	}
@@ -363,9 +364,9 @@ func TestBackupsAreListed(t *testing.T) {
 	f.backup(dir)
 	f.clock.Advance(time.Hour)
 	older := f.backup(filepath.Join(t.TempDir(), "x.db")).Path
-	db, err := connect(older, commonPragmas, 1)
+	db, err := sqlite.Connect(older, sqlite.CommonPragmas, 1)
 	f.ok(err)
-	f.ok(errors.Join(db.Exec(`DROP TABLE backup_info`).Error, db.Exec(`DROP TABLE backup_files`).Error, disconnect(db)))
+	f.ok(errors.Join(db.Exec(`DROP TABLE backup_info`).Error, db.Exec(`DROP TABLE backup_files`).Error, sqlite.Disconnect(db)))
 	f.ok(os.Rename(older, filepath.Join(dir, backupName("v1", f.clock.Now()))))
 	f.ok(os.WriteFile(filepath.Join(dir, "broken.db"), []byte("no database"), 0o600))
 	list, err := f.archive.Backups(f.ctx, false)

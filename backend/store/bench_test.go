@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // The sizes of SPEC 14 take minutes to build; -full builds them.
@@ -52,8 +54,8 @@ func BenchmarkFinalize(b *testing.B) {
 // bulk fills tables by the row, as no program would: the ledger stays behind.
 func (f *fixture) bulk(branch chat.Branch, turns int) {
 	f.Helper()
-	hash := hashBytes([]byte("x"))
-	f.ok(f.writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+	hash := codec.Hash([]byte("x"))
+	f.ok(f.db.Writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO turns (id, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status, primary_provider,
 		  primary_model, created_at, updated_at, user_hash, assistant_hash, user_message_json, final_assistant_message_json)
 		SELECT printf('%s-%08d', ?, i), ?, ?, i, ?, ?, 'Done', 'completed', 'ok', 'p', 'm', '2026-01-02T03:04:05.000Z', '2026-01-02T03:04:05.000Z',
@@ -98,11 +100,11 @@ func BenchmarkSessions(b *testing.B) {
 // one of 1 000 and oddN in one of 100.
 func (f *fixture) bulkUnits(branch chat.Branch, turns int) {
 	f.Helper()
-	hash := hashBytes([]byte("x"))
-	f.ok(f.writer.Exec(`INSERT INTO chunks (id, session_id, branch_id, source_turn, ordinal, role, start_offset, end_offset, chunk_type, token_est,
+	hash := codec.Hash([]byte("x"))
+	f.ok(f.db.Writer.Exec(`INSERT INTO chunks (id, session_id, branch_id, source_turn, ordinal, role, start_offset, end_offset, chunk_type, token_est,
 		  chunker_version, created_at, content_hash, rendered_text)
 		SELECT id || '-c', session_id, branch_id, id, 0, 'user', 0, 1, 'other', 1, 1, created_at, ?, 'x' FROM turns`, hash).Error)
-	f.ok(f.writer.Exec(`WITH k (o) AS (VALUES (0), (1))
+	f.ok(f.db.Writer.Exec(`WITH k (o) AS (VALUES (0), (1))
 		INSERT INTO units (id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, text)
 		SELECT t.id || '-' || o, t.id || '-c', t.session_id, t.branch_id, t.id, t.turn_seq, o, 'user', 0, 1, 1, ?,
 		  'rare' || ((t.turn_seq * 2 + o) % 1000) || ' odd' || ((t.turn_seq * 2 + o) % 100) || ? FROM turns t, k`,
@@ -118,10 +120,10 @@ func BenchmarkVerify(b *testing.B) {
 	for events := int64(0); events < int64(size(4000, 100_000)); {
 		_, err := f.Duplicate(f.ctx, branch.ID, "again")
 		f.ok(err)
-		events, err = one[int64](f.reader, "events", "", `SELECT count(*) FROM events`)
+		events, err = sqlite.One[int64](f.db.Reader, "events", "", `SELECT count(*) FROM events`)
 		f.ok(err)
 	}
-	f.ok(f.writer.Exec(`INSERT OR IGNORE INTO metrics SELECT id, '', created_at, updated_at, ? FROM turns`, strings.Repeat(`{"search_ms":12}`, 15)).Error)
+	f.ok(f.db.Writer.Exec(`INSERT OR IGNORE INTO metrics SELECT id, '', created_at, updated_at, ? FROM turns`, strings.Repeat(`{"search_ms":12}`, 15)).Error)
 	f.ok(f.Checkpoint(f.ctx))
 	_, err := f.Verify(f.ctx) // the first one makes a new database to compare the schema with
 	f.ok(err)
@@ -134,10 +136,10 @@ func BenchmarkVerify(b *testing.B) {
 		b.ReportMetric(float64((cpuTime()-begun).Milliseconds())/float64(b.N), "cpu-ms/op")
 	}
 	b.Run("whole", verify)
-	copies, err := all[string](f.reader, `SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'idx!_%!_copy' ESCAPE '!'`)
+	copies, err := sqlite.All[string](f.db.Reader, `SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'idx!_%!_copy' ESCAPE '!'`)
 	f.ok(err)
 	for _, name := range copies {
-		f.ok(f.writer.Exec(`DROP INDEX ` + name).Error)
+		f.ok(f.db.Writer.Exec(`DROP INDEX ` + name).Error)
 	}
 	b.Run("without copies", verify)
 }
@@ -148,7 +150,7 @@ func BenchmarkSizes(b *testing.B) {
 		f := newFixture(b)
 		_, branch := f.session("bench")
 		f.bulk(branch, n)
-		f.ok(f.writer.Exec(`INSERT INTO turn_tokens SELECT id, 'e', 400 FROM turns`).Error)
+		f.ok(f.db.Writer.Exec(`INSERT INTO turn_tokens SELECT id, 'e', 400 FROM turns`).Error)
 		for _, c := range []struct {
 			name   string
 			forget bool
@@ -175,13 +177,13 @@ func BenchmarkRequests(b *testing.B) {
 	sp := newSpeaker()
 	base := []byte(sp.say(50_000))
 	value := append(base[6000:len(base):len(base)], sp.say(1600)...)
-	z, err := packAgainst(base, value)
+	z, err := codec.PackAgainst(base, value)
 	if err != nil || z == nil {
 		b.Fatal(err)
 	}
 	b.Run("write", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := packAgainst(base, value); err != nil {
+			if _, err := codec.PackAgainst(base, value); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -190,7 +192,7 @@ func BenchmarkRequests(b *testing.B) {
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
 			for range maxChain - 1 {
-				if _, err := unpackAgainst(base, z); err != nil {
+				if _, err := codec.UnpackAgainst(base, z); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -198,7 +200,7 @@ func BenchmarkRequests(b *testing.B) {
 	})
 	b.Run("alone", func(b *testing.B) {
 		for b.Loop() {
-			z = pack(value)
+			z = codec.Pack(value)
 		}
 		b.ReportMetric(float64(len(z)), "bytes")
 	})
@@ -219,7 +221,7 @@ func BenchmarkLedger(b *testing.B) {
 				_, err := f.snapshotSession(f.ctx, "bench", string(s.ID))
 				f.ok(err)
 			}
-			bytes, err := one[int64](f.reader, "snapshot", s.ID, `SELECT max(length(content)) FROM snapshots`)
+			bytes, err := sqlite.One[int64](f.db.Reader, "snapshot", s.ID, `SELECT max(length(content)) FROM snapshots`)
 			f.ok(err)
 			b.ReportMetric(float64(bytes), "bytes")
 		})

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // segment is a part of a lineage: turns (From, To] of one branch, its states up
@@ -31,7 +32,7 @@ const maxDepth = 10_000
 
 // segments resolves a branch to its lineage, oldest first, in one query.
 func segments(db *gorm.DB, branch chat.BranchID) ([]segment, error) {
-	segs, err := all[segment](db, `
+	segs, err := sqlite.All[segment](db, `
 		WITH RECURSIVE line (branch, session, parent, "from", "to", base_seq, state_to, created_at, left_at, left_by, base_state, depth) AS (
 		  SELECT id, session_id, parent_branch, fork_seq, ?, base_seq, ?, created_at, ?, ?, base_state, 0 FROM branches WHERE id = ?
 		  UNION ALL
@@ -48,7 +49,7 @@ func segments(db *gorm.DB, branch chat.BranchID) ([]segment, error) {
 		return nil, chat.Errorf(chat.CodeNotFound, "", "There is no branch %s.", branch)
 	}
 	if len(segs) > maxDepth {
-		return nil, corruptRecord("branches", string(branch), nil)
+		return nil, sqlite.CorruptRecord("branches", string(branch), nil)
 	}
 	return segs, nil
 }
@@ -102,7 +103,7 @@ func (s *Store) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, erro
 }
 
 func branchByID(db *gorm.DB, id chat.BranchID) (branchRow, error) {
-	return one[branchRow](db, "branch", id, `SELECT * FROM branches WHERE id = ?`, id)
+	return sqlite.One[branchRow](db, "branch", id, `SELECT * FROM branches WHERE id = ?`, id)
 }
 
 type branchSummaryRow struct {
@@ -127,7 +128,7 @@ func (s *Store) Branches(ctx context.Context, session chat.SessionID) ([]chat.Br
 }
 
 func branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.BranchSummary, error) {
-	rows, err := all[branchSummaryRow](db, `
+	rows, err := sqlite.All[branchSummaryRow](db, `
 		SELECT b.*, coalesce(last.turn_seq, b.fork_seq) AS last_seq,
 		  coalesce((SELECT st.covers_seq FROM states st WHERE st.id = b.head_state), 0) AS covers_seq,
 		  max(b.created_at, coalesce(last.updated_at, '')) AS updated_at,
@@ -174,15 +175,15 @@ func (s *Store) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error)
 }
 
 func (t *tx) fork(p chat.ForkPoint) (branchRow, error) {
-	segs, err := segments(t.db, p.Branch)
+	segs, err := segments(t.DB, p.Branch)
 	if err != nil {
 		return branchRow{}, err
 	}
 	if p.SessionID != "" && segs[0].Session != string(p.SessionID) {
-		return branchRow{}, invalid("Branch %s belongs to another session.", p.Branch)
+		return branchRow{}, sqlite.Invalid("Branch %s belongs to another session.", p.Branch)
 	}
 	child := branchRow{
-		ID: t.newID(), SessionID: segs[0].Session, CreatedAt: t.stamp(), Label: chat.BoundTitle(clean(p.Label)),
+		ID: t.NewID(), SessionID: segs[0].Session, CreatedAt: t.Stamp(), Label: chat.BoundTitle(clean(p.Label)),
 		ParentBranch: &segs[0].Branch,
 	}
 	if p.After != "" {
@@ -190,7 +191,7 @@ func (t *tx) fork(p chat.ForkPoint) (branchRow, error) {
 			return branchRow{}, err
 		}
 	}
-	base, err := forkBase(t.db, segs, child.ForkSeq)
+	base, err := forkBase(t.DB, segs, child.ForkSeq)
 	if err != nil {
 		return branchRow{}, err
 	}
@@ -215,23 +216,23 @@ func (t *tx) fork(p chat.ForkPoint) (branchRow, error) {
 // forkAfter sets the fork turn, once that turn is found settled. The parent is
 // the branch that owns the turn, whichever descendant it was seen from.
 func (t *tx) forkAfter(child *branchRow, segs []segment, after chat.TurnID) error {
-	turn, err := turnHead(t.db, after)
+	turn, err := turnHead(t.DB, after)
 	if err != nil {
 		return err
 	}
 	if !shows(segs, turn) {
-		return invalid("Turn %s is not in the history of this branch.", after)
+		return sqlite.Invalid("Turn %s is not in the history of this branch.", after)
 	}
 	if chat.Phase(turn.Phase) != chat.PhaseFailed && !chat.Phase(turn.Phase).Finalized() {
-		return conflict("Turn %d is not finished, so nothing can start after it.", turn.TurnSeq).
+		return sqlite.Conflict("Turn %d is not finished, so nothing can start after it.", turn.TurnSeq).
 			WithHint("stop, keep or discard it first")
 	}
-	pending, err := pendingIDs(t.db, chat.BranchID(turn.BranchID), turn.TurnSeq)
+	pending, err := pendingIDs(t.DB, chat.BranchID(turn.BranchID), turn.TurnSeq)
 	if err != nil {
 		return err
 	}
 	if len(pending) > 0 {
-		return conflict("%d turns up to turn %d are not yet in the branch's state.", len(pending), turn.TurnSeq).
+		return sqlite.Conflict("%d turns up to turn %d are not yet in the branch's state.", len(pending), turn.TurnSeq).
 			WithHint("commit them first")
 	}
 	id := string(after)
@@ -245,7 +246,7 @@ func forkBase(db *gorm.DB, segs []segment, seq int64) (stateRow, error) {
 	if err != nil {
 		return stateRow{}, err
 	}
-	row, err := one[stateRow](db, "state before turn", seq, scopeCTE+`
+	row, err := sqlite.One[stateRow](db, "state before turn", seq, scopeCTE+`
 		SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
 		WHERE st.covers_seq <= ? ORDER BY st.state_seq DESC LIMIT 1`, scope, seq)
 	if err != nil {
@@ -260,9 +261,9 @@ func (t *tx) forkFallback(child *branchRow, base stateRow, f *chat.ForkState) er
 		return nil
 	}
 	st := stateRow{
-		ID: t.newID(), SessionID: child.SessionID, BranchID: child.ID, StateSeq: base.StateSeq + 1,
+		ID: t.NewID(), SessionID: child.SessionID, BranchID: child.ID, StateSeq: base.StateSeq + 1,
 		ParentID: &base.ID, CoversSeq: child.ForkSeq, Origin: string(chat.StateFallback),
-		TokenCountEst: f.TokenCount, SchemaVersion: stateSchema, CreatedAt: t.stamp(),
+		TokenCountEst: f.TokenCount, SchemaVersion: stateSchema, CreatedAt: t.Stamp(),
 		Summary: clean(f.Summary), PinnedFacts: clean(f.PinnedFacts),
 	}
 	child.HeadState, child.HeadSeq, child.Epoch = st.ID, st.StateSeq, 1
@@ -301,19 +302,19 @@ func (s *Store) ForkBase(ctx context.Context, branch chat.BranchID, after chat.T
 
 // freeLabel is "fork N", N counting the session's branches.
 func (t *tx) freeLabel(session string) (string, error) {
-	n, err := one[int64](t.db, "session", session, `SELECT count(*) FROM branches WHERE session_id = ?`, session)
-	return "fork " + itoa(n), err
+	n, err := sqlite.One[int64](t.DB, "session", session, `SELECT count(*) FROM branches WHERE session_id = ?`, session)
+	return "fork " + sqlite.Itoa(n), err
 }
 
 // SwitchBranch makes a branch the session's active one. An archived one comes back.
 func (s *Store) SwitchBranch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
 	return s.write(ctx, "branch.switch", func(t *tx) error {
-		b, err := branchByID(t.db, branch)
+		b, err := branchByID(t.DB, branch)
 		if err != nil {
 			return err
 		}
 		if b.SessionID != string(session) {
-			return invalid("Branch %s belongs to another session.", branch)
+			return sqlite.Invalid("Branch %s belongs to another session.", branch)
 		}
 		if b.ArchivedAt != nil { // what one works on is not put away
 			if err := t.archiveBranch(branch, false); err != nil {
@@ -342,12 +343,12 @@ func (s *Store) RenameBranch(ctx context.Context, id chat.BranchID, label string
 // ArchiveBranch hides a branch, or brings it back. The active one stays.
 func (s *Store) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bool) error {
 	return s.write(ctx, "branch.archive", func(t *tx) error {
-		active, err := all[string](t.db, `SELECT id FROM sessions WHERE active_branch = ?`, id)
+		active, err := sqlite.All[string](t.DB, `SELECT id FROM sessions WHERE active_branch = ?`, id)
 		if err != nil {
 			return err
 		}
 		if archived && len(active) > 0 {
-			return conflict("This is the session's active branch.").WithHint("switch to another one first")
+			return sqlite.Conflict("This is the session's active branch.").WithHint("switch to another one first")
 		}
 		return t.archiveBranch(id, archived)
 	})
@@ -358,7 +359,7 @@ func (t *tx) archiveBranch(id chat.BranchID, archived bool) error {
 }
 
 func (t *tx) setBranch(id chat.BranchID, kind ledger.Type, data any) error {
-	b, err := branchByID(t.db, id)
+	b, err := branchByID(t.DB, id)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // heapWatch is the most that the heap held while something ran.
@@ -74,9 +75,9 @@ func (f *fixture) asked(turns int) (chat.Session, chat.Branch) {
 	for i := range turns {
 		f.clock.Advance(time.Second)
 		t := f.accept(b.ID, fmt.Sprintf("question %d of %s", i, benchText(30+i%40)))
-		f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: t.ID, Manifest: []byte(`{"sections":[{"turn":` + itoa(int64(i)) + `}]}`), Tokens: 12}))
+		f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: t.ID, Manifest: []byte(`{"sections":[{"turn":` + sqlite.Itoa(int64(i)) + `}]}`), Tokens: 12}))
 		step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: t.ID, Provider: "p", ModelID: "m",
-			Request: []byte(strings.Repeat(benchText(400), 1+size(2, 20)) + itoa(int64(i)))})
+			Request: []byte(strings.Repeat(benchText(400), 1+size(2, 20)) + sqlite.Itoa(int64(i)))})
 		f.ok(err)
 		words := benchText(220 + i%50)
 		t, err = f.Finalize(f.ctx, chat.Finalization{TurnID: t.ID, Step: f.ended(step, chat.StepCompleted, words),

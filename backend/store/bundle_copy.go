@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // copying says the events of a session again as those of another: with ids of its own, in
@@ -61,7 +62,7 @@ func (c *copying) event(e ledger.Event) (*ledger.Event, error) {
 	}
 	made := ledger.Event{
 		SessionID: c.session, Seq: c.tail.Seq + 1, Type: e.Type, Entity: c.id(e.Entity), CreatedAt: e.CreatedAt,
-		PayloadHash: hashBytes(payload), PrevHash: c.tail.Hash, Payload: payload,
+		PayloadHash: codec.Hash(payload), PrevHash: c.tail.Hash, Payload: payload,
 	}
 	made.Hash = made.Sum()
 	c.tail = made.Tail()

@@ -14,6 +14,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // packed is an archive of entries, in the order of their names.
@@ -86,7 +88,7 @@ func rewrite(tb testing.TB, e map[string]string, change func(*lineOf) bool) map[
 			continue
 		}
 		ev := ledger.Event{SessionID: l.SessionID, Seq: l.Seq, Type: l.Type, Entity: l.Entity, CreatedAt: l.CreatedAt,
-			PayloadHash: hashBytes(l.Payload), PrevHash: tail.Hash}
+			PayloadHash: codec.Hash(l.Payload), PrevHash: tail.Hash}
 		l.PayloadHash, l.PrevHash, l.Hash = hex.EncodeToString(ev.PayloadHash), hex.EncodeToString(ev.PrevHash), hex.EncodeToString(ev.Sum())
 		tail = ledger.Tail{Seq: l.Seq, Hash: ev.Sum()}
 		raw, err := chat.MarshalJSON(l)
@@ -170,11 +172,11 @@ func (f *fixture) refusedImport(b []byte, code chat.Code, words string) {
 // rowsOfAll counts what every table holds.
 func (f *fixture) rowsOfAll() string {
 	f.Helper()
-	tables, err := all[string](f.reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name`)
+	tables, err := sqlite.All[string](f.db.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name`)
 	f.ok(err)
 	out := ""
 	for _, name := range tables {
-		n, err := one[int](f.reader, name, name, `SELECT count(*) FROM "`+name+`"`)
+		n, err := sqlite.One[int](f.db.Reader, name, name, `SELECT count(*) FROM "`+name+`"`)
 		f.ok(err)
 		out += fmt.Sprintf("%s %d, ", name, n)
 	}
@@ -250,7 +252,7 @@ func TestHostileBundles(t *testing.T) {
 		{"a changed payload", packed(t, with(e, "events.ndjson", replaced(`"a fact"`, `"a lie"`))), corrupt, "payload does not match its hash"},
 		{"a changed moment", packed(t, with(e, "events.ndjson", replaced(`"created_at":"2026`, `"created_at":"2025`))), corrupt, "event 1 is not what it was"},
 		{"a broken chain", packed(t, with(e, "events.ndjson", replaced(`"prev_hash":"00`, `"prev_hash":"01`))), corrupt, "event 1 is not what it was"},
-		{"another head", packed(t, with(e, "meta.json", func(s string) string { return withHead(t, s, ledger.Tail{Seq: int64(last), Hash: hashBytes(nil)}) })), corrupt, "last event is not the one"},
+		{"another head", packed(t, with(e, "meta.json", func(s string) string { return withHead(t, s, ledger.Tail{Seq: int64(last), Hash: codec.Hash(nil)}) })), corrupt, "last event is not the one"},
 		{"a bad line inside", packed(t, with(e, "events.ndjson", lines(func(l []string) []string { l[2] = "{\n"; return l }))), corrupt, "event 3"},
 		{"no UTF-8 inside", packed(t, with(e, "events.ndjson", replaced("a fact", "a f\xffct"))), corrupt, "UTF-8"},
 		{"an unknown type", packed(t, entityType(t, e, ledger.EventPinAdded, "pin_polished")), newer, `"pin_polished"`},
@@ -339,7 +341,7 @@ func TestRecoveredBundles(t *testing.T) {
 			if all := strings.Join(notices, " "); !strings.Contains(all, c.notice) || (c.notice == "") != (all == "") {
 				t.Errorf("notices %q, want %q", notices, c.notice)
 			}
-			n, err := one[int](f.reader, "events", "", `SELECT count(*) FROM events`)
+			n, err := sqlite.One[int](f.db.Reader, "events", "", `SELECT count(*) FROM events`)
 			f.ok(err)
 			if n != c.events {
 				t.Errorf("%d events, want %d", n, c.events)

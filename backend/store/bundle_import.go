@@ -13,6 +13,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 	"contextinfinity/backend/transfer/bundle"
 )
@@ -36,7 +38,7 @@ func (s *Store) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, nam
 	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
 		return chat.Imported{}, nil, ofBundle(name, err)
 	}
-	if s.writer == nil {
+	if s.db.Writer == nil {
 		return fail(chat.Errorf(chat.CodeLocked, opBundle, "The data is open for reading only."))
 	}
 	in, err := validate(ctx, r, size)
@@ -144,7 +146,7 @@ type relation struct {
 
 // relation compares the two ledgers by their ends: a hash stands for all before it.
 func (in *incoming) relation(db *gorm.DB) (relation, error) {
-	here, err := all[ledgerTail](db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
+	here, err := sqlite.All[ledgerTail](db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
 	if err != nil {
 		return relation{}, err
 	}
@@ -158,12 +160,12 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 			return relation{outcome: chat.ImportGrown, from: at}, nil
 		}
 	} else {
-		same, err := all[int64](db, `SELECT event_seq FROM events WHERE session_id = ? AND event_seq = ? AND hash = ?`, in.session, last, in.hashes[last-1][:])
+		same, err := sqlite.All[int64](db, `SELECT event_seq FROM events WHERE session_id = ? AND event_seq = ? AND hash = ?`, in.session, last, in.hashes[last-1][:])
 		if err != nil || len(same) > 0 {
 			return relation{outcome: chat.ImportAlready, there: chat.SessionID(in.session)}, err
 		}
 	}
-	there, err := all[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, sourceBundle, in.key())
+	there, err := sqlite.All[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, sourceBundle, in.key())
 	if err != nil || len(there) > 0 {
 		return relation{outcome: chat.ImportAlready, there: append(there, "")[0]}, err
 	}
@@ -185,7 +187,7 @@ func (in *incoming) importTo(s *Store) (out chat.Imported, err error) {
 		return out, err
 	}
 	still := func(t *tx) error {
-		now, err := in.relation(t.db)
+		now, err := in.relation(t.DB)
 		if err == nil && now != as {
 			err = errWentOn
 		}
@@ -235,8 +237,8 @@ func (in *incoming) importAsCopy(s *Store, as relation, still func(*tx) error) (
 		if err := errors.Join(t.knowElsewhere(), t.enqueueOf(string(st.out.Session))); err != nil || c == nil {
 			return err
 		}
-		_, err := t.exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
-			sourceBundle, in.key(), c.session, c.session, t.stamp())
+		_, err := t.Exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
+			sourceBundle, in.key(), c.session, c.session, t.Stamp())
 		return err
 	})
 	if err == nil {
@@ -251,9 +253,9 @@ func (in *incoming) besideWhat(s *Store, copied bool) (string, error) {
 	var erased []string
 	err := s.read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
 		if copied {
-			erased, err = all[string](db, `SELECT entity_id FROM events WHERE session_id = ? AND type = ? LIMIT 1`, in.session, ledger.EventContentErased)
+			erased, err = sqlite.All[string](db, `SELECT entity_id FROM events WHERE session_id = ? AND type = ? LIMIT 1`, in.session, ledger.EventContentErased)
 		} else {
-			erased, err = all[string](db, `SELECT id FROM receipts WHERE subject = ? LIMIT 1`, chat.EraseSession+" "+in.session)
+			erased, err = sqlite.All[string](db, `SELECT id FROM receipts WHERE subject = ? LIMIT 1`, chat.EraseSession+" "+in.session)
 		}
 		return err
 	})
@@ -271,7 +273,7 @@ func (in *incoming) besideWhat(s *Store, copied bool) (string, error) {
 
 // replay makes the records of the events after one; c, if not nil, gives them other ids.
 func (in *incoming) replay(t *tx, after int64, c *copying, out *chat.Imported) error {
-	now := t.now
+	now := t.Now
 	p := &applier{tx: t, session: string(out.Session)}
 	_, err := in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
 		err := in.ctx.Err()
@@ -308,7 +310,7 @@ func (in *incoming) replay(t *tx, after int64, c *copying, out *chat.Imported) e
 	if err := p.settleStep(ledger.Event{}); err != nil {
 		return playFault(int64(len(in.hashes)), err)
 	}
-	t.now = now
+	t.Now = now
 	if after == 0 {
 		out.Branches = max(out.Branches-1, 0)
 	}
@@ -341,7 +343,7 @@ const sqliteConstraint = 19
 // find is not let in.
 func (in *incoming) agrees(t *tx, session string) error {
 	a := newAudit()
-	a.db = t.db
+	a.db = t.DB
 	a.replay(session)
 	for _, check := range []func(){a.turnSequences, a.stateSequences, a.heads, a.roots, a.strays} {
 		check()
@@ -358,7 +360,7 @@ func (in *incoming) agrees(t *tx, session string) error {
 
 // enqueueOf makes due what is to be done with the turns of a session.
 func (t *tx) enqueueOf(session string) error {
-	due, err := all[turnRow](t.db, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
+	due, err := sqlite.All[turnRow](t.DB, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
 		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
 	if err != nil {
 		return err
@@ -406,7 +408,7 @@ func (in *incoming) snapshotHolds(s *Store) bool {
 			return err
 		}
 		content, err := ledger.Snapshot{Version: ledger.SnapshotVersion, State: in.state, Memory: memory}.Encode()
-		want = hashBytes(content)
+		want = codec.Hash(content)
 		return err
 	})
 	return err == nil && bytes.Equal(sum, want)
@@ -420,7 +422,7 @@ func unsound(format string, args ...any) *chat.Error {
 
 // ofBundle names the file in an error.
 func ofBundle(name string, err error) error {
-	named := *chat.AsError(mapError(opBundle, err))
+	named := *chat.AsError(sqlite.MapError(opBundle, err))
 	named.Op = opBundle
 	if name != "" {
 		named.Message = name + ": " + named.Message

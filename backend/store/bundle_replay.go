@@ -5,6 +5,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -14,7 +16,7 @@ import (
 
 // play makes what an event tells, at the moment of the event.
 func (a *applier) play(e ledger.Event, contents []bundle.Content) error {
-	a.now, a.contents = moment(e.CreatedAt), contents
+	a.Now, a.contents = moment(e.CreatedAt), contents
 	if err := a.settleStep(e); err != nil {
 		return err
 	}
@@ -36,37 +38,37 @@ func (a *applier) keep(e ledger.Event) error {
 	if err != nil {
 		return err
 	}
-	packed := base.on(e.Payload)
+	packed := base.PackOn(e.Payload)
 	if packed == nil {
-		packed = pack(e.Payload)
+		packed = codec.Pack(e.Payload)
 	}
-	return a.db.Create(&eventRow{
+	return a.DB.Create(&eventRow{
 		SessionID: e.SessionID, EventSeq: e.Seq, Type: string(e.Type), EntityID: e.Entity, CreatedAt: e.CreatedAt,
 		PayloadHash: e.PayloadHash, PrevHash: e.PrevHash, Hash: e.Hash, Payload: packed,
 	}).Error
 }
 
 // baseOf is the earlier event whose payload this one repeats.
-func (a *applier) baseOf(e ledger.Event) (deltaBase, error) {
-	if len(e.Payload) < linkMin {
-		return deltaBase{}, nil
+func (a *applier) baseOf(e ledger.Event) (codec.Base, error) {
+	if len(e.Payload) < codec.MinLinked {
+		return codec.Base{}, nil
 	}
 	session := chat.SessionID(a.session)
 	switch e.Type {
 	case ledger.EventTurnFinalized:
-		steps, err := all[string](a.db, `SELECT id FROM steps WHERE turn_id = ? ORDER BY step_index DESC, attempt DESC LIMIT 1`, e.Entity)
+		steps, err := sqlite.All[string](a.DB, `SELECT id FROM steps WHERE turn_id = ? ORDER BY step_index DESC, attempt DESC LIMIT 1`, e.Entity)
 		if err != nil || len(steps) == 0 {
-			return deltaBase{}, err
+			return codec.Base{}, err
 		}
 		return a.payloadOf(session, ledger.EventStepEnded, steps[0])
 	case ledger.EventTurnIndexed:
 		return a.payloadOf(session, ledger.EventTurnFinalized, e.Entity)
 	case ledger.EventStateCommitted:
-		return payloadOf(e, func(_ ledger.Event, s ledger.StateCommitted) (deltaBase, error) {
+		return payloadOf(e, func(_ ledger.Event, s ledger.StateCommitted) (codec.Base, error) {
 			return a.payloadOf(session, ledger.EventStateCommitted, string(s.ParentID))
 		})
 	}
-	return deltaBase{}, nil
+	return codec.Base{}, nil
 }
 
 // content is one of the event at hand; nil if it is not there.

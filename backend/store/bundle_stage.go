@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A session that is not here is made of its events in a database of its own, in the data
@@ -62,8 +63,8 @@ func (s *Store) sweepStages() error {
 func (s *Store) takeOver(ctx context.Context, st *staged, before, after func(*tx) error) error {
 	s.staging.Lock() // there is one connection to attach to
 	defer s.staging.Unlock()
-	writer := s.writer.WithContext(ctx)
-	if err := writer.Exec(`ATTACH DATABASE ? AS incoming`, filepath.Join(st.dir, DatabaseFile)).Error; err != nil {
+	writer := s.db.Writer.WithContext(ctx)
+	if err := writer.Exec(`ATTACH DATABASE ? AS incoming`, filepath.Join(st.dir, sqlite.DatabaseFile)).Error; err != nil {
 		return err
 	}
 	err := s.write(ctx, "bundle.import", func(t *tx) error {
@@ -75,7 +76,7 @@ func (s *Store) takeOver(ctx context.Context, st *staged, before, after func(*tx
 		}
 		return after(t)
 	})
-	return errors.Join(err, s.writer.WithContext(context.WithoutCancel(ctx)).Exec(`DETACH DATABASE incoming`).Error)
+	return errors.Join(err, s.db.Writer.WithContext(context.WithoutCancel(ctx)).Exec(`DETACH DATABASE incoming`).Error)
 }
 
 // numbers are how far the small names of rows go that are here already.
@@ -84,7 +85,7 @@ type numbers struct{ Turns, Chunks int64 }
 // copyRows copies the rows of the database that is attached as incoming, in an order in
 // which each finds what it refers to. Turns and chunks get small names that are free.
 func (t *tx) copyRows() error {
-	free, err := one[numbers](t.db, "numbers", "", `SELECT (SELECT coalesce(max(n), 0) FROM main.turns) AS turns, (SELECT coalesce(max(n), 0) FROM main.chunks) AS chunks`)
+	free, err := sqlite.One[numbers](t.DB, "numbers", "", `SELECT (SELECT coalesce(max(n), 0) FROM main.turns) AS turns, (SELECT coalesce(max(n), 0) FROM main.chunks) AS chunks`)
 	if err != nil {
 		return err
 	}
@@ -104,10 +105,10 @@ func (t *tx) copyRows() error {
 			return err
 		}
 	}
-	if _, err := t.exec(`INSERT OR IGNORE INTO main.receipts SELECT * FROM incoming.receipts`); err != nil {
+	if _, err := t.Exec(`INSERT OR IGNORE INTO main.receipts SELECT * FROM incoming.receipts`); err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO main.calibrations SELECT * FROM incoming.calibrations WHERE true
+	_, err = t.Exec(`INSERT INTO main.calibrations SELECT * FROM incoming.calibrations WHERE true
 		ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor, samples = excluded.samples,
 		updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision WHERE excluded.revision > calibrations.revision`)
 	return err
@@ -115,7 +116,7 @@ func (t *tx) copyRows() error {
 
 // copyTable copies one table, some of its numbers moved on. Units are numbered anew.
 func (t *tx) copyTable(table string, shift map[string]int64) error {
-	columns, err := all[string](t.db, `SELECT name FROM pragma_table_info(?)`, table)
+	columns, err := sqlite.All[string](t.DB, `SELECT name FROM pragma_table_info(?)`, table)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (t *tx) copyTable(table string, shift map[string]int64) error {
 	if table == "units" {
 		order = ` ORDER BY n`
 	}
-	_, err = t.exec(`INSERT INTO main.`+table+` (`+strings.Join(names, ", ")+`) SELECT `+strings.Join(values, ", ")+` FROM incoming.`+table+order, args...)
+	_, err = t.Exec(`INSERT INTO main.`+table+` (`+strings.Join(names, ", ")+`) SELECT `+strings.Join(values, ", ")+` FROM incoming.`+table+order, args...)
 	return err
 }
 
@@ -146,7 +147,7 @@ func (t *tx) shiftQuotes(c chain, by int64) error {
 	if by == 0 {
 		return nil
 	}
-	rows, err := all[linkRow](t.db, `SELECT `+c.key+` AS id, quotes FROM incoming.`+c.links+` WHERE quotes IS NOT NULL`)
+	rows, err := sqlite.All[linkRow](t.DB, `SELECT `+c.key+` AS id, quotes FROM incoming.`+c.links+` WHERE quotes IS NOT NULL`)
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (t *tx) shiftQuotes(c chain, by int64) error {
 		for i := range ns {
 			ns[i] += by
 		}
-		if _, err := t.exec(`UPDATE main.`+c.links+` SET quotes = ? WHERE `+c.key+` = ?`, encodeQuotes(ns), r.ID); err != nil {
+		if _, err := t.Exec(`UPDATE main.`+c.links+` SET quotes = ? WHERE `+c.key+` = ?`, encodeQuotes(ns), r.ID); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // bundled is a session's bundle.
@@ -241,7 +242,7 @@ func TestEverySeededSessionTravels(t *testing.T) {
 
 func (f *fixture) allSessions() []chat.SessionID {
 	f.Helper()
-	ids, err := all[chat.SessionID](f.reader, `SELECT id FROM sessions ORDER BY id`)
+	ids, err := sqlite.All[chat.SessionID](f.db.Reader, `SELECT id FROM sessions ORDER BY id`)
 	f.ok(err)
 	return ids
 }

@@ -11,6 +11,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -70,7 +72,7 @@ func (x *exporter) events(where string) iter.Seq2[ledger.Event, error] {
 			}
 			payload, err := x.decoded.payload(x.db, r)
 			if err != nil {
-				err = corruptRecord("events", r.SessionID+"/"+itoa(r.EventSeq), err)
+				err = sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), err)
 			}
 			if !yield(r.event(payload), errors.Join(err, x.ctx.Err())) {
 				return
@@ -148,7 +150,7 @@ func (t *told) add(kind bundle.Kind, hash string, b []byte, err error) {
 
 func (t *told) of(table, id string) ([]bundle.Content, error) {
 	if t.bad {
-		return nil, corruptRecord(table, id, nil).WithHint("nothing was exported; verify says what is damaged, and a backup may hold it")
+		return nil, sqlite.CorruptRecord(table, id, nil).WithHint("nothing was exported; verify says what is damaged, and a backup may hold it")
 	}
 	return t.list, nil
 }
@@ -170,13 +172,13 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 	if p.ResponseSHA256 == "" && p.EventsSHA256 == "" {
 		return nil, nil
 	}
-	row, err := one[stepRow](x.db, "step", e.Entity, `SELECT response_json, raw_events, `+itemColumns+` FROM steps WHERE id = ?`, e.Entity)
+	row, err := sqlite.One[stepRow](x.db, "step", e.Entity, `SELECT response_json, raw_events, `+itemColumns+` FROM steps WHERE id = ?`, e.Entity)
 	if err != nil {
 		return nil, err
 	}
 	var t told
 	if p.ResponseSHA256 != "" {
-		response, err := Unpack(row.ResponseJSON)
+		response, err := codec.Unpack(row.ResponseJSON)
 		t.add(bundle.Response, p.ResponseSHA256, response, err)
 	}
 	if p.EventsSHA256 != "" {
@@ -210,7 +212,7 @@ func (x *exporter) document(e ledger.Event, p ledger.FileAdded) ([]bundle.Conten
 	if x.state.Files[e.Entity] == nil {
 		return nil, nil
 	}
-	row, err := one[struct {
+	row, err := sqlite.One[struct {
 		Content []byte
 		Text    *string
 	}](x.db, "document", e.Entity, `SELECT content, text FROM files WHERE id = ?`, e.Entity)

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // What is learned of a provider's counting: a running mean, applied in steps so
@@ -44,7 +45,7 @@ func (s *Store) Calibration(ctx context.Context, provider, modelID string) (chat
 }
 
 func calibrationOf(db *gorm.DB, provider, modelID string) (calibrationRow, error) {
-	rows, err := all[calibrationRow](db, `SELECT * FROM calibrations WHERE provider = ? AND model_id = ?`, clean(provider), clean(modelID))
+	rows, err := sqlite.All[calibrationRow](db, `SELECT * FROM calibrations WHERE provider = ? AND model_id = ?`, clean(provider), clean(modelID))
 	if err != nil || len(rows) == 0 {
 		return calibrationRow{Provider: clean(provider), ModelID: clean(modelID), Factor: 1, Mean: 1}, err
 	}
@@ -60,7 +61,7 @@ func (s *Store) ObserveCalibration(ctx context.Context, provider, modelID string
 		return nil
 	}
 	return s.write(ctx, "calibration.observe", func(t *tx) error {
-		row, err := calibrationOf(t.db, provider, modelID)
+		row, err := calibrationOf(t.DB, provider, modelID)
 		if err != nil {
 			return err
 		}
@@ -71,10 +72,10 @@ func (s *Store) ObserveCalibration(ctx context.Context, provider, modelID string
 				return err
 			}
 		}
-		_, err = t.exec(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
+		_, err = t.Exec(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
 			samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
-			row.Provider, row.ModelID, row.Factor, row.Samples, t.stamp(), row.Mean, row.Revision)
+			row.Provider, row.ModelID, row.Factor, row.Samples, t.Stamp(), row.Mean, row.Revision)
 		return err
 	})
 }
@@ -94,7 +95,7 @@ func calibrationFactor(mean float64) float64 {
 // tellCalibration writes the event of a changed factor. Revisions order events
 // that may stand in several ledgers.
 func (t *tx) tellCalibration(r *calibrationRow) error {
-	sessions, err := all[chat.SessionID](t.db, `SELECT t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
+	sessions, err := sqlite.All[chat.SessionID](t.DB, `SELECT t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
 		WHERE s.provider = ? AND s.model_id = ? ORDER BY s.rowid DESC LIMIT 1`, r.Provider, r.ModelID)
 	if err != nil || len(sessions) == 0 {
 		return err

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // listed are the chunks c that some unit in reach is of: what an earlier chunker cut
@@ -30,7 +31,7 @@ func (s *Store) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.Chun
 			return err
 		}
 		args := append(c.head, c.args...)
-		total, err = one[int](db, "chunks", "", c.with+`SELECT count(*) `+listed+c.where+`)`, args...)
+		total, err = sqlite.One[int](db, "chunks", "", c.with+`SELECT count(*) `+listed+c.where+`)`, args...)
 		if err != nil {
 			return err
 		}
@@ -50,7 +51,7 @@ func chunkIDs(db *gorm.DB, c condition, where string, more []any, limit, offset 
 		limit = -1
 	}
 	args := append(append(append([]any{}, c.head...), c.args...), more...)
-	return all[chat.ChunkID](db, c.with+`SELECT c.id `+listed+c.where+`) x CROSS JOIN chunks c ON c.id = x.id
+	return sqlite.All[chat.ChunkID](db, c.with+`SELECT c.id `+listed+c.where+`) x CROSS JOIN chunks c ON c.id = x.id
 		CROSS JOIN turns t ON t.id = c.source_turn `+where+`
 		ORDER BY t.created_at DESC, t.id DESC, c.ordinal, c.id LIMIT ? OFFSET ?`, append(args, limit, max(offset, 0))...)
 }
@@ -143,7 +144,7 @@ func (s *Store) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse
 func (s *Store) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.EmbedderID, error) {
 	var rows []namespaceRow
 	err := s.read(ctx, "chunk.embeddings", func(db *gorm.DB) (err error) {
-		rows, err = all[namespaceRow](db, `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
+		rows, err = sqlite.All[namespaceRow](db, `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
 			JOIN unit_embeddings e ON e.namespace_id = s.id AND e.unit_n = u.n WHERE u.chunk_id = ?) ORDER BY state DESC, id`, id)
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Commit is TX-B: a new state over the oldest pending turns, the head moved to it
@@ -26,12 +27,12 @@ func (t *tx) commit(c chat.Commit) (stateRow, error) {
 	if err := t.checkLease(c.Job); err != nil {
 		return stateRow{}, err
 	}
-	branch, err := branchByID(t.db, c.BranchID)
+	branch, err := branchByID(t.DB, c.BranchID)
 	if err != nil {
 		return stateRow{}, err
 	}
 	if branch.Epoch != c.Epoch {
-		return stateRow{}, conflict("The branch moved on to epoch %d meanwhile.", branch.Epoch).
+		return stateRow{}, sqlite.Conflict("The branch moved on to epoch %d meanwhile.", branch.Epoch).
 			WithHint("read its head again and retry")
 	}
 	turns, err := t.checkRun(c)
@@ -54,22 +55,22 @@ func (t *tx) commit(c chat.Commit) (stateRow, error) {
 // checkRun refuses turns that are not the branch's oldest pending ones in order.
 func (t *tx) checkRun(c chat.Commit) ([]turnRow, error) {
 	if len(c.Turns) == 0 && c.Origin != chat.StatePins {
-		return nil, invalid("There is no turn to commit.")
+		return nil, sqlite.Invalid("There is no turn to commit.")
 	}
 	if !slices.Contains([]chat.StateOrigin{chat.StateLibrarian, chat.StateFallback, chat.StatePins}, c.Origin) {
-		return nil, invalid("%q is not the origin of a committed state.", c.Origin)
+		return nil, sqlite.Invalid("%q is not the origin of a committed state.", c.Origin)
 	}
-	pending, err := pendingIDs(t.db, c.BranchID, allTurns)
+	pending, err := pendingIDs(t.DB, c.BranchID, allTurns)
 	if err != nil {
 		return nil, err
 	}
 	if len(pending) < len(c.Turns) || !slices.Equal(pending[:len(c.Turns)], c.Turns) {
-		return nil, conflict("These are not the oldest pending turns of the branch.").
+		return nil, sqlite.Conflict("These are not the oldest pending turns of the branch.").
 			WithHint("read what is pending again and retry")
 	}
 	turns := make([]turnRow, len(c.Turns))
 	for i, id := range c.Turns {
-		if turns[i], err = turnHead(t.db, id); err != nil {
+		if turns[i], err = turnHead(t.DB, id); err != nil {
 			return nil, err
 		}
 	}
@@ -78,16 +79,16 @@ func (t *tx) checkRun(c chat.Commit) ([]turnRow, error) {
 
 func (t *tx) nextState(branch branchRow, c chat.Commit, turns []turnRow) (stateRow, error) {
 	if c.TokenCount < 0 {
-		return stateRow{}, invalid("A state's token count is not negative.")
+		return stateRow{}, sqlite.Invalid("A state's token count is not negative.")
 	}
 	st := stateRow{
-		ID: t.newID(), SessionID: branch.SessionID, BranchID: branch.ID, StateSeq: branch.HeadSeq + 1,
+		ID: t.NewID(), SessionID: branch.SessionID, BranchID: branch.ID, StateSeq: branch.HeadSeq + 1,
 		ParentID: &branch.HeadState, Origin: string(c.Origin), Model: clean(c.Model), TokenCountEst: c.TokenCount,
-		SchemaVersion: stateSchema, CreatedAt: t.stamp(), PinnedFacts: clean(c.PinnedFacts), Summary: clean(c.Summary),
+		SchemaVersion: stateSchema, CreatedAt: t.Stamp(), PinnedFacts: clean(c.PinnedFacts), Summary: clean(c.Summary),
 	}
 	if len(c.Validation) > 0 {
 		if !json.Valid(c.Validation) {
-			return st, invalid("The validation is not JSON.")
+			return st, sqlite.Invalid("The validation is not JSON.")
 		}
 		v := string(c.Validation)
 		st.ValidationJSON = &v
@@ -96,7 +97,7 @@ func (t *tx) nextState(branch branchRow, c chat.Commit, turns []turnRow) (stateR
 		st.CoversSeq = turns[len(turns)-1].TurnSeq
 		return st, nil
 	}
-	head, err := stateByID(t.db, chat.StateID(branch.HeadState))
+	head, err := stateByID(t.DB, chat.StateID(branch.HeadState))
 	st.CoversSeq = head.CoversSeq
 	return st, err
 }

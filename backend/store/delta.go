@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -9,6 +8,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A state's summary repeats most of its parent's, and an event that ends something
@@ -21,104 +22,63 @@ import (
 // An event that others rest on can be erased only once those are packed anew; its
 // hash, and so the chain of the ledger, is over what they say and stays.
 
-// maxDeltaDepth is how many values rest on each other, the lowest included.
-const maxDeltaDepth = 16
-
-// deltaBase is what a value rests on, decoded; the zero value is nothing.
-type deltaBase struct {
-	value []byte
-	depth int
-	ref   int64
-}
-
-// on packs a value against what it may rest on; nil when it had better stand alone.
-func (r deltaBase) on(value []byte) []byte {
-	if len(r.value) < linkMin || len(value) < linkMin || r.depth+1 >= maxDeltaDepth {
-		return nil
-	}
-	z, err := packAgainst(r.value, value)
-	if err != nil || z == nil {
-		return nil
-	}
-	head := binary.AppendUvarint([]byte{packedOn, byte(r.depth + 1)}, uint64(r.ref))
-	return append(head, z[1:]...)
-}
-
-// baseOf reports whether a packed value rests on another, and on which.
-func baseOf(packed []byte) (depth int, ref int64, ok bool) {
-	if len(packed) < 3 || packed[0] != packedOn {
-		return 0, 0, false
-	}
-	n, size := binary.Uvarint(packed[2:])
-	return int(packed[1]), int64(n), size > 0 && packed[1] >= 1 && packed[1] < maxDeltaDepth
-}
-
-// unpackOn decodes a value with the decoded one it rests on.
-func unpackOn(base, packed []byte) ([]byte, error) {
-	if _, _, ok := baseOf(packed); !ok {
-		return nil, errors.New("packed value that rests on nothing")
-	}
-	_, size := binary.Uvarint(packed[2:])
-	return unpackAgainst(base, append([]byte{packedLinked}, packed[2+size:]...))
-}
-
 // unpackPayload decodes an event's payload, reading what it rests on.
 func unpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
-	depth, ref, ok := baseOf(packed)
+	depth, ref, ok := codec.BaseOf(packed)
 	if !ok {
-		return Unpack(packed)
+		return codec.Unpack(packed)
 	}
-	base, err := all[struct{ Payload []byte }](db, `SELECT payload FROM events WHERE session_id = ? AND event_seq = ?`, session, ref)
+	base, err := sqlite.All[struct{ Payload []byte }](db, `SELECT payload FROM events WHERE session_id = ? AND event_seq = ?`, session, ref)
 	if err != nil {
 		return nil, err
 	}
 	if len(base) == 0 || base[0].Payload == nil {
 		return nil, fmt.Errorf("event %d, which it rests on, is gone", ref)
 	}
-	if below, _, _ := baseOf(base[0].Payload); below >= depth {
+	if below, _, _ := codec.BaseOf(base[0].Payload); below >= depth {
 		return nil, errors.New("payloads that rest on each other")
 	}
 	value, err := unpackPayload(db, session, base[0].Payload)
 	if err != nil {
 		return nil, err
 	}
-	return unpackOn(value, packed)
+	return codec.UnpackOn(value, packed)
 }
 
 // payloadOf is the payload of the newest event of a kind about an entity, to rest
 // another on. One that cannot be read is none: nothing new rests on it.
-func (t *tx) payloadOf(session chat.SessionID, kind ledger.Type, entity string) (deltaBase, error) {
+func (t *tx) payloadOf(session chat.SessionID, kind ledger.Type, entity string) (codec.Base, error) {
 	if entity == "" {
-		return deltaBase{}, nil
+		return codec.Base{}, nil
 	}
-	rows, err := all[eventRow](t.db, `SELECT event_seq, payload FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
-		AND length(payload) <= ? ORDER BY event_seq DESC LIMIT 1`, entity, session, kind, maxEventsWhole)
-	if err != nil || len(rows) == 0 || unpacksLong(rows[0].Payload) {
-		return deltaBase{}, err
+	rows, err := sqlite.All[eventRow](t.DB, `SELECT event_seq, payload FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
+		AND length(payload) <= ? ORDER BY event_seq DESC LIMIT 1`, entity, session, kind, codec.MaxWhole)
+	if err != nil || len(rows) == 0 || codec.UnpacksLong(rows[0].Payload) {
+		return codec.Base{}, err
 	}
-	depth, _, _ := baseOf(rows[0].Payload)
-	value, err := unpackPayload(t.db, string(session), rows[0].Payload)
+	depth, _, _ := codec.BaseOf(rows[0].Payload)
+	value, err := unpackPayload(t.DB, string(session), rows[0].Payload)
 	if err != nil {
-		return deltaBase{}, nil
+		return codec.Base{}, nil
 	}
-	return deltaBase{value, depth, rows[0].EventSeq}, nil
+	return codec.Base{Value: value, Depth: depth, Ref: rows[0].EventSeq}, nil
 }
 
 // packed is the state as it is stored: its summary against its parent's, where
 // that is worth it.
 func (r stateRow) packed(t *tx) (stateRow, error) {
-	if r.ParentID == nil || len(r.Summary) < linkMin {
+	if r.ParentID == nil || len(r.Summary) < codec.MinLinked {
 		return r, nil
 	}
-	parent, err := one[stateRow](t.db, "state", *r.ParentID, `SELECT * FROM states WHERE id = ?`, *r.ParentID)
+	parent, err := sqlite.One[stateRow](t.DB, "state", *r.ParentID, `SELECT * FROM states WHERE id = ?`, *r.ParentID)
 	if err != nil {
 		return r, err
 	}
-	depth, _, _ := baseOf(parent.SummaryZ)
-	if err := parent.unpack(t.db); err != nil {
+	depth, _, _ := codec.BaseOf(parent.SummaryZ)
+	if err := parent.unpack(t.DB); err != nil {
 		return r, nil // verify names it; this state does not rest on it
 	}
-	if z := (deltaBase{value: []byte(parent.Summary), depth: depth}).on([]byte(r.Summary)); z != nil {
+	if z := (codec.Base{Value: []byte(parent.Summary), Depth: depth}).PackOn([]byte(r.Summary)); z != nil {
 		r.Summary, r.SummaryZ = "", z
 	}
 	return r, nil
@@ -130,21 +90,21 @@ func (r *stateRow) unpack(db *gorm.DB) error {
 	if r.SummaryZ == nil {
 		return nil
 	}
-	rows, err := all[stateRow](db, `
+	rows, err := sqlite.All[stateRow](db, `
 		WITH RECURSIVE up (id, depth) AS (
 		  SELECT ?, 0 UNION ALL SELECT s.parent_id, up.depth + 1 FROM up JOIN states s ON s.id = up.id
 		  WHERE s.summary_z IS NOT NULL AND up.depth < ?)
-		SELECT s.summary, s.summary_z FROM up JOIN states s ON s.id = up.id ORDER BY up.depth DESC`, r.ID, maxDeltaDepth)
+		SELECT s.summary, s.summary_z FROM up JOIN states s ON s.id = up.id ORDER BY up.depth DESC`, r.ID, codec.MaxDepth)
 	if err != nil {
 		return err
 	}
 	value := []byte(rows[0].Summary)
 	if rows[0].SummaryZ != nil {
-		return corruptRecord("states", r.ID, errors.New("its summary rests on too many others"))
+		return sqlite.CorruptRecord("states", r.ID, errors.New("its summary rests on too many others"))
 	}
 	for _, up := range rows[1:] {
-		if value, err = unpackOn(value, up.SummaryZ); err != nil {
-			return corruptRecord("states", r.ID, err)
+		if value, err = codec.UnpackOn(value, up.SummaryZ); err != nil {
+			return sqlite.CorruptRecord("states", r.ID, err)
 		}
 	}
 	r.Summary = string(value)
@@ -156,16 +116,16 @@ func (r *stateRow) unpack(db *gorm.DB) error {
 func (r *stepRow) rest(answer []byte) {
 	items := r.restItems(answer)
 	events := r.RawEvents
-	if r.RawEvents = items.on(events); r.RawEvents == nil {
-		r.RawEvents = pack(events)
+	if r.RawEvents = items.PackOn(events); r.RawEvents == nil {
+		r.RawEvents = codec.Pack(events)
 	}
 }
 
 // restItems packs the items, and returns them to rest the raw events on.
-func (r *stepRow) restItems(answer []byte) deltaBase {
-	items := deltaBase{value: []byte(r.NormalizedItemsJSON)}
-	if z := (deltaBase{value: answer}).on(items.value); z != nil {
-		r.NormalizedItemsJSON, r.ItemsZ, items.depth = "", z, 1
+func (r *stepRow) restItems(answer []byte) codec.Base {
+	items := codec.Base{Value: []byte(r.NormalizedItemsJSON)}
+	if z := (codec.Base{Value: answer}).PackOn(items.Value); z != nil {
+		r.NormalizedItemsJSON, r.ItemsZ, items.Depth = "", z, 1
 	}
 	return items
 }
@@ -178,18 +138,18 @@ func (r stepRow) items() (string, error) {
 	if r.NormalizedItemsJSON != "" || r.Answer == nil {
 		return "", errors.New("items that rest on an answer, and there is none or other items")
 	}
-	items, err := unpackOn([]byte(*r.Answer), r.ItemsZ)
+	items, err := codec.UnpackOn([]byte(*r.Answer), r.ItemsZ)
 	return string(items), err
 }
 
 // events is the exact JSON of a step's raw events, nil for none.
 func (r stepRow) events() ([]byte, error) {
-	if _, _, ok := baseOf(r.RawEvents); !ok {
-		return Unpack(r.RawEvents)
+	if _, _, ok := codec.BaseOf(r.RawEvents); !ok {
+		return codec.Unpack(r.RawEvents)
 	}
 	items, err := r.items()
 	if err != nil {
 		return nil, err
 	}
-	return unpackOn([]byte(items), r.RawEvents)
+	return codec.UnpackOn([]byte(items), r.RawEvents)
 }

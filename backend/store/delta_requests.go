@@ -9,6 +9,8 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Most of a request, and of the manifest that describes it, was in the one before
@@ -23,9 +25,6 @@ import (
 
 // maxChain is how many values a chain has, its key frame included.
 const maxChain = 64
-
-// linkMin is below what size a value always stands alone.
-const linkMin = 512
 
 // baseSearchDepth is how many turns back a base is looked for.
 const baseSearchDepth = 64
@@ -56,7 +55,7 @@ func (c chain) read(db *gorm.DB, id string, known *recentValues) ([]byte, error)
 	if value, ok := known.get(id); ok {
 		return bytes.Clone(value), nil
 	}
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		ID             string
 		Packed, Quotes []byte
 	}](db, fmt.Sprintf(`
@@ -94,13 +93,13 @@ func (c chain) read(db *gorm.DB, id string, known *recentValues) ([]byte, error)
 // unpack decodes a value with its decoded base, if it has one, and what it quotes.
 func (c chain) unpack(base []byte, based bool, quotes []byte, quoted quotedTexts, packed []byte) ([]byte, error) {
 	if !based && quotes == nil {
-		return Unpack(packed)
+		return codec.Unpack(packed)
 	}
 	dictionary, err := c.dictionary(quotes, quoted, base)
 	if err != nil {
 		return nil, err
 	}
-	return unpackAgainst(dictionary, packed)
+	return codec.UnpackAgainst(dictionary, packed)
 }
 
 // dictionary is what a value is packed against: its quotations, then its base.
@@ -127,14 +126,14 @@ func (base linkRow) linkable() bool { return base.ID != "" && base.Depth+1 < max
 // it. The link, nil where it stands alone, is to be stored with it. What cannot be
 // read is passed by: verify names it, and nothing new depends on it.
 func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, recent *recentValues) ([]byte, *linkRow, error) {
-	if len(value) < linkMin {
-		return pack(value), nil, nil
+	if len(value) < codec.MinLinked {
+		return codec.Pack(value), nil, nil
 	}
 	link := &linkRow{}
 	var before []byte
 	if base.linkable() {
 		var err error
-		if before, err = c.read(db, base.ID, recent); err == nil && len(before) >= linkMin {
+		if before, err = c.read(db, base.ID, recent); err == nil && len(before) >= codec.MinLinked {
 			recent.put(base.ID, before)
 			link.Base, link.Depth = base.ID, base.Depth+1
 		} else {
@@ -151,11 +150,11 @@ func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, rec
 		return nil, nil, err
 	}
 	if len(dictionary) == 0 {
-		return pack(value), nil, nil
+		return codec.Pack(value), nil, nil
 	}
-	packed, err := packAgainst(dictionary, value)
+	packed, err := codec.PackAgainst(dictionary, value)
 	if err != nil || packed == nil {
-		return pack(value), nil, nil
+		return codec.Pack(value), nil, nil
 	}
 	return packed, link, nil
 }
@@ -163,41 +162,41 @@ func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, rec
 // packRequest encodes the request of a turn's next step. Its memory is what was
 // recorded for the turn.
 func (t *tx) packRequest(turn turnRow, request []byte) ([]byte, *linkRow, error) {
-	segs, err := segments(t.db, chat.BranchID(turn.BranchID))
+	segs, err := segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
 	}
-	base, err := requestBase(t.db, segs, turn.TurnSeq)
+	base, err := requestBase(t.DB, segs, turn.TurnSeq)
 	if err != nil {
 		return nil, nil, err
 	}
-	chunks, err := all[int64](t.db, `SELECT chunk_n FROM retrieved WHERE turn_n = ? AND rank > 0 ORDER BY rank, chunk_n`, turn.N)
+	chunks, err := sqlite.All[int64](t.DB, `SELECT chunk_n FROM retrieved WHERE turn_n = ? AND rank > 0 ORDER BY rank, chunk_n`, turn.N)
 	if err != nil {
 		return nil, nil, err
 	}
-	return requestChain.pack(t.db, base, request, chunks, t.requests)
+	return requestChain.pack(t.DB, base, request, chunks, t.requests)
 }
 
 // packManifest encodes the manifest of a turn, whose memory these chunks are.
 func (t *tx) packManifest(turn turnRow, manifest []byte, chunks []int64) ([]byte, *linkRow, error) {
-	segs, err := segments(t.db, chat.BranchID(turn.BranchID))
+	segs, err := segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
 	}
-	base, err := manifestBase(t.db, segs, turn.TurnSeq)
+	base, err := manifestBase(t.DB, segs, turn.TurnSeq)
 	if err != nil {
 		return nil, nil, err
 	}
-	return manifestChain.pack(t.db, base, manifest, chunks, t.manifests)
+	return manifestChain.pack(t.DB, base, manifest, chunks, t.manifests)
 }
 
 // link stores, replaces or removes a value's link.
 func (c chain) link(t *tx, id string, l *linkRow) error {
 	if l == nil {
-		_, err := t.exec(fmt.Sprintf(`DELETE FROM %s WHERE %s = ?`, c.links, c.key), id)
+		_, err := t.Exec(fmt.Sprintf(`DELETE FROM %s WHERE %s = ?`, c.links, c.key), id)
 		return err
 	}
-	_, err := t.exec(fmt.Sprintf(`INSERT INTO %s (%s, base, depth, quotes) VALUES (?, ?, ?, ?)
+	_, err := t.Exec(fmt.Sprintf(`INSERT INTO %s (%s, base, depth, quotes) VALUES (?, ?, ?, ?)
 		ON CONFLICT (%s) DO UPDATE SET base = excluded.base, depth = excluded.depth, quotes = excluded.quotes`, c.links, c.key, c.key),
 		id, orNull(l.Base), l.Depth, l.Quotes)
 	return err
@@ -206,7 +205,7 @@ func (c chain) link(t *tx, id string, l *linkRow) error {
 // requestBase is the step whose request came before a turn's next one.
 func requestBase(db *gorm.DB, segs []segment, seq int64) (linkRow, error) {
 	return newestBefore(segs, seq, func(g segment, from, to int64) ([]linkRow, error) {
-		return all[linkRow](db, `SELECT s.id, coalesce(l.depth, 0) AS depth FROM turns t JOIN steps s ON s.turn_id = t.id
+		return sqlite.All[linkRow](db, `SELECT s.id, coalesce(l.depth, 0) AS depth FROM turns t JOIN steps s ON s.turn_id = t.id
 			LEFT JOIN request_links l ON l.step_id = s.id WHERE t.branch_id = ? AND t.turn_seq > ? AND t.turn_seq <= ?
 			ORDER BY t.turn_seq DESC, s.step_index DESC, s.attempt DESC LIMIT 1`, g.Branch, from, to)
 	})
@@ -215,7 +214,7 @@ func requestBase(db *gorm.DB, segs []segment, seq int64) (linkRow, error) {
 // manifestBase is the newest turn before a turn_seq whose manifest is there for good.
 func manifestBase(db *gorm.DB, segs []segment, seq int64) (linkRow, error) {
 	return newestBefore(segs, seq-1, func(g segment, from, to int64) ([]linkRow, error) {
-		return all[linkRow](db, `SELECT t.id, coalesce(l.depth, 0) AS depth FROM turns t LEFT JOIN manifest_links l ON l.turn_id = t.id
+		return sqlite.All[linkRow](db, `SELECT t.id, coalesce(l.depth, 0) AS depth FROM turns t LEFT JOIN manifest_links l ON l.turn_id = t.id
 			WHERE t.branch_id = ? AND t.turn_seq > ? AND t.turn_seq <= ? AND t.manifest IS NOT NULL
 			AND t.phase NOT IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.turn_seq DESC LIMIT 1`, g.Branch, from, to)
 	})

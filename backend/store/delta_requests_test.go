@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // benchText is text that packs alone by about three, always the same.
@@ -30,7 +32,7 @@ func (f *fixture) ask(b chat.BranchID, request []byte) (chat.Turn, chat.Step) {
 
 func (f *fixture) stored(step chat.StepID) (bytes, depth int) {
 	f.Helper()
-	r, err := one[struct{ Bytes, Depth int }](f.reader, "step", step, `SELECT length(s.request_json) AS bytes, coalesce(l.depth, 0) AS depth
+	r, err := sqlite.One[struct{ Bytes, Depth int }](f.db.Reader, "step", step, `SELECT length(s.request_json) AS bytes, coalesce(l.depth, 0) AS depth
 		FROM steps s LEFT JOIN request_links l ON l.step_id = s.id WHERE s.id = ?`, step)
 	f.ok(err)
 	return r.Bytes, r.Depth
@@ -128,7 +130,7 @@ func TestDamagedKeyFrameCostsItsChain(t *testing.T) {
 		_, step := f.ask(b.ID, text)
 		steps = append(steps, step)
 	}
-	f.ok(f.writer.Exec(`UPDATE steps SET request_json = substr(request_json, 1, 200) WHERE id = ?`, steps[2*maxChain].ID).Error)
+	f.ok(f.db.Writer.Exec(`UPDATE steps SET request_json = substr(request_json, 1, 200) WHERE id = ?`, steps[2*maxChain].ID).Error)
 	f.reopen()
 	_, next := f.ask(b.ID, text)
 	if _, depth := f.stored(next.ID); depth != 0 {
@@ -158,21 +160,21 @@ func TestPackAgainst(t *testing.T) {
 		base = bytes.Repeat(append(base, 'x'), 1+rapid.IntRange(0, 300).Draw(t, "times"))
 		cut := rapid.IntRange(0, len(base)).Draw(t, "cut")
 		value := append(append(bytes.Clone(base[cut:]), rapid.SliceOf(rapid.Byte()).Draw(t, "new")...), base[:cut]...)
-		z, err := packAgainst(base, value)
+		z, err := codec.PackAgainst(base, value)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if z == nil {
 			return // better alone
 		}
-		got, err := unpackAgainst(base, z)
+		got, err := codec.UnpackAgainst(base, z)
 		if err != nil || !bytes.Equal(got, value) {
 			t.Fatalf("%d bytes against %d: %d, %v", len(value), len(base), len(got), err)
 		}
-		if got, err := unpackAgainst(append(bytes.Clone(base), 'y'), z); err == nil && !bytes.Equal(got, value) {
+		if got, err := codec.UnpackAgainst(append(bytes.Clone(base), 'y'), z); err == nil && !bytes.Equal(got, value) {
 			t.Fatal("another base gives other bytes unnoticed")
 		}
-		if _, err := Unpack(z); err == nil {
+		if _, err := codec.Unpack(z); err == nil {
 			t.Fatal("it decodes without its base")
 		}
 	})
@@ -180,14 +182,14 @@ func TestPackAgainst(t *testing.T) {
 
 func FuzzUnpackAgainst(f *testing.F) {
 	base := []byte(benchText(100))
-	z, err := packAgainst(base, []byte(benchText(101)))
+	z, err := codec.PackAgainst(base, []byte(benchText(101)))
 	if err != nil || z == nil {
 		f.Fatal("no seed", err)
 	}
 	f.Add(z)
-	f.Add([]byte{packedLinked})
+	f.Add([]byte{codec.PackedLinked})
 	f.Fuzz(func(t *testing.T, z []byte) {
-		if got, err := unpackAgainst(base, z); err == nil && len(got) > unpackMax {
+		if got, err := codec.UnpackAgainst(base, z); err == nil && len(got) > codec.UnpackMax {
 			t.Error("more than the bound")
 		}
 	})

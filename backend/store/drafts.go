@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 type draftRow struct {
@@ -20,7 +21,7 @@ func (draftRow) TableName() string { return "drafts" }
 func (r draftRow) draft() (chat.Draft, error) {
 	m, err := decodeMessage(chat.RoleUser, r.MessageJSON)
 	if err != nil {
-		return chat.Draft{}, corruptRecord("drafts", r.BranchID, err)
+		return chat.Draft{}, sqlite.CorruptRecord("drafts", r.BranchID, err)
 	}
 	return chat.Draft{BranchID: chat.BranchID(r.BranchID), Message: m, Queued: r.Queued, UpdatedAt: moment(r.UpdatedAt)}, nil
 }
@@ -30,7 +31,7 @@ func (s *Store) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, bo
 	var d chat.Draft
 	var found bool
 	err := s.read(ctx, "draft.read", func(db *gorm.DB) error {
-		rows, err := all[draftRow](db, `SELECT * FROM drafts WHERE branch_id = ?`, branch)
+		rows, err := sqlite.All[draftRow](db, `SELECT * FROM drafts WHERE branch_id = ?`, branch)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -47,13 +48,13 @@ func (s *Store) SaveDraft(ctx context.Context, d chat.Draft) error {
 	return s.write(ctx, "draft.save", func(t *tx) error {
 		empty := len(d.Message.Blocks) == 0 || d.Message.IsEmpty()
 		if empty && d.Queued {
-			return invalid("An empty message cannot wait to be sent.")
+			return sqlite.Invalid("An empty message cannot wait to be sent.")
 		}
 		if empty && len(d.Message.Blocks.Memories()) == 0 {
-			_, err := t.exec(`DELETE FROM drafts WHERE branch_id = ?`, d.BranchID)
+			_, err := t.Exec(`DELETE FROM drafts WHERE branch_id = ?`, d.BranchID)
 			return err
 		}
-		if _, err := branchByID(t.db, d.BranchID); err != nil {
+		if _, err := branchByID(t.DB, d.BranchID); err != nil {
 			return err
 		}
 		d.Message.Role = chat.RoleUser
@@ -61,9 +62,9 @@ func (s *Store) SaveDraft(ctx context.Context, d chat.Draft) error {
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(`INSERT INTO drafts (branch_id, queued, updated_at, message_json) VALUES (?, ?, ?, ?)
+		_, err = t.Exec(`INSERT INTO drafts (branch_id, queued, updated_at, message_json) VALUES (?, ?, ?, ?)
 			ON CONFLICT (branch_id) DO UPDATE SET queued = excluded.queued, updated_at = excluded.updated_at,
-			message_json = excluded.message_json`, d.BranchID, d.Queued, t.stamp(), message)
+			message_json = excluded.message_json`, d.BranchID, d.Queued, t.Stamp(), message)
 		return err
 	})
 }
@@ -72,7 +73,7 @@ func (s *Store) SaveDraft(ctx context.Context, d chat.Draft) error {
 // waits: what was written there since is not touched.
 func (s *Store) ReleaseDraft(ctx context.Context, d chat.Draft) (released bool, err error) {
 	err = s.write(ctx, "draft.release", func(t *tx) error {
-		rows, err := all[draftRow](t.db, `SELECT * FROM drafts WHERE branch_id = ? AND queued = 1`, d.BranchID)
+		rows, err := sqlite.All[draftRow](t.DB, `SELECT * FROM drafts WHERE branch_id = ? AND queued = 1`, d.BranchID)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -84,7 +85,7 @@ func (s *Store) ReleaseDraft(ctx context.Context, d chat.Draft) (released bool, 
 		if err != nil || !same || !waits.UpdatedAt.Equal(d.UpdatedAt) {
 			return err
 		}
-		_, err = t.exec(`UPDATE drafts SET queued = 0, updated_at = ? WHERE branch_id = ?`, t.stamp(), d.BranchID)
+		_, err = t.Exec(`UPDATE drafts SET queued = 0, updated_at = ? WHERE branch_id = ?`, t.Stamp(), d.BranchID)
 		released = err == nil
 		return err
 	})
@@ -105,7 +106,7 @@ func sameMessage(a, b chat.Message) (bool, error) {
 func (s *Store) QueuedDrafts(ctx context.Context) ([]chat.Draft, error) {
 	var rows []draftRow
 	err := s.read(ctx, "draft.list", func(db *gorm.DB) (err error) {
-		rows, err = all[draftRow](db, `SELECT * FROM drafts WHERE queued = 1 ORDER BY updated_at, branch_id`)
+		rows, err = sqlite.All[draftRow](db, `SELECT * FROM drafts WHERE queued = 1 ORDER BY updated_at, branch_id`)
 		return err
 	})
 	var out []chat.Draft

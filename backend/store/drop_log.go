@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // DamagedLog reports that the write-ahead log is damaged, so that DropLog can leave it out.
@@ -40,9 +41,9 @@ func (a *Archive) DropLog(ctx context.Context) (string, error) {
 			_ = os.RemoveAll(aside)
 			return err
 		}
-		gone := []string{confirmedFile}
+		gone := []string{sqlite.ConfirmedFile}
 		if !whole {
-			gone = []string{DatabaseFile + "-shm", DatabaseFile + "-wal", confirmedFile}
+			gone = []string{sqlite.DatabaseFile + "-shm", sqlite.DatabaseFile + "-wal", sqlite.ConfirmedFile}
 		}
 		for _, name := range gone {
 			if err := faultfs.Remove(faultfs.Backup, filepath.Join(a.dir, name)); err != nil && !os.IsNotExist(err) {
@@ -56,20 +57,20 @@ func (a *Archive) DropLog(ctx context.Context) (string, error) {
 // keepLog copies the database, its log and its mark into a folder, and reports whether what
 // can be read of the log belongs to the database.
 func (a *Archive) keepLog(ctx context.Context, aside string) (withLog bool, err error) {
-	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal", confirmedFile} {
+	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", sqlite.ConfirmedFile} {
 		to := filepath.Join(aside, name)
-		if err := errors.Join(copyFile(filepath.Join(a.dir, name), to), syncFile(to)); err != nil {
+		if err := errors.Join(sqlite.CopyFile(filepath.Join(a.dir, name), to), syncFile(to)); err != nil {
 			return false, err
 		}
 	}
 	if err := errors.Join(syncDir(aside), syncDir(filepath.Dir(aside)), syncDir(a.dir)); err != nil {
 		return false, err
 	}
-	with, err := wholeCopy(ctx, aside, DatabaseFile, DatabaseFile+"-wal")
+	with, err := wholeCopy(ctx, aside, sqlite.DatabaseFile, sqlite.DatabaseFile+"-wal")
 	if err != nil {
 		return false, err
 	}
-	without, err := wholeCopy(ctx, aside, DatabaseFile)
+	without, err := wholeCopy(ctx, aside, sqlite.DatabaseFile)
 	if err == nil && with < 0 && without < 0 {
 		err = chat.Errorf(chat.CodeCorrupt, "store.drop_log", "The database is not whole, neither with what can be read of its damaged log nor without it. Nothing was changed.").
 			WithHint("restore a backup (contextinfinity backups, contextinfinity restore)")
@@ -86,19 +87,19 @@ func wholeCopy(ctx context.Context, from string, names ...string) (events int64,
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	for _, name := range names {
-		if err := copyFile(filepath.Join(from, name), filepath.Join(dir, name)); err != nil {
+		if err := sqlite.CopyFile(filepath.Join(from, name), filepath.Join(dir, name)); err != nil {
 			return 0, err
 		}
 	}
-	pool, err := connect(filepath.Join(dir, DatabaseFile), commonPragmas, 1)
+	pool, err := sqlite.Connect(filepath.Join(dir, sqlite.DatabaseFile), sqlite.CommonPragmas, 1)
 	if err != nil {
 		return -1, nil //nolint:nilerr // what cannot be opened is not whole
 	}
-	defer func() { _ = disconnect(pool) }()
+	defer func() { _ = sqlite.Disconnect(pool) }()
 	db := pool.WithContext(ctx)
-	lines, err := all[string](db, `PRAGMA integrity_check(1)`)
-	broken, brokenErr := all[string](db, `SELECT "table" FROM pragma_foreign_key_check LIMIT 1`)
-	count, countErr := one[int64](db, "count", "", `SELECT count(*) FROM events`)
+	lines, err := sqlite.All[string](db, `PRAGMA integrity_check(1)`)
+	broken, brokenErr := sqlite.All[string](db, `SELECT "table" FROM pragma_foreign_key_check LIMIT 1`)
+	count, countErr := sqlite.One[int64](db, "count", "", `SELECT count(*) FROM events`)
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}

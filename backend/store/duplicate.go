@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A duplicate is a session of its own: what was said on a branch's lineage is said
@@ -45,7 +46,7 @@ func (s *Store) Duplicate(ctx context.Context, branch chat.BranchID, title strin
 			return err
 		}
 		var err error
-		made, err = sessionByID(t.db, chat.SessionID(c.branch.SessionID))
+		made, err = sessionByID(t.DB, chat.SessionID(c.branch.SessionID))
 		return err
 	})
 	return chat.Duplicate{Session: made.session(), Turns: len(from.turns), LeftOut: leftOut}, err
@@ -104,7 +105,7 @@ func (o *original) rest(db *gorm.DB, branch chat.BranchID) error {
 	if o.pins, err = pinsOn(db, segs); err != nil {
 		return err
 	}
-	covers, err := all[struct {
+	covers, err := sqlite.All[struct {
 		ID        chat.StateID
 		CoversSeq int64
 	}](db, `SELECT id, covers_seq FROM states WHERE session_id = ?`, o.session.ID)
@@ -129,7 +130,7 @@ type copier struct {
 }
 
 func (c *copier) run(title string) error {
-	now := c.now
+	now := c.Now
 	o := c.from.session
 	session, branch, err := c.createSession(chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: sourceDuplicate})
 	if err != nil {
@@ -140,12 +141,12 @@ func (c *copier) run(title string) error {
 		return err
 	}
 	if len(c.from.turns) > 0 {
-		c.now = c.from.turns[0].CreatedAt
+		c.Now = c.from.turns[0].CreatedAt
 	}
 	if err := c.history(); err != nil {
 		return err
 	}
-	c.now = later(c.now, now)
+	c.Now = later(c.Now, now)
 	if err := c.ranges(); err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (c *copier) history() error {
 }
 
 // at moves the moment of writing on to when something happened.
-func (c *copier) at(moment time.Time) { c.now = later(moment, c.now) }
+func (c *copier) at(moment time.Time) { c.Now = later(moment, c.Now) }
 
 // state commits the final turns up to what the original's covers.
 func (c *copier) state(st chat.State) error {
@@ -227,7 +228,7 @@ func (c *copier) state(st chat.State) error {
 
 // pin pins a fact again, as it stands now.
 func (c *copier) pin(p pinned) error {
-	segs, err := segments(c.db, chat.BranchID(c.branch.ID))
+	segs, err := segments(c.DB, chat.BranchID(c.branch.ID))
 	if err != nil {
 		return err
 	}
@@ -242,7 +243,7 @@ func (c *copier) pinOrder() error {
 	if len(c.from.pins) < 2 {
 		return nil
 	}
-	segs, err := segments(c.db, chat.BranchID(c.branch.ID))
+	segs, err := segments(c.DB, chat.BranchID(c.branch.ID))
 	if err != nil {
 		return err
 	}
@@ -250,7 +251,7 @@ func (c *copier) pinOrder() error {
 	for i, p := range c.from.pins {
 		order[i] = pinned{pinRow: pinRow{ID: c.pins[p.first]}, first: c.pins[p.first]}
 	}
-	standing, err := pinsOn(c.db, segs)
+	standing, err := pinsOn(c.DB, segs)
 	if err != nil || slices.EqualFunc(standing, order, func(a, b pinned) bool { return a.first == b.first }) {
 		return err
 	}

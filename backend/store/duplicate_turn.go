@@ -60,7 +60,7 @@ func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, 
 
 // end gives a turn the end that it had.
 func (c *copier) end(o chat.Turn, id chat.TurnID, last *chat.StepEnd) error {
-	row, err := turnHead(c.db, id)
+	row, err := turnHead(c.DB, id)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (c *copier) document(id chat.FileID) (chat.FileID, error) {
 	if made, ok := c.files[id]; ok {
 		return made, nil
 	}
-	made := chat.FileID(c.newID())
-	n, err := c.exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
+	made := chat.FileID(c.NewID())
+	n, err := c.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 		SELECT ?, ?, name, media_type, size, created_at, content_hash, tokens, content, text FROM files WHERE id = ?`,
 		made, c.branch.SessionID, id)
 	if err == nil && n == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A hard delete takes a session, or the content of a turn, out of everything that the
@@ -63,7 +64,7 @@ func (s *Store) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePr
 		}
 		out = e.subject
 		if refusal := e.refuse(); refusal != nil {
-			out.Reason = chat.AsError(mapError(opErase, refusal)).Message
+			out.Reason = chat.AsError(sqlite.MapError(opErase, refusal)).Message
 			return errPreview
 		}
 		if err := e.carryOut(); err != nil {
@@ -100,7 +101,7 @@ func (s *Store) Erase(ctx context.Context, kind, id string) (chat.Receipt, error
 		if err := e.refuse(); err != nil {
 			return err
 		}
-		if _, err := t.exec(`PRAGMA secure_delete = ON`); err != nil {
+		if _, err := t.Exec(`PRAGMA secure_delete = ON`); err != nil {
 			return err
 		}
 		if err := e.carryOut(); err != nil {
@@ -122,26 +123,26 @@ func (s *Store) Erase(ctx context.Context, kind, id string) (chat.Receipt, error
 }
 
 func (s *Store) erasing(t *tx, kind, id string) (*erasing, error) {
-	if s.writer == nil {
+	if s.db.Writer == nil {
 		return nil, chat.Errorf(chat.CodeLocked, opErase, "The data is open for reading only.")
 	}
 	e := &erasing{
-		tx: t, store: s, receipt: t.newID(), counts: map[string]int64{}, payloads: map[chat.SessionID]map[int64][]byte{},
+		tx: t, store: s, receipt: t.NewID(), counts: map[string]int64{}, payloads: map[chat.SessionID]map[int64][]byte{},
 		others: map[chat.SessionID]bool{}, subject: chat.ErasePreview{Kind: kind, Subject: id},
 	}
 	session := id
 	switch kind {
 	case chat.EraseTurn:
-		turn, err := turnHead(t.db, chat.TurnID(id))
+		turn, err := turnHead(t.DB, chat.TurnID(id))
 		if err != nil {
 			return nil, err
 		}
 		session, e.subject.Seq = turn.SessionID, turn.TurnSeq
 	case chat.EraseSession:
 	default:
-		return nil, invalid("%q cannot be erased; a session or a turn can.", kind)
+		return nil, sqlite.Invalid("%q cannot be erased; a session or a turn can.", kind)
 	}
-	row, err := sessionByID(t.db, chat.SessionID(session))
+	row, err := sessionByID(t.DB, chat.SessionID(session))
 	e.subject.Session, e.subject.Title = session, row.Title
 	if err == nil {
 		e.subject.Names, err = e.called(row)
@@ -153,15 +154,15 @@ func (s *Store) erasing(t *tx, kind, id string) (*erasing, error) {
 // was imported from.
 func (e *erasing) called(s sessionRow) ([]string, error) {
 	names := []string{s.Title}
-	ids, err := all[string](e.db, `SELECT substr(key, ?) FROM import_keys WHERE session_id = ? AND substr(key, 1, ?) = ?`,
+	ids, err := sqlite.All[string](e.DB, `SELECT substr(key, ?) FROM import_keys WHERE session_id = ? AND substr(key, 1, ?) = ?`,
 		len(keyConversation)+1, s.ID, len(keyConversation), keyConversation)
 	if err != nil {
 		return nil, err
 	}
 	names = append(names, ids...)
-	events, err := all[eventRow](e.db, `SELECT * FROM events WHERE session_id = ? AND type IN ('session_created', 'session_renamed') ORDER BY event_seq`, s.ID)
+	events, err := sqlite.All[eventRow](e.DB, `SELECT * FROM events WHERE session_id = ? AND type IN ('session_created', 'session_renamed') ORDER BY event_seq`, s.ID)
 	for _, r := range events {
-		payload, err := e.decoded.payload(e.db, r)
+		payload, err := e.decoded.payload(e.DB, r)
 		if err == nil && payload != nil && ledger.Type(r.Type) == ledger.EventSessionCreated {
 			_, err = ledger.Reword(payload, func(p *ledger.SessionCreated) { names = append(names, p.Title) })
 		} else if err == nil && payload != nil {
@@ -184,11 +185,11 @@ func (e *erasing) refuse() error {
 	if len(running) == 0 {
 		return nil
 	}
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		SessionID string
 		Phase     string
 		Quotes    bool
-	}](e.db, `SELECT t.session_id, t.phase, EXISTS (SELECT 1 FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
+	}](e.DB, `SELECT t.session_id, t.phase, EXISTS (SELECT 1 FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
 		WHERE r.turn_n = t.n AND c.session_id = ?) AS quotes FROM turns t WHERE t.id IN ?
 		AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding')`, e.subject.Session, running)
 	if err != nil {
@@ -197,9 +198,9 @@ func (e *erasing) refuse() error {
 	for _, r := range rows {
 		switch {
 		case r.SessionID == e.subject.Session:
-			return conflict("An answer of this conversation is being written; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
+			return sqlite.Conflict("An answer of this conversation is being written; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
 		case r.Quotes || chat.Phase(r.Phase) == chat.PhaseAccepted:
-			return conflict("An answer of another conversation that may quote it is being written; nothing was deleted.").
+			return sqlite.Conflict("An answer of another conversation that may quote it is being written; nothing was deleted.").
 				WithHint("wait for it, or stop it, then delete")
 		}
 	}
@@ -208,7 +209,7 @@ func (e *erasing) refuse() error {
 
 // carryOut does all of it that is rows.
 func (e *erasing) carryOut() error {
-	if _, err := e.exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
+	if _, err := e.Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
 		return err
 	}
 	var err error
@@ -227,14 +228,14 @@ func (e *erasing) carryOut() error {
 		return err
 	}
 	// Entries of deleted rows stay in the text index until its parts are merged.
-	_, err = e.exec(`INSERT INTO units_fts (units_fts) VALUES ('optimize')`)
+	_, err = e.Exec(`INSERT INTO units_fts (units_fts) VALUES ('optimize')`)
 	return err
 }
 
 // work forgets what long work left that names the session: conversations, and files of
 // them, are called by it. A window that has the data open forgets it before.
 func (e *erasing) work() error {
-	rows, err := all[struct{ Key, Value string }](e.db, `SELECT key, value FROM settings WHERE substr(key, 1, 5) = 'task.' ORDER BY key`)
+	rows, err := sqlite.All[struct{ Key, Value string }](e.DB, `SELECT key, value FROM settings WHERE substr(key, 1, 5) = 'task.' ORDER BY key`)
 	for _, r := range rows {
 		if err == nil && e.subject.NamedIn(r.Value) {
 			err = e.remove("settings", `DELETE FROM settings WHERE key = ?`, r.Key)
@@ -245,7 +246,7 @@ func (e *erasing) work() error {
 
 // remove runs a statement and counts the records of a store that it removed or emptied.
 func (e *erasing) remove(store, query string, args ...any) error {
-	n, err := e.exec(query, args...)
+	n, err := e.Exec(query, args...)
 	e.counts[store] += n
 	return err
 }
@@ -273,15 +274,15 @@ func (e *erasing) titles() ([]string, error) {
 	if len(ids) == 0 {
 		return []string{}, nil
 	}
-	return all[string](e.db, `SELECT title FROM sessions WHERE id IN ? ORDER BY title, id`, ids)
+	return sqlite.All[string](e.DB, `SELECT title FROM sessions WHERE id IN ? ORDER BY title, id`, ids)
 }
 
 // journals notes the journals of steps, to be removed: those that are there.
 func (e *erasing) journals(where string, args ...any) error {
-	paths, err := all[string](e.db, `SELECT stream_path FROM steps WHERE stream_path <> '' AND turn_id IN (`+where+`) ORDER BY id`, args...)
+	paths, err := sqlite.All[string](e.DB, `SELECT stream_path FROM steps WHERE stream_path <> '' AND turn_id IN (`+where+`) ORDER BY id`, args...)
 	for _, path := range paths {
 		name, ok := strings.CutPrefix(path, StreamDir+"/")
-		if ok && isJournal(name) && exists(e.store.dir, path) {
+		if ok && isJournal(name) && sqlite.Exists(e.store.dir, path) {
 			e.files = append(e.files, path)
 		}
 	}
@@ -300,7 +301,7 @@ func (e *erasing) drags() []string {
 		out = append(out, DragDir+"/"+string(id))
 	}
 	slices.Sort(out)
-	return slices.DeleteFunc(out, func(path string) bool { return !exists(e.store.dir, path) })
+	return slices.DeleteFunc(out, func(path string) bool { return !sqlite.Exists(e.store.dir, path) })
 }
 
 // dragged counts the files in them.
@@ -338,7 +339,7 @@ func (r *recentValues) clear() {
 // erasuresIn reads what hard deletes took out of a session's ledger.
 func erasuresIn(db *gorm.DB, session string) (ledger.Erasures, error) {
 	out := ledger.Erasures{}
-	rows, err := all[eventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentErased)
+	rows, err := sqlite.All[eventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentErased)
 	for _, r := range rows {
 		payload, err := unpackPayload(db, session, r.Payload)
 		if err == nil {

@@ -6,6 +6,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // What was made of an erased turn: states, range summaries, titles, drafts. A line of
@@ -34,11 +36,11 @@ func (x *erasingTurn) first() int64 {
 // tainted are the states that speak of the turns and share words with them, unpacked.
 // One that cannot be read may say anything.
 func (x *erasingTurn) tainted() ([]stateRow, error) {
-	rows, err := all[stateRow](x.db, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
+	rows, err := sqlite.All[stateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
 		x.branches(), x.first())
 	var out []stateRow
 	for _, r := range rows {
-		if r.unpack(x.db) != nil || x.words.without(r.Summary) != r.Summary || r.ValidationJSON != nil && x.words.in(*r.ValidationJSON) {
+		if r.unpack(x.DB) != nil || x.words.without(r.Summary) != r.Summary || r.ValidationJSON != nil && x.words.in(*r.ValidationJSON) {
 			out = append(out, r)
 		}
 	}
@@ -73,17 +75,17 @@ func (x *erasingTurn) unrestStates(ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := all[stateRow](x.db, `SELECT * FROM states WHERE summary_z IS NOT NULL AND parent_id IN ? AND id NOT IN ?`, ids, ids)
+	rows, err := sqlite.All[stateRow](x.DB, `SELECT * FROM states WHERE summary_z IS NOT NULL AND parent_id IN ? AND id NOT IN ?`, ids, ids)
 	if err != nil {
 		return err
 	}
 	for i := range rows {
-		if err := rows[i].unpack(x.db); err != nil {
+		if err := rows[i].unpack(x.DB); err != nil {
 			return err
 		}
 	}
 	for _, r := range rows {
-		if _, err := x.exec(`UPDATE states SET summary = ?, summary_z = NULL WHERE id = ?`, r.Summary, r.ID); err != nil {
+		if _, err := x.Exec(`UPDATE states SET summary = ?, summary_z = NULL WHERE id = ?`, r.Summary, r.ID); err != nil {
 			return err
 		}
 	}
@@ -103,11 +105,11 @@ func (x *erasingTurn) rewriteState(r stateRow) error {
 
 func (x *erasingTurn) moveHeads() error {
 	for _, id := range x.branches() {
-		branch, err := branchByID(x.db, chat.BranchID(id))
+		branch, err := branchByID(x.DB, chat.BranchID(id))
 		if err != nil {
 			return err
 		}
-		head, err := stateByID(x.db, chat.StateID(branch.HeadState))
+		head, err := stateByID(x.DB, chat.StateID(branch.HeadState))
 		if err != nil {
 			return err
 		}
@@ -136,7 +138,7 @@ func (x *erasingTurn) pendingOn(b branchRow, head stateRow) bool {
 func (x *erasingTurn) covering() ([]rangeSummaryRow, error) {
 	var out []rangeSummaryRow
 	for _, t := range x.turns {
-		rows, err := all[rangeSummaryRow](x.db, `SELECT * FROM summaries WHERE branch_id IN ? AND from_seq <= ? AND to_seq > ? ORDER BY id`,
+		rows, err := sqlite.All[rangeSummaryRow](x.DB, `SELECT * FROM summaries WHERE branch_id IN ? AND from_seq <= ? AND to_seq > ? ORDER BY id`,
 			x.branches(), t.TurnSeq, t.TurnSeq)
 		if err != nil {
 			return nil, err
@@ -159,7 +161,7 @@ func (x *erasingTurn) summaries() error {
 	}
 	for _, r := range rows {
 		r.Content = x.words.without(r.Content)
-		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, hashBytes([]byte(r.Content)), r.ID); err != nil {
+		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, codec.Hash([]byte(r.Content)), r.ID); err != nil {
 			return err
 		}
 		if err := reword(x.erasing, chat.SessionID(x.subject.Session), r.ID, []ledger.Type{ledger.EventSummaryCreated}, func(p *ledger.SummaryCreated) {
@@ -180,13 +182,13 @@ func (x *erasingTurn) names() error {
 			*s = erasedMark
 		}
 	}
-	events, err := all[eventRow](x.db, `SELECT * FROM events WHERE session_id = ?
+	events, err := sqlite.All[eventRow](x.DB, `SELECT * FROM events WHERE session_id = ?
 		AND type IN ('session_created', 'session_renamed', 'branch_created', 'branch_renamed') ORDER BY event_seq`, session)
 	if err != nil {
 		return err
 	}
 	for _, r := range events {
-		payload, err := x.decoded.payload(x.db, r)
+		payload, err := x.decoded.payload(x.DB, r)
 		if err != nil || payload == nil || !x.words.in(string(payload)) {
 			continue
 		}
@@ -207,7 +209,7 @@ func (x *erasingTurn) names() error {
 			return err
 		}
 	}
-	labels, err := all[branchRow](x.db, `SELECT id, label FROM branches WHERE session_id = ?`, session)
+	labels, err := sqlite.All[branchRow](x.DB, `SELECT id, label FROM branches WHERE session_id = ?`, session)
 	for _, b := range labels {
 		if err == nil && x.words.in(b.Label) {
 			err = x.remove("branches", `UPDATE branches SET label = ? WHERE id = ?`, erasedMark, b.ID)
@@ -222,7 +224,7 @@ const shortestLine = 8
 // drafts removes unsent messages that hold a line of what is erased: an edit of the
 // message that was begun.
 func (x *erasingTurn) drafts() error {
-	rows, err := all[draftRow](x.db, `SELECT d.* FROM drafts d JOIN branches b ON b.id = d.branch_id WHERE b.session_id = ?`, x.subject.Session)
+	rows, err := sqlite.All[draftRow](x.DB, `SELECT d.* FROM drafts d JOIN branches b ON b.id = d.branch_id WHERE b.session_id = ?`, x.subject.Session)
 	if err != nil {
 		return err
 	}

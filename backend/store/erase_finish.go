@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // finishErasures does what hard deletes have still to do: it removes their files, writes
@@ -23,10 +24,10 @@ import (
 // secure_delete alone would not do: it wipes what is deleted from then on, and pages
 // have remainders from before.
 func (s *Store) finishErasures(ctx context.Context) error {
-	rows, err := all[receiptRow](s.writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
+	rows, err := sqlite.All[receiptRow](s.db.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
 		AND counts_json ->> '$.pending' IS NOT NULL ORDER BY id`)
 	if err != nil || len(rows) == 0 {
-		return mapError(opErase, err)
+		return sqlite.MapError(opErase, err)
 	}
 	err = faults.Point("erase.written")
 	for _, r := range rows {
@@ -44,11 +45,11 @@ func (s *Store) finishErasures(ctx context.Context) error {
 		err = faults.Point("erase.rewritten")
 	}
 	if err != nil {
-		return mapError(opErase, err)
+		return sqlite.MapError(opErase, err)
 	}
 	return s.write(ctx, "content.erased", func(t *tx) error {
 		for _, r := range rows {
-			if _, err := t.exec(`UPDATE receipts SET counts_json = json_remove(counts_json, '$.pending') WHERE id = ?`, r.ID); err != nil {
+			if _, err := t.Exec(`UPDATE receipts SET counts_json = json_remove(counts_json, '$.pending') WHERE id = ?`, r.ID); err != nil {
 				return err
 			}
 		}
@@ -64,7 +65,7 @@ func (s *Store) removeErased(r receiptRow) error {
 	}
 	for _, name := range end.Folders {
 		if !filepath.IsLocal(name) {
-			return corruptRecord("receipts", r.ID, nil)
+			return sqlite.CorruptRecord("receipts", r.ID, nil)
 		}
 		if err := os.RemoveAll(filepath.Join(s.dir, filepath.FromSlash(name))); err != nil {
 			return err
@@ -73,7 +74,7 @@ func (s *Store) removeErased(r receiptRow) error {
 	for _, name := range end.Files {
 		path := filepath.Join(s.dir, filepath.FromSlash(name))
 		if !filepath.IsLocal(name) {
-			return corruptRecord("receipts", r.ID, nil)
+			return sqlite.CorruptRecord("receipts", r.ID, nil)
 		}
 		if err := faultfs.Remove(faultfs.Data, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -94,12 +95,12 @@ var vacuumInMemory int64 = 128 << 20
 
 // rewrite writes the database anew.
 func (s *Store) rewrite(ctx context.Context) error {
-	return s.writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
+	return s.db.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
 		if err := db.Exec(`PRAGMA secure_delete = ON`).Error; err != nil {
 			return err
 		}
 		defer db.Exec(`PRAGMA secure_delete = OFF`)
-		if sizeOf(s.path()) > vacuumInMemory {
+		if sqlite.SizeOf(s.path()) > vacuumInMemory {
 			// The default place may be on another disk, and be full, or everybody's.
 			if err := errors.Join(db.Exec(`PRAGMA temp_store = FILE`).Error, db.Exec(`PRAGMA temp_store_directory = `+"'"+strings.ReplaceAll(s.dir, "'", "''")+"'").Error); err != nil {
 				return err
@@ -120,7 +121,7 @@ func (s *Store) emptyLog(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readersPatience)
 	defer cancel()
 	for {
-		row, err := one[struct{ Busy int }](s.writer.WithContext(ctx), "log", "", `PRAGMA wal_checkpoint(TRUNCATE)`)
+		row, err := sqlite.One[struct{ Busy int }](s.db.Writer.WithContext(ctx), "log", "", `PRAGMA wal_checkpoint(TRUNCATE)`)
 		if err == nil && row.Busy == 0 {
 			return nil
 		}

@@ -7,12 +7,14 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // reword puts other words into the payloads of the events of some types about a
 // record. Which sessions' ledgers that are is told at the end, once each.
 func reword[P any](e *erasing, session chat.SessionID, entity string, types []ledger.Type, change func(*P)) error {
-	rows, err := all[eventRow](e.db, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type IN ? ORDER BY event_seq`,
+	rows, err := sqlite.All[eventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type IN ? ORDER BY event_seq`,
 		entity, session, types)
 	if err != nil {
 		return err
@@ -27,7 +29,7 @@ func reword[P any](e *erasing, session chat.SessionID, entity string, types []le
 
 // rewordLast is reword of the last of them alone.
 func rewordLast[P any](e *erasing, session chat.SessionID, entity string, kind ledger.Type, change func(*P)) error {
-	rows, err := all[eventRow](e.db, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
+	rows, err := sqlite.All[eventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
 		ORDER BY event_seq DESC LIMIT 1`, entity, session, kind)
 	if err != nil || len(rows) == 0 {
 		return err
@@ -45,7 +47,7 @@ func rewordRow[P any](e *erasing, r eventRow, change func(*P)) error {
 	payload, again := e.payloads[session][r.EventSeq]
 	if !again {
 		var err error
-		if payload, err = e.decoded.payload(e.db, r); err != nil || payload == nil {
+		if payload, err = e.decoded.payload(e.DB, r); err != nil || payload == nil {
 			e.payloads[session][r.EventSeq] = nil
 			return nil
 		}
@@ -82,7 +84,7 @@ func (e *erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 	}
 	for _, seq := range slices.Sorted(maps.Keys(payloads)) {
 		payload := payloads[seq]
-		if err := e.remove("events", `UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, pack(payload), session, seq); err != nil {
+		if err := e.remove("events", `UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, codec.Pack(payload), session, seq); err != nil {
 			return err
 		}
 		if payload != nil {
@@ -98,30 +100,30 @@ func (e *erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 
 // rebase packs alone what rests on a payload that is about to change.
 func (e *erasing) rebase(session chat.SessionID, payloads map[int64][]byte) error {
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		EventSeq int64
 		Head     []byte
-	}](e.db, `SELECT event_seq, substr(payload, 1, 16) AS head FROM events WHERE session_id = ? AND substr(payload, 1, 1) = x'03'
+	}](e.DB, `SELECT event_seq, substr(payload, 1, 16) AS head FROM events WHERE session_id = ? AND substr(payload, 1, 1) = x'03'
 		ORDER BY event_seq DESC`, session)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
-		_, ref, ok := baseOf(r.Head)
+		_, ref, ok := codec.BaseOf(r.Head)
 		_, changes := payloads[ref]
 		_, itself := payloads[r.EventSeq]
 		if !ok || !changes || itself {
 			continue
 		}
-		row, err := one[eventRow](e.db, "event", r.EventSeq, `SELECT * FROM events WHERE session_id = ? AND event_seq = ?`, session, r.EventSeq)
+		row, err := sqlite.One[eventRow](e.DB, "event", r.EventSeq, `SELECT * FROM events WHERE session_id = ? AND event_seq = ?`, session, r.EventSeq)
 		if err != nil {
 			return err
 		}
-		payload, err := unpackPayload(e.db, string(session), row.Payload)
+		payload, err := unpackPayload(e.DB, string(session), row.Payload)
 		if err != nil {
 			return errors.Join(errors.New("an event that depends on the deleted content cannot be read"), err)
 		}
-		if _, err := e.exec(`UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, pack(payload), session, r.EventSeq); err != nil {
+		if _, err := e.Exec(`UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, codec.Pack(payload), session, r.EventSeq); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // quoted is a turn in whose contexts erased text stood.
@@ -39,7 +41,7 @@ func (e *erasing) dropContexts(turns []quoted, by affectedContexts) error {
 		if t.SessionID != e.subject.Session {
 			e.others[chat.SessionID(t.SessionID)] = true
 		}
-		steps, err := all[string](e.db, `SELECT id FROM steps WHERE turn_id = ? ORDER BY id`, t.ID)
+		steps, err := sqlite.All[string](e.DB, `SELECT id FROM steps WHERE turn_id = ? ORDER BY id`, t.ID)
 		if err != nil {
 			return err
 		}
@@ -66,7 +68,7 @@ func (e *erasing) dropContexts(turns []quoted, by affectedContexts) error {
 // dropMemory takes what is erased out of a turn's manifest and out of what was
 // retrieved for it.
 func (e *erasing) dropMemory(t quoted, by affectedContexts, manifests map[string][]byte) error {
-	manifest, err := manifestChain.read(e.db, t.ID, nil)
+	manifest, err := manifestChain.read(e.DB, t.ID, nil)
 	if err != nil || manifest == nil {
 		manifest = nil
 	} else if manifest, err = markManifest(manifest, e.receipt, by); err != nil {
@@ -76,7 +78,7 @@ func (e *erasing) dropMemory(t quoted, by affectedContexts, manifests map[string
 		append([]any{t.N}, by.args...)...); err != nil {
 		return err
 	}
-	left, err := all[namedRetrieval](e.db, `SELECT r.*, c.id AS chunk_id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
+	left, err := sqlite.All[namedRetrieval](e.DB, `SELECT r.*, c.id AS chunk_id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
 		WHERE r.turn_n = ? AND r.rank > 0 ORDER BY r.rank, c.id`, t.N)
 	if err != nil {
 		return err
@@ -103,7 +105,7 @@ func (e *erasing) replace(c chain, values map[string][]byte) error {
 		return err
 	}
 	for _, id := range ids {
-		dependants, err := all[linkRow](e.db, `SELECT `+c.key+` AS id, depth FROM `+c.links+` WHERE base = ?`, id)
+		dependants, err := sqlite.All[linkRow](e.DB, `SELECT `+c.key+` AS id, depth FROM `+c.links+` WHERE base = ?`, id)
 		if err != nil {
 			return err
 		}
@@ -111,9 +113,9 @@ func (e *erasing) replace(c chain, values map[string][]byte) error {
 			if _, changes := values[d.ID]; changes {
 				continue
 			}
-			value, err := c.read(e.db, d.ID, nil)
+			value, err := c.read(e.DB, d.ID, nil)
 			if err != nil {
-				return corruptRecord(c.table, d.ID, err)
+				return sqlite.CorruptRecord(c.table, d.ID, err)
 			}
 			if err := e.packAlone(c, d.ID, value); err != nil {
 				return err
@@ -128,7 +130,7 @@ func (e *erasing) replace(c chain, values map[string][]byte) error {
 
 // packAlone stores a value as a key frame, and tells those that rest on it.
 func (e *erasing) packAlone(c chain, id string, value []byte) error {
-	if _, err := e.exec(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
+	if _, err := e.Exec(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
 		  SELECT %[2]s, 1 FROM %[1]s WHERE base = ? UNION ALL
 		  SELECT l.%[2]s, below.depth + 1 FROM below JOIN %[1]s l ON l.base = below.id WHERE below.depth < ?)
 		UPDATE %[1]s SET depth = (SELECT depth FROM below WHERE below.id = %[1]s.%[2]s) WHERE %[2]s IN (SELECT id FROM below)`,
@@ -138,7 +140,7 @@ func (e *erasing) packAlone(c chain, id string, value []byte) error {
 	if err := c.link(e.tx, id, nil); err != nil {
 		return err
 	}
-	_, err := e.exec(`UPDATE `+c.table+` SET `+c.column+` = ? WHERE id = ?`, pack(value), id)
+	_, err := e.Exec(`UPDATE `+c.table+` SET `+c.column+` = ? WHERE id = ?`, codec.Pack(value), id)
 	return err
 }
 
@@ -149,7 +151,7 @@ func (e *erasing) deepestFirst(c chain, values map[string][]byte) ([]string, err
 	}
 	var list []placed
 	for id := range values {
-		depth, err := all[int](e.db, `SELECT depth FROM `+c.links+` WHERE `+c.key+` = ?`, id)
+		depth, err := sqlite.All[int](e.DB, `SELECT depth FROM `+c.links+` WHERE `+c.key+` = ?`, id)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // session removes every row of a session, and its memory from the contexts of others.
@@ -12,12 +13,12 @@ func (e *erasing) session() error {
 	if err := e.journals(`SELECT id FROM turns WHERE session_id = ?`, id); err != nil {
 		return err
 	}
-	others, err := all[quoted](e.db, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
+	others, err := sqlite.All[quoted](e.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
 		JOIN turns t ON t.n = r.turn_n WHERE c.session_id = ? AND t.session_id <> ? ORDER BY t.n`, id, id)
 	if err != nil {
 		return err
 	}
-	turns, err := all[string](e.db, `SELECT id FROM turns WHERE session_id = ?`, id)
+	turns, err := sqlite.All[string](e.DB, `SELECT id FROM turns WHERE session_id = ?`, id)
 	if err != nil {
 		return err
 	}
@@ -25,6 +26,9 @@ func (e *erasing) session() error {
 		return err
 	}
 	if err := e.forgetCalibrations(); err != nil {
+		return err
+	}
+	if err := e.accesses(`session_id = ?`, id); err != nil {
 		return err
 	}
 	for _, t := range slices.Backward(sessionTables) {
@@ -46,7 +50,7 @@ func set(ids []string) map[string]bool {
 // forgetCalibrations takes back what of a model's counting only the session's ledger
 // tells: to what the ledgers of others tell, or to nothing.
 func (e *erasing) forgetCalibrations() error {
-	rows, err := all[calibrationRow](e.db, `SELECT c.* FROM calibrations c JOIN events v ON v.entity_id = c.provider || '/' || c.model_id
+	rows, err := sqlite.All[calibrationRow](e.DB, `SELECT c.* FROM calibrations c JOIN events v ON v.entity_id = c.provider || '/' || c.model_id
 		AND v.type = 'calibration_set' AND v.session_id = ? GROUP BY c.provider, c.model_id`, e.subject.Session)
 	if err != nil {
 		return err
@@ -63,7 +67,7 @@ func (e *erasing) forgetCalibrations() error {
 			err = e.remove("calibrations", `DELETE FROM calibrations WHERE provider = ? AND model_id = ?`, r.Provider, r.ModelID)
 		} else {
 			err = e.remove("calibrations", `UPDATE calibrations SET factor = ?, mean = ?, samples = ?, revision = ?, updated_at = ?
-				WHERE provider = ? AND model_id = ?`, left.Factor, left.Factor, left.Samples, left.Revision, e.stamp(), r.Provider, r.ModelID)
+				WHERE provider = ? AND model_id = ?`, left.Factor, left.Factor, left.Samples, left.Revision, e.Stamp(), r.Provider, r.ModelID)
 		}
 		if err != nil {
 			return err
@@ -76,10 +80,10 @@ func (e *erasing) forgetCalibrations() error {
 // does.
 func (e *erasing) toldByOthers(r calibrationRow) (calibrationRow, error) {
 	var left calibrationRow
-	events, err := all[eventRow](e.db, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
+	events, err := sqlite.All[eventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
 		r.Provider+"/"+r.ModelID, e.subject.Session)
 	for _, v := range events {
-		payload, err := unpackPayload(e.db, v.SessionID, v.Payload)
+		payload, err := unpackPayload(e.DB, v.SessionID, v.Payload)
 		if err != nil {
 			continue // verify names it
 		}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 const canary = "xylocanary"
@@ -27,7 +29,7 @@ func (f *fixture) traces(word string) []string {
 			return err
 		}
 		rel, _ := filepath.Rel(f.dir, path)
-		if strings.HasPrefix(rel, BackupDir) {
+		if strings.HasPrefix(rel, sqlite.BackupDir) {
 			return nil // a receipt names those
 		}
 		data, err := os.ReadFile(path)
@@ -44,13 +46,13 @@ func (f *fixture) traces(word string) []string {
 func (f *fixture) tracesInTables(word string) []string {
 	f.Helper()
 	var found []string
-	tables, err := all[string](f.reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'units_vocab'`)
+	tables, err := sqlite.All[string](f.db.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'units_vocab'`)
 	f.ok(err)
 	if len(tables) < 30 {
 		f.Fatalf("only %d tables", len(tables))
 	}
 	for _, table := range tables {
-		rows, err := f.reader.Raw(`SELECT * FROM "` + table + `"`).Rows()
+		rows, err := f.db.Reader.Raw(`SELECT * FROM "` + table + `"`).Rows()
 		f.ok(err)
 		columns, err := rows.Columns()
 		f.ok(err)
@@ -81,7 +83,7 @@ func readings(v any) []string {
 		return []string{v}
 	case []byte:
 		out := []string{string(v)}
-		if text, err := Unpack(v); err == nil {
+		if text, err := codec.Unpack(v); err == nil {
 			out = append(out, string(text))
 		}
 		return out
@@ -103,26 +105,26 @@ func (f *fixture) tracesInChains(word string) []string {
 		}
 	}
 	for _, c := range []chain{requestChain, manifestChain} {
-		ids, err := all[string](f.reader, `SELECT id FROM `+c.table)
+		ids, err := sqlite.All[string](f.db.Reader, `SELECT id FROM `+c.table)
 		f.ok(err)
 		for _, id := range ids {
-			value, err := c.read(f.reader, id, nil)
+			value, err := c.read(f.db.Reader, id, nil)
 			look(c.table+"."+c.column+" of "+id, value, err)
 		}
 	}
-	events, err := all[eventRow](f.reader, `SELECT * FROM events`)
+	events, err := sqlite.All[eventRow](f.db.Reader, `SELECT * FROM events`)
 	f.ok(err)
 	for _, r := range events {
-		payload, err := unpackPayload(f.reader, r.SessionID, r.Payload)
-		look("payload of "+r.SessionID+"/"+itoa(r.EventSeq)+" "+r.Type, payload, err)
+		payload, err := unpackPayload(f.db.Reader, r.SessionID, r.Payload)
+		look("payload of "+r.SessionID+"/"+sqlite.Itoa(r.EventSeq)+" "+r.Type, payload, err)
 	}
-	states, err := all[stateRow](f.reader, `SELECT * FROM states`)
+	states, err := sqlite.All[stateRow](f.db.Reader, `SELECT * FROM states`)
 	f.ok(err)
 	for _, r := range states {
-		err := r.unpack(f.reader)
+		err := r.unpack(f.db.Reader)
 		look("state "+r.ID, []byte(r.Summary), err)
 	}
-	steps, err := all[stepRow](f.reader, `SELECT `+stepColumns+`, response_json, raw_events FROM steps`)
+	steps, err := sqlite.All[stepRow](f.db.Reader, `SELECT `+stepColumns+`, response_json, raw_events FROM steps`)
 	f.ok(err)
 	for _, r := range steps {
 		items, err := r.items()
@@ -182,7 +184,7 @@ func (f *fixture) secretive() secretive {
 
 	other, ob := f.session("other")
 	d.other = other
-	texts, err := all[chat.ChunkID](f.reader, `SELECT id FROM chunks WHERE session_id = ? ORDER BY n`, s.ID)
+	texts, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks WHERE session_id = ? ORDER BY n`, s.ID)
 	f.ok(err)
 	chunks, err := f.ChunkTexts(f.ctx, texts)
 	f.ok(err)
@@ -228,12 +230,12 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 	f.answerWithTools(b, "write it down", `{"say":"`+canary+`"}`, "written: "+canary, "I wrote it down.")
 	f.permits(turns[0].SessionID)
 	for _, statement := range []string{
-		fmt.Sprintf(`INSERT INTO blobs SELECT x'%x', session_id, 'image/png', 3, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`, hashBytes([]byte(canary))),
+		fmt.Sprintf(`INSERT INTO blobs SELECT x'%x', session_id, 'image/png', 3, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`, codec.Hash([]byte(canary))),
 		`INSERT INTO dictionaries (session_id, created_at, content) SELECT session_id, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`,
 		`INSERT INTO tags SELECT session_id, 'turn', id, 'xylocanary', created_at FROM turns WHERE id = ?`,
 		`INSERT INTO import_keys SELECT 'chatgpt', 'xylocanary', session_id, id, created_at FROM turns WHERE id = ?`,
 	} {
-		f.ok(f.writer.Exec(statement, turns[2].ID).Error)
+		f.ok(f.db.Writer.Exec(statement, turns[2].ID).Error)
 	}
 }
 
@@ -245,8 +247,8 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 	if len(f.traces(canary)) < 30 {
 		t.Fatalf("the canary sings in too few places: %q", f.traces(canary))
 	}
-	f.ok(os.MkdirAll(filepath.Join(f.dir, BackupDir), 0o700))
-	backup, err := f.archive.Backup(f.ctx, filepath.Join(f.dir, BackupDir))
+	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.BackupDir), 0o700))
+	backup, err := f.archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
 	f.ok(err)
 	before, err := f.Manifest(f.ctx, d.remembering.ID)
 	f.ok(err)
@@ -261,7 +263,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 	if !slices.Equal(receipt.Erased, preview.Erased) {
 		t.Errorf("the preview said %v, the receipt %v", preview.Erased, receipt.Erased)
 	}
-	if want := []string{BackupDir + "/" + filepath.Base(backup.Path)}; !slices.Equal(receipt.Backups, want) || !slices.Equal(preview.Backups, want) {
+	if want := []string{sqlite.BackupDir + "/" + filepath.Base(backup.Path)}; !slices.Equal(receipt.Backups, want) || !slices.Equal(preview.Backups, want) {
 		t.Errorf("it is held by %v, told by %v", receipt.Backups, preview.Backups)
 	}
 	f.noTrace(canary)
@@ -292,7 +294,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 	if len(receipts) != 1 || receipts[0].Subject != string(d.session.ID) || receipts[0].Kind != chat.EraseSession {
 		t.Errorf("%+v", receipts)
 	}
-	f.ok(f.writer.Exec(`DELETE FROM receipts`).Error)
+	f.ok(f.db.Writer.Exec(`DELETE FROM receipts`).Error)
 	f.findsIn("receipts")
 }
 

@@ -3,6 +3,8 @@ package store
 import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // erasedArguments and erasedResult stand in the place of what a call was given and gave.
@@ -13,14 +15,14 @@ const (
 
 // toolWords reads what the calls of a turn say, before it is erased.
 func (x *erasingTurn) toolWords(turn string) error {
-	batches, err := all[callRow](x.db, `SELECT c.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id WHERE b.turn_id = ?`, turn)
+	batches, err := sqlite.All[callRow](x.DB, `SELECT c.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id WHERE b.turn_id = ?`, turn)
 	if err != nil {
 		return err
 	}
 	for _, c := range batches {
 		x.words.json(c.Arguments)
 	}
-	results, err := all[resultRow](x.db, `SELECT r.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id
+	results, err := sqlite.All[resultRow](x.DB, `SELECT r.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id
 		JOIN tool_results r ON r.tool_call_id = c.id WHERE b.turn_id = ?`, turn)
 	for _, r := range results {
 		if content, err := r.content(); err == nil {
@@ -35,14 +37,14 @@ func (x *erasingTurn) toolWords(turn string) error {
 func (x *erasingTurn) tools() error {
 	const ofTurn = `batch_id IN (SELECT id FROM tool_batches WHERE turn_id IN ?)`
 	if err := x.remove("tool_results", `UPDATE tool_results SET content = ?, content_hash = ? WHERE tool_call_id IN (SELECT id FROM tool_calls WHERE `+ofTurn+`)`,
-		pack([]byte(erasedResult)), hashBytes([]byte(erasedResult)), x.ids()); err != nil {
+		codec.Pack([]byte(erasedResult)), codec.Hash([]byte(erasedResult)), x.ids()); err != nil {
 		return err
 	}
 	if err := x.remove("tool_calls", `UPDATE tool_calls SET arguments = ?, name = ?, call_id = '' WHERE `+ofTurn, erasedArguments, erasedMark, x.ids()); err != nil {
 		return err
 	}
 	session := chat.SessionID(x.subject.Session)
-	batches, err := all[string](x.db, `SELECT id FROM tool_batches WHERE turn_id IN ? ORDER BY id`, x.ids())
+	batches, err := sqlite.All[string](x.DB, `SELECT id FROM tool_batches WHERE turn_id IN ? ORDER BY id`, x.ids())
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func (x *erasingTurn) tools() error {
 			return err
 		}
 	}
-	calls, err := all[string](x.db, `SELECT id FROM tool_calls WHERE `+ofTurn+` ORDER BY id`, x.ids())
+	calls, err := sqlite.All[string](x.DB, `SELECT id FROM tool_calls WHERE `+ofTurn+` ORDER BY id`, x.ids())
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // erasingTurn is a hard delete of a turn's content.
@@ -21,7 +22,7 @@ type erasingTurn struct {
 func (e *erasing) turn() error {
 	x := &erasingTurn{erasing: e, sees: map[string]bool{}}
 	for _, do := range []func() error{
-		x.gather, x.contexts, x.states, x.summaries, x.names, x.drafts, x.memory, x.steps, x.messages, x.fence,
+		x.gather, x.contexts, x.states, x.summaries, x.names, x.drafts, x.memory, x.steps, x.messages, x.programs, x.fence,
 	} {
 		if err := do(); err != nil {
 			return err
@@ -33,7 +34,7 @@ func (e *erasing) turn() error {
 // gather reads what is to be erased, before any of it is.
 func (x *erasingTurn) gather() error {
 	var err error
-	x.turns, err = all[turnRow](x.db, `WITH RECURSIVE same (id, said) AS (
+	x.turns, err = sqlite.All[turnRow](x.DB, `WITH RECURSIVE same (id, said) AS (
 		  SELECT id, user_hash FROM turns WHERE id = ? UNION
 		  SELECT t.id, t.user_hash FROM same JOIN turns t ON t.session_id = ? AND t.user_hash = same.said
 		    AND (t.retry_of = same.id OR t.id = (SELECT o.retry_of FROM turns o WHERE o.id = same.id)))
@@ -45,7 +46,7 @@ func (x *erasingTurn) gather() error {
 	for _, t := range x.turns {
 		x.words.json(t.UserMessageJSON)
 		x.words.json(text(t.FinalAssistantMessageJSON))
-		steps, err := all[stepRow](x.db, `SELECT `+stepColumns+` FROM steps WHERE turn_id = ?`, t.ID)
+		steps, err := sqlite.All[stepRow](x.DB, `SELECT `+stepColumns+` FROM steps WHERE turn_id = ?`, t.ID)
 		if err != nil {
 			return err
 		}
@@ -61,9 +62,9 @@ func (x *erasingTurn) gather() error {
 	if err := x.documents(); err != nil {
 		return err
 	}
-	branches, err := all[string](x.db, `SELECT id FROM branches WHERE session_id = ? ORDER BY id`, x.subject.Session)
+	branches, err := sqlite.All[string](x.DB, `SELECT id FROM branches WHERE session_id = ? ORDER BY id`, x.subject.Session)
 	for _, b := range branches {
-		segs, err := segments(x.db, chat.BranchID(b))
+		segs, err := segments(x.DB, chat.BranchID(b))
 		if err != nil {
 			continue // a broken lineage; verify names it
 		}
@@ -88,11 +89,11 @@ func (x *erasingTurn) ids() []string {
 // documents finds those that no other turn and no draft names.
 func (x *erasingTurn) documents() error {
 	var err error
-	x.files, err = all[string](x.db, `SELECT f.id FROM files f WHERE f.turn_id IN ? AND NOT EXISTS (SELECT 1 FROM turns t
+	x.files, err = sqlite.All[string](x.DB, `SELECT f.id FROM files f WHERE f.turn_id IN ? AND NOT EXISTS (SELECT 1 FROM turns t
 		WHERE t.session_id = f.session_id AND t.id NOT IN ? AND instr(t.user_message_json, '"file_id":"' || f.id || '"') > 0)
 		AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || f.id || '"') > 0) ORDER BY f.id`, x.ids(), x.ids())
 	for _, id := range x.files {
-		if words, err := fileText(x.db, chat.FileID(id)); err == nil {
+		if words, err := fileText(x.DB, chat.FileID(id)); err == nil {
 			x.words.text(words)
 		}
 		x.gone = append(x.gone, chat.FileID(id))
@@ -130,7 +131,7 @@ func (x *erasingTurn) contexts() error {
 	for _, r := range ranges {
 		by.ids[r.ID] = true
 	}
-	remembering, err := all[quoted](x.db, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
+	remembering, err := sqlite.All[quoted](x.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
 		JOIN turns t ON t.n = r.turn_n WHERE t.id NOT IN ? AND `+where+` ORDER BY t.n`, append([]any{x.ids()}, args...)...)
 	if err != nil {
 		return err
@@ -151,11 +152,11 @@ func (x *erasingTurn) contexts() error {
 // a turn for which several were assembled only the last is described: it counts as
 // one that did.
 func (x *erasingTurn) following(by affectedContexts) ([]quoted, error) {
-	turns, err := all[struct {
+	turns, err := sqlite.All[struct {
 		Quoted quoted `gorm:"embedded"`
 		Times  int
 		Branch string
-	}](x.db, `SELECT t.id, t.n, t.session_id, t.branch_id AS branch,
+	}](x.DB, `SELECT t.id, t.n, t.session_id, t.branch_id AS branch,
 		  (SELECT count(*) FROM events v WHERE v.entity_id = t.id AND v.type = 'turn_prepared') AS times
 		FROM turns t WHERE t.session_id = ? AND t.n > ? AND t.id NOT IN ?
 		AND (t.manifest IS NOT NULL OR EXISTS (SELECT 1 FROM steps s WHERE s.turn_id = t.id)) ORDER BY t.n`,
@@ -169,7 +170,7 @@ func (x *erasingTurn) following(by affectedContexts) ([]quoted, error) {
 		if !x.sees[t.Branch] {
 			continue
 		}
-		manifest, err := manifestChain.read(x.db, t.Quoted.ID, &known)
+		manifest, err := manifestChain.read(x.DB, t.Quoted.ID, &known)
 		if err == nil && manifest != nil {
 			known.put(t.Quoted.ID, manifest)
 		}
@@ -226,7 +227,7 @@ func (x *erasingTurn) steps() error {
 	if err := x.journals(`SELECT id FROM turns WHERE id IN ?`, x.ids()); err != nil {
 		return err
 	}
-	rows, err := all[stepRow](x.db, `SELECT `+stepColumns+` FROM steps WHERE turn_id IN ? ORDER BY id`, x.ids())
+	rows, err := sqlite.All[stepRow](x.DB, `SELECT `+stepColumns+` FROM steps WHERE turn_id IN ? ORDER BY id`, x.ids())
 	if err != nil {
 		return err
 	}
@@ -313,7 +314,7 @@ func (x *erasingTurn) message(t turnRow) error {
 		return err
 	}
 	if t.FinalAssistantMessageJSON != nil {
-		if _, err := x.exec(`UPDATE turns SET final_assistant_message_json = ?, assistant_hash = ? WHERE id = ?`, answer, answerHash, t.ID); err != nil {
+		if _, err := x.Exec(`UPDATE turns SET final_assistant_message_json = ?, assistant_hash = ? WHERE id = ?`, answer, answerHash, t.ID); err != nil {
 			return err
 		}
 	}
@@ -347,10 +348,10 @@ func (x *erasingTurn) message(t turnRow) error {
 // fence takes the session's running jobs from their workers, who may have read the
 // text: what they bring is refused, and the jobs are done again.
 func (x *erasingTurn) fence() error {
-	_, err := x.exec(`UPDATE jobs SET state = 'queued', lease_until = NULL, claim = claim + 1, last_error = '', updated_at = ?
-		WHERE session_id = ? AND state = 'running'`, x.stamp(), x.subject.Session)
+	_, err := x.Exec(`UPDATE jobs SET state = 'queued', lease_until = NULL, claim = claim + 1, last_error = '', updated_at = ?
+		WHERE session_id = ? AND state = 'running'`, x.Stamp(), x.subject.Session)
 	if err == nil {
-		_, err = x.exec(`UPDATE jobs SET last_error = '' WHERE session_id = ?`, x.subject.Session)
+		_, err = x.Exec(`UPDATE jobs SET last_error = '' WHERE session_id = ?`, x.subject.Session)
 	}
 	return err
 }

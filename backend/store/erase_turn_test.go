@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // leaky is a session in one of whose turns a password was pasted, and all that was
@@ -74,7 +75,7 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	f.ok(f.PutSetting(f.ctx, "task.1", `{"title":"Export my `+canary+`.md","session":"`+string(s.ID)+`"}`))
 
 	_, ob := f.session("other")
-	ids, err := all[chat.ChunkID](f.reader, `SELECT id FROM chunks WHERE session_id = ? AND source_turn = ? ORDER BY n`, s.ID, leak.ID)
+	ids, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks WHERE session_id = ? AND source_turn = ? ORDER BY n`, s.ID, leak.ID)
 	f.ok(err)
 	texts, err := f.ChunkTexts(f.ctx, ids)
 	f.ok(err)
@@ -137,7 +138,7 @@ func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	f.reopen()
 	f.verifyClean()
 	f.noTrace(canary)
-	f.ok(f.writer.Exec(`UPDATE events SET payload = NULL WHERE type = 'turn_finalized' AND entity_id = ?`, later[0].ID).Error)
+	f.ok(f.db.Writer.Exec(`UPDATE events SET payload = NULL WHERE type = 'turn_finalized' AND entity_id = ?`, later[0].ID).Error)
 	f.findsIn("events")
 }
 
@@ -228,7 +229,7 @@ func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
 		f.reopen()
 		f.noTrace(canary)
 		f.verifyClean()
-		rows, err := all[receiptRow](f.reader, `SELECT * FROM receipts`)
+		rows, err := sqlite.All[receiptRow](f.db.Reader, `SELECT * FROM receipts`)
 		f.ok(err)
 		if _, pending, err := rows[0].pending(); pending || err != nil {
 			t.Errorf("the receipt still says that something is to be done: %v", err)
@@ -249,7 +250,7 @@ func TestAnythingCanBeErased(t *testing.T) {
 			if rapid.IntRange(0, 3).Draw(rt, "whole") == 0 {
 				kind, table = chat.EraseSession, "sessions"
 			}
-			ids, err := all[string](f.reader, `SELECT id FROM `+table+` ORDER BY id`)
+			ids, err := sqlite.All[string](f.db.Reader, `SELECT id FROM `+table+` ORDER BY id`)
 			f.ok(err)
 			if len(ids) == 0 {
 				return

@@ -6,6 +6,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -72,12 +74,12 @@ type applier struct {
 
 // record writes an event and the rows that it tells of.
 func (t *tx) record(session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	return t.recordOn(deltaBase{}, session, kind, entity, data)
+	return t.recordOn(codec.Base{}, session, kind, entity, data)
 }
 
 // recordOn is record with a payload that repeats much of an earlier one.
-func (t *tx) recordOn(base deltaBase, session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.stamp()}
+func (t *tx) recordOn(base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.Stamp()}
 	if err := eventKinds[kind].apply(&applier{tx: t, session: string(session)}, e, data); err != nil {
 		return err
 	}
@@ -86,9 +88,9 @@ func (t *tx) recordOn(base deltaBase, session chat.SessionID, kind ledger.Type, 
 
 // set changes rows; one that is not there is an error.
 func (a *applier) set(query string, args ...any) error {
-	n, err := a.exec(query, args...)
+	n, err := a.Exec(query, args...)
 	if err == nil && n == 0 {
-		err = invalid("What it changes is not there.")
+		err = sqlite.Invalid("What it changes is not there.")
 	}
 	return err
 }

@@ -21,7 +21,7 @@ var branchEvents = map[ledger.Type]eventKind{
 }
 
 func (a *applier) branchCreated(e ledger.Event, d ledger.BranchCreated) error {
-	return a.db.Create(&branchRow{
+	return a.DB.Create(&branchRow{
 		ID: e.Entity, SessionID: a.session, CreatedAt: e.CreatedAt, Label: d.Label, ParentBranch: orNull(d.ParentBranch),
 		ForkTurn: orNull(d.ForkTurn), ForkSeq: d.ForkSeq, BaseState: string(d.BaseState), BaseSeq: d.BaseSeq,
 		HeadState: string(d.BaseState), HeadSeq: d.BaseSeq,
@@ -50,7 +50,7 @@ func (a *applier) stateCommitted(e ledger.Event, d ledger.StateCommitted) error 
 	if err != nil {
 		return err
 	}
-	if err := a.db.Create(&row).Error; err != nil {
+	if err := a.DB.Create(&row).Error; err != nil {
 		return err
 	}
 	for _, turn := range d.Turns {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -14,10 +16,10 @@ var fileEvents = map[ledger.Type]eventKind{
 func (a *applier) fileAdded(e ledger.Event, d ledger.FileAdded) error {
 	content, words := a.content(bundle.Document), a.content(bundle.Words)
 	if content == nil && d.SHA256 != hexHash(nil) {
-		return invalid("The document that it tells of is missing.")
+		return sqlite.Invalid("The document that it tells of is missing.")
 	}
-	_, err := a.exec(`INSERT INTO files (id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens, content, text)
+	_, err := a.Exec(`INSERT INTO files (id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.Entity, a.session, d.TurnID, d.Name, d.MediaType, d.Size, e.CreatedAt,
-		hashBytes(content), d.Tokens, orEmpty(content), orNull(string(words)))
+		codec.Hash(content), d.Tokens, orEmpty(content), orNull(string(words)))
 	return err
 }

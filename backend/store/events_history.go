@@ -3,6 +3,8 @@ package store
 import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // historyEvents are those about what stands for turns in a prompt, how models count, and
@@ -25,12 +27,12 @@ func shared(k eventKind) eventKind {
 func (a *applier) summaryCreated(e ledger.Event, d ledger.SummaryCreated) error {
 	row := rangeSummaryRow{
 		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), FromSeq: d.From, ToSeq: d.To, TokenCount: d.Tokens,
-		OriginalTokens: d.OriginalTokens, GeneratedBy: d.GeneratedBy, CreatedAt: e.CreatedAt, ContentHash: hashBytes([]byte(d.Content)), Content: d.Content,
+		OriginalTokens: d.OriginalTokens, GeneratedBy: d.GeneratedBy, CreatedAt: e.CreatedAt, ContentHash: codec.Hash([]byte(d.Content)), Content: d.Content,
 	}
 	if len(d.Validation) > 0 && string(d.Validation) != "null" {
 		row.ValidationJSON = orNull(string(d.Validation))
 	}
-	return a.db.Create(&row).Error
+	return a.DB.Create(&row).Error
 }
 
 func (a *applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) error {
@@ -41,13 +43,13 @@ func (a *applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) 
 // revision that any ledger tells is the one that stands.
 func (a *applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error {
 	if d.Samples < 1 || d.Samples > calibrationSamples || d.Factor != calibrationFactor(d.Factor) || d.Revision < 1 || d.Revision > maxRevision {
-		return invalid("It sets a factor that no counting gives.")
+		return sqlite.Invalid("It sets a factor that no counting gives.")
 	}
-	row, err := calibrationOf(a.db, d.Provider, d.ModelID)
+	row, err := calibrationOf(a.DB, d.Provider, d.ModelID)
 	if err != nil || row.Revision >= d.Revision {
 		return err
 	}
-	_, err = a.exec(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
+	_, err = a.Exec(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
 		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
 		samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
 		d.Provider, d.ModelID, d.Factor, d.Samples, e.CreatedAt, d.Factor, d.Revision)
@@ -64,9 +66,9 @@ func (a *applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
 		return nil
 	}
 	if !chat.ValidID(d.Receipt) || !chat.ValidID(e.Entity) {
-		return invalid("It names no receipt.")
+		return sqlite.Invalid("It names no receipt.")
 	}
-	turns, err := all[string](a.db, `SELECT id FROM turns WHERE id = ?`, e.Entity)
+	turns, err := sqlite.All[string](a.DB, `SELECT id FROM turns WHERE id = ?`, e.Entity)
 	if err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func (a *applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
 	if len(turns) > 0 {
 		kind = chat.EraseTurn
 	}
-	_, err = a.exec(`INSERT OR IGNORE INTO receipts (id, subject, created_at, counts_json, backups_json) VALUES (?, ?, ?, '{"erased":[]}', '[]')`,
+	_, err = a.Exec(`INSERT OR IGNORE INTO receipts (id, subject, created_at, counts_json, backups_json) VALUES (?, ?, ?, '{"erased":[]}', '[]')`,
 		d.Receipt, kind+" "+e.Entity, e.CreatedAt)
 	return err
 }

@@ -10,6 +10,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -21,7 +23,7 @@ const retrievedElsewhere = "application/vnd.contextinfinity.retrieved"
 // retrievedRecord is the record of what was retrieved for a turn, in the form that the
 // ledger knows the hash of.
 func retrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
-	rows, err := all[namedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
+	rows, err := sqlite.All[namedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
 		JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
 	if err != nil || len(rows) > 0 {
 		return retrievedText(rows), err
@@ -30,7 +32,7 @@ func retrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one[[]byte](db, "record", hash, `SELECT b.content FROM turns t JOIN blobs b ON b.session_id = t.session_id
+	return sqlite.One[[]byte](db, "record", hash, `SELECT b.content FROM turns t JOIN blobs b ON b.session_id = t.session_id
 		WHERE t.id = ? AND b.hash = ? AND b.media_type = ?`, turn, sum, retrievedElsewhere)
 }
 
@@ -62,24 +64,24 @@ func (a *applier) retrieved(turn turnRow) ([]int64, error) {
 		}
 		rows, chunks = append(rows, row), append(chunks, row.ChunkN)
 	}
-	return chunks, a.db.CreateInBatches(&rows, retrievedBatch).Error
+	return chunks, a.DB.CreateInBatches(&rows, retrievedBatch).Error
 }
 
 func (a *applier) keepRecord(record []byte) error {
-	_, err := a.exec(`INSERT OR IGNORE INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
-		a.session, hashBytes(record), retrievedElsewhere, len(record), a.stamp(), record)
+	_, err := a.Exec(`INSERT OR IGNORE INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
+		a.session, codec.Hash(record), retrievedElsewhere, len(record), a.Stamp(), record)
 	return err
 }
 
 // knowElsewhere notes of the records that stand whole which of their chunks are here, as
 // things of the past: who deletes such a chunk finds the requests that quote it.
 func (t *tx) knowElsewhere() error {
-	sessions, err := all[string](t.db, `SELECT DISTINCT session_id FROM blobs WHERE media_type = ? ORDER BY 1`, retrievedElsewhere)
+	sessions, err := sqlite.All[string](t.DB, `SELECT DISTINCT session_id FROM blobs WHERE media_type = ? ORDER BY 1`, retrievedElsewhere)
 	if err != nil {
 		return err
 	}
 	for _, session := range sessions {
-		records, err := all[struct{ Hash, Content []byte }](t.db, `SELECT hash, content FROM blobs WHERE session_id = ? AND media_type = ?`, session, retrievedElsewhere)
+		records, err := sqlite.All[struct{ Hash, Content []byte }](t.DB, `SELECT hash, content FROM blobs WHERE session_id = ? AND media_type = ?`, session, retrievedElsewhere)
 		if err != nil {
 			return err
 		}
@@ -87,12 +89,12 @@ func (t *tx) knowElsewhere() error {
 		for _, r := range records {
 			known[hex.EncodeToString(r.Hash)] = r.Content
 		}
-		prepared, err := all[eventRow](t.db, `SELECT * FROM events WHERE session_id = ? AND type = ?`, session, ledger.EventTurnPrepared)
+		prepared, err := sqlite.All[eventRow](t.DB, `SELECT * FROM events WHERE session_id = ? AND type = ?`, session, ledger.EventTurnPrepared)
 		if err != nil {
 			return err
 		}
 		for _, r := range prepared {
-			payload, err := unpackPayload(t.db, session, r.Payload)
+			payload, err := unpackPayload(t.DB, session, r.Payload)
 			if err != nil {
 				continue // verify names it
 			}
@@ -122,14 +124,14 @@ func (t *tx) noteElsewhere(turn string, record []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT OR IGNORE INTO retrieved SELECT t.n, 0, c.n, 0, 0, 0, 0, 0, 0 FROM json_each(?) j
+	_, err = t.Exec(`INSERT OR IGNORE INTO retrieved SELECT t.n, 0, c.n, 0, 0, 0, 0, 0, 0 FROM json_each(?) j
 		CROSS JOIN chunks c ON c.id = j.value CROSS JOIN turns t ON t.id = ?`, string(raw), turn)
 	return err
 }
 
 // readRetrieved reads what retrievedText wrote.
 func readRetrieved(record []byte) ([]chat.Retrieval, error) {
-	bad := invalid("What was retrieved cannot be read.")
+	bad := sqlite.Invalid("What was retrieved cannot be read.")
 	fields := strings.Split(string(record), " ")
 	if len(fields)%8 != 1 || fields[len(fields)-1] != "" {
 		return nil, bad
@@ -193,20 +195,20 @@ func (a *applier) chunk(turn turnRow, c ledger.IndexedChunk) error {
 	if err != nil {
 		return err
 	}
-	n, err := one[int64](a.db, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
+	n, err := sqlite.One[int64](a.DB, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
 	if err != nil {
 		return err
 	}
 	row := chunkRow{
 		ID: string(c.ID), N: n, SessionID: a.session, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens, ChunkerVersion: c.Version,
-		CreatedAt: a.stamp(), ContentHash: hash, Summary: c.Summary,
+		CreatedAt: a.Stamp(), ContentHash: hash, Summary: c.Summary,
 	}
 	from, err := a.source(turn, sourceOf{c.Role, c.File})
 	if err != nil {
 		return err
 	}
-	if err := a.db.Create(&row).Error; err != nil {
+	if err := a.DB.Create(&row).Error; err != nil {
 		return err
 	}
 	for i, u := range c.Units {
@@ -225,18 +227,18 @@ func (a *applier) unit(turn turnRow, chunk chunkRow, ordinal int, u ledger.Index
 	}
 	row := unitRow{
 		ID: string(u.ID), ChunkID: chunk.ID, SessionID: a.session, BranchID: turn.BranchID, TurnID: turn.ID, TurnSeq: turn.TurnSeq, Ordinal: ordinal,
-		Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens, ContentHash: hashBytes([]byte(body)), Text: body, Pairs: pairsOf(body),
+		Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens, ContentHash: codec.Hash([]byte(body)), Text: body, Pairs: pairsOf(body),
 	}
 	if inside && from.said != "" && strings.HasSuffix(body, from.text[u.Start:u.End]) {
 		row.Text, row.Said = strings.TrimSuffix(body, from.text[u.Start:u.End]), true
 	}
-	return a.db.Create(&row).Error
+	return a.DB.Create(&row).Error
 }
 
 // source is what a chunk of a turn is cut from; those of the last turn are kept.
 func (a *applier) source(turn turnRow, of sourceOf) (chunkSource, error) {
 	if a.sourceOf != turn.ID {
-		whole, err := turnByID(a.db, chat.TurnID(turn.ID))
+		whole, err := turnByID(a.DB, chat.TurnID(turn.ID))
 		if err != nil {
 			return chunkSource{}, err
 		}

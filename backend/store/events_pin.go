@@ -3,6 +3,7 @@ package store
 import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // pinEvents are those about pinned facts and their order.
@@ -22,9 +23,9 @@ func copyPin(c *copying, d *ledger.PinChanged) {
 }
 
 func (a *applier) pinChanged(e ledger.Event, d ledger.PinChanged) error {
-	return a.db.Create(&pinRow{
+	return a.DB.Create(&pinRow{
 		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), AfterTurnSeq: d.AfterTurn, Replaces: orNull(d.Replaces),
-		Removed: e.Type == ledger.EventPinRemoved, Tokens: d.Tokens, CreatedAt: e.CreatedAt, ContentHash: hashBytes([]byte(d.Text)), Text: d.Text,
+		Removed: e.Type == ledger.EventPinRemoved, Tokens: d.Tokens, CreatedAt: e.CreatedAt, ContentHash: codec.Hash([]byte(d.Text)), Text: d.Text,
 	}).Error
 }
 
@@ -33,7 +34,7 @@ func (a *applier) pinsMoved(e ledger.Event, d ledger.PinsMoved) error {
 	if err != nil {
 		return err
 	}
-	return a.db.Create(&pinOrderRow{
+	return a.DB.Create(&pinOrderRow{
 		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), AfterTurnSeq: d.AfterTurn, CreatedAt: e.CreatedAt, PinsJSON: string(order),
 	}).Error
 }

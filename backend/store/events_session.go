@@ -22,7 +22,7 @@ var sessionEvents = map[ledger.Type]eventKind{
 }
 
 func (a *applier) sessionCreated(e ledger.Event, d ledger.SessionCreated) error {
-	return a.db.Create(&sessionRow{
+	return a.DB.Create(&sessionRow{
 		ID: e.Entity, CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, Source: d.Source, ActiveBranch: string(d.ActiveBranch),
 		Title: d.Title, SystemPrompt: d.SystemPrompt,
 	}).Error

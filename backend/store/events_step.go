@@ -3,6 +3,7 @@ package store
 import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -36,7 +37,7 @@ func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 		return err
 	}
 	row.RequestJSON = packed
-	if err := a.db.Create(&row).Error; err != nil || link == nil {
+	if err := a.DB.Create(&row).Error; err != nil || link == nil {
 		return err
 	}
 	return requestChain.link(a.tx, row.ID, link)
@@ -62,7 +63,7 @@ func (a *applier) stepEnded(e ledger.Event, d ledger.StepEnded) error {
 	end := e.CreatedAt
 	a.ended = &lastStep{turn: string(d.TurnID), d: d, row: stepRow{
 		ID: e.Entity, Status: string(d.Outcome.Status), EndedAt: &end, OutcomeJSON: string(outcome), NormalizedItemsJSON: string(d.Items),
-		UsageJSON: usage, ResponseJSON: pack(a.content(bundle.Response)), RawEvents: a.content(bundle.RawEvents),
+		UsageJSON: usage, ResponseJSON: codec.Pack(a.content(bundle.Response)), RawEvents: a.content(bundle.RawEvents),
 	}}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // toolEvents are those of the tool journal.
@@ -72,13 +73,13 @@ func (a *applier) toolsProposed(e ledger.Event, d ledger.ToolBatchProposed) erro
 	if _, err := a.turn(string(d.TurnID)); err != nil {
 		return err
 	}
-	if err := a.db.Create(&batchRow{
+	if err := a.DB.Create(&batchRow{
 		ID: e.Entity, TurnID: string(d.TurnID), StepID: string(d.StepID), State: string(chat.BatchOpen), CreatedAt: e.CreatedAt,
 	}).Error; err != nil {
 		return err
 	}
 	for i, c := range d.Calls {
-		if err := a.db.Create(&callRow{
+		if err := a.DB.Create(&callRow{
 			ID: string(c.ID), BatchID: e.Entity, Ordinal: i, CallID: c.UseID, Name: c.Name, Effects: c.Effects, Arguments: c.Arguments,
 			Source: c.Source, Tool: c.Tool, DefinitionHash: c.Definition, State: string(chat.CallProposed),
 		}).Error; err != nil {
@@ -117,8 +118,8 @@ func (a *applier) toolEnded(e ledger.Event, d ledger.ToolCallEnded) error {
 	if d.Reason != "" {
 		return nil
 	}
-	return a.db.Create(&resultRow{
-		ToolCallID: e.Entity, IsError: d.IsError, CreatedAt: e.CreatedAt, ContentHash: hashBytes(d.Content), Content: pack(d.Content),
+	return a.DB.Create(&resultRow{
+		ToolCallID: e.Entity, IsError: d.IsError, CreatedAt: e.CreatedAt, ContentHash: codec.Hash(d.Content), Content: codec.Pack(d.Content),
 	}).Error
 }
 
@@ -128,7 +129,7 @@ func (a *applier) toolsClosed(e ledger.Event, d ledger.ToolBatchClosed) error {
 
 // content is a result's JSON, unpacked.
 func (r resultRow) content() ([]byte, error) {
-	b, err := Unpack(r.Content)
+	b, err := codec.Unpack(r.Content)
 	if err == nil && b == nil {
 		err = errors.New("it has no content")
 	}

@@ -3,6 +3,8 @@ package store
 import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -35,23 +37,23 @@ func copyAccepted(c *copying, d *ledger.TurnAccepted) {
 
 // turn is a turn of the session that an earlier event made.
 func (a *applier) turn(id string) (turnRow, error) {
-	row, err := turnHead(a.db, chat.TurnID(id))
+	row, err := turnHead(a.DB, chat.TurnID(id))
 	if err == nil && row.SessionID != a.session {
-		err = invalid("Turn %s is of another session.", id)
+		err = sqlite.Invalid("Turn %s is of another session.", id)
 	}
 	return row, err
 }
 
 func (a *applier) turnAccepted(e ledger.Event, d ledger.TurnAccepted) error {
-	n, err := one[int64](a.db, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
+	n, err := sqlite.One[int64](a.DB, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
 	if err != nil {
 		return err
 	}
 	message := string(d.User)
-	if err := a.db.Create(&turnRow{
+	if err := a.DB.Create(&turnRow{
 		ID: e.Entity, N: n, SessionID: a.session, BranchID: string(d.BranchID), TurnSeq: d.Seq, StateBefore: string(d.StateBefore),
 		Phase: string(chat.PhaseAccepted), PrimaryProvider: d.Provider, PrimaryModel: d.Model, RetryOf: orNull(d.RetryOf),
-		CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, UserMessageJSON: message, UserHash: hashBytes([]byte(message)),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, UserMessageJSON: message, UserHash: codec.Hash([]byte(message)),
 	}).Error; err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 	}
 	if err := a.set(`UPDATE turns SET phase = 'ResponseFinalized', outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
 		usage_json = coalesce(?, usage_json), error_json = NULL, updated_at = ? WHERE id = ? AND session_id = ?`,
-		d.Outcome, message, hashBytes([]byte(message)), usage, e.CreatedAt, e.Entity, a.session); err != nil {
+		d.Outcome, message, codec.Hash([]byte(message)), usage, e.CreatedAt, e.Entity, a.session); err != nil {
 		return err
 	}
 	return a.touch(a.session)

@@ -12,6 +12,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Attached documents. A file belongs to a session and is kept once there, by its
@@ -50,11 +52,11 @@ func (s *Store) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) 
 		if err := checkFile(n); err != nil {
 			return err
 		}
-		if _, err := sessionByID(t.db, n.SessionID); err != nil {
+		if _, err := sessionByID(t.DB, n.SessionID); err != nil {
 			return err
 		}
-		sum := hashBytes(n.Content)
-		there, err := all[fileRow](t.db, `SELECT `+fileColumns+` FROM files WHERE session_id = ? AND content_hash = ?`, n.SessionID, sum)
+		sum := codec.Hash(n.Content)
+		there, err := sqlite.All[fileRow](t.DB, `SELECT `+fileColumns+` FROM files WHERE session_id = ? AND content_hash = ?`, n.SessionID, sum)
 		if err != nil {
 			return err
 		}
@@ -64,10 +66,10 @@ func (s *Store) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) 
 			return nil
 		}
 		row = fileRow{
-			ID: t.newID(), SessionID: string(n.SessionID), Name: clean(n.Name), MediaType: clean(n.MediaType),
-			Size: int64(len(n.Content)), CreatedAt: t.stamp(), ContentHash: sum, Tokens: n.Tokens,
+			ID: t.NewID(), SessionID: string(n.SessionID), Name: clean(n.Name), MediaType: clean(n.MediaType),
+			Size: int64(len(n.Content)), CreatedAt: t.Stamp(), ContentHash: sum, Tokens: n.Tokens,
 		}
-		_, err = t.exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
+		_, err = t.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row.ID, row.SessionID, row.Name, row.MediaType, row.Size, row.CreatedAt, sum,
 			row.Tokens, n.Content, orNull(n.Text))
 		return err
@@ -83,20 +85,20 @@ func checkFile(n chat.NewFile) error {
 	}
 	switch {
 	case !utf8.ValidString(words) || strings.ContainsRune(words, 0):
-		return invalid("The document %q has no readable text; nothing was stored.", n.Name)
+		return sqlite.Invalid("The document %q has no readable text; nothing was stored.", n.Name)
 	case strings.TrimSpace(words) == "":
-		return invalid("The document %q has no text in it; nothing was stored.", n.Name)
+		return sqlite.Invalid("The document %q has no text in it; nothing was stored.", n.Name)
 	}
 	return nil
 }
 
 func fileByID(db *gorm.DB, id chat.FileID) (fileRow, error) {
-	return one[fileRow](db, "document", id, `SELECT `+fileColumns+` FROM files WHERE id = ?`, id)
+	return sqlite.One[fileRow](db, "document", id, `SELECT `+fileColumns+` FROM files WHERE id = ?`, id)
 }
 
 // fileText is a document's whole text: what chunks of it are bytes of.
 func fileText(db *gorm.DB, id chat.FileID) (string, error) {
-	return one[string](db, "document", id, `SELECT coalesce(text, CAST(content AS TEXT), '') FROM files WHERE id = ?`, id)
+	return sqlite.One[string](db, "document", id, `SELECT coalesce(text, CAST(content AS TEXT), '') FROM files WHERE id = ?`, id)
 }
 
 // File is a document without its bytes.
@@ -113,7 +115,7 @@ func (s *Store) File(ctx context.Context, id chat.FileID) (chat.File, error) {
 func (s *Store) Files(ctx context.Context, session chat.SessionID) ([]chat.File, error) {
 	var rows []fileRow
 	err := s.read(ctx, "file.list", func(db *gorm.DB) (err error) {
-		rows, err = all[fileRow](db, `SELECT `+fileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
+		rows, err = sqlite.All[fileRow](db, `SELECT `+fileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
 		return err
 	})
 	out := make([]chat.File, len(rows))
@@ -127,9 +129,9 @@ func (s *Store) Files(ctx context.Context, session chat.SessionID) ([]chat.File,
 func (s *Store) FileContent(ctx context.Context, id chat.FileID) ([]byte, error) {
 	var content []byte
 	err := s.read(ctx, "file.read", func(db *gorm.DB) error {
-		row, err := one[struct{ Content, ContentHash []byte }](db, "document", id, `SELECT content, content_hash FROM files WHERE id = ?`, id)
-		if err == nil && !bytes.Equal(hashBytes(row.Content), row.ContentHash) {
-			err = corruptRecord("files", string(id), nil)
+		row, err := sqlite.One[struct{ Content, ContentHash []byte }](db, "document", id, `SELECT content, content_hash FROM files WHERE id = ?`, id)
+		if err == nil && !bytes.Equal(codec.Hash(row.Content), row.ContentHash) {
+			err = sqlite.CorruptRecord("files", string(id), nil)
 		}
 		content = row.Content
 		return err
@@ -191,7 +193,7 @@ func broughtBefore(db *gorm.DB, turn turnRow, f fileRow) (bool, error) {
 		return false, err
 	}
 	for _, seg := range segs {
-		there, err := all[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
+		there, err := sqlite.All[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
 			AND final_assistant_message_json IS NOT NULL AND instr(user_message_json, ?) > 0 LIMIT 1`,
 			seg.Branch, seg.From, min(seg.To, turn.TurnSeq-1), `"file_id":"`+f.ID+`"`)
 		if err != nil || len(there) > 0 {
@@ -205,9 +207,9 @@ func broughtBefore(db *gorm.DB, turn turnRow, f fileRow) (bool, error) {
 // ledger of those that it has not heard of. Part of TX-0.
 func (t *tx) bindFiles(turn turnRow, m chat.Message) error {
 	for _, d := range m.Blocks.Documents() {
-		f, err := fileByID(t.db, d.File)
+		f, err := fileByID(t.DB, d.File)
 		if chat.CodeOf(err) == chat.CodeNotFound || err == nil && f.SessionID != turn.SessionID {
-			return invalid("The document %q is not kept in this session, nothing was sent.", d.Name).WithHint("attach it again")
+			return sqlite.Invalid("The document %q is not kept in this session, nothing was sent.", d.Name).WithHint("attach it again")
 		}
 		if err != nil {
 			return err
@@ -215,11 +217,11 @@ func (t *tx) bindFiles(turn turnRow, m chat.Message) error {
 		if f.TurnID != nil {
 			continue
 		}
-		words, err := fileText(t.db, d.File)
+		words, err := fileText(t.DB, d.File)
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, clean(d.Name), f.ID); err != nil {
+		if _, err := t.Exec(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, clean(d.Name), f.ID); err != nil {
 			return err
 		}
 		if err := t.event(chat.SessionID(turn.SessionID), ledger.EventFileAdded, f.ID, ledger.FileAdded{
@@ -241,9 +243,9 @@ const draftFileAge = 24 * time.Hour
 func (s *Store) SweepFiles(ctx context.Context) (int, error) {
 	var n int64
 	err := s.write(ctx, "file.sweep", func(t *tx) (err error) {
-		n, err = t.exec(`DELETE FROM files WHERE turn_id IS NULL AND created_at < ?
+		n, err = t.Exec(`DELETE FROM files WHERE turn_id IS NULL AND created_at < ?
 			AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || files.id || '"') > 0)`,
-			chat.FormatTime(t.now.Add(-draftFileAge)))
+			chat.FormatTime(t.Now.Add(-draftFileAge)))
 		return err
 	})
 	return int(n), err

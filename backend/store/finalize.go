@@ -11,6 +11,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Finalize is TX-A: the answer is final, its step closed, summarize_turn queued
@@ -19,7 +21,7 @@ func (s *Store) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, e
 	const op = "turn.finalize"
 	p, err := prepareFinal(f)
 	if err != nil {
-		return chat.Turn{}, mapError(op, err)
+		return chat.Turn{}, sqlite.MapError(op, err)
 	}
 	turn, err := s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *turnRow) error { return t.finalizePrepared(turn, p) })
 	if err == nil && p.payload != nil { // it was not read again
@@ -33,7 +35,7 @@ func (s *Store) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, 
 	const op = "turn.interrupt"
 	step, err := prepareStep(i.TurnID, i.Step, "")
 	if err != nil {
-		return chat.Turn{}, mapError(op, err)
+		return chat.Turn{}, sqlite.MapError(op, err)
 	}
 	return s.endTurn(ctx, op, i.TurnID, func(t *tx, turn *turnRow) error { return t.interrupt(turn, i, step) })
 }
@@ -43,7 +45,7 @@ func (s *Store) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, er
 	const op = "turn.fail"
 	step, err := prepareStep(f.TurnID, f.Step, "")
 	if err != nil {
-		return chat.Turn{}, mapError(op, err)
+		return chat.Turn{}, sqlite.MapError(op, err)
 	}
 	return s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *turnRow) error { return t.failPrepared(turn, f, step) })
 }
@@ -52,14 +54,14 @@ func (s *Store) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, er
 func (s *Store) endTurn(ctx context.Context, op string, id chat.TurnID, do func(*tx, *turnRow) error) (chat.Turn, error) {
 	var row turnRow
 	err := s.write(ctx, op, func(t *tx) error {
-		turn, err := turnHead(t.db, id)
+		turn, err := turnHead(t.DB, id)
 		if err != nil {
 			return err
 		}
 		if err := do(t, &turn); err != nil {
 			return err
 		}
-		row, err = endedTurn(t.db, id)
+		row, err = endedTurn(t.DB, id)
 		return err
 	})
 	if err != nil {
@@ -78,9 +80,9 @@ var finalOutcomes = map[chat.Outcome]bool{
 // endedTurn is a turn without an answer that is long.
 func endedTurn(db *gorm.DB, id chat.TurnID) (turnRow, error) {
 	columns := strings.Replace(turnColumns, "t.final_assistant_message_json",
-		`CASE WHEN octet_length(t.final_assistant_message_json) <= `+strconv.Itoa(maxEventsWhole)+`
+		`CASE WHEN octet_length(t.final_assistant_message_json) <= `+strconv.Itoa(codec.MaxWhole)+`
 			THEN t.final_assistant_message_json END AS final_assistant_message_json`, 1)
-	return one[turnRow](db, "turn", id, `SELECT `+columns+` FROM turns t WHERE t.id = ?`, id)
+	return sqlite.One[turnRow](db, "turn", id, `SELECT `+columns+` FROM turns t WHERE t.id = ?`, id)
 }
 
 // finalization is a final answer as it is stored, made before its transaction.
@@ -95,16 +97,16 @@ type finalization struct {
 func prepareFinal(f chat.Finalization) (p finalization, err error) {
 	p.Finalization = f
 	if f.Message.Role != chat.RoleAssistant || f.Message.IsEmpty() {
-		return p, invalid("An answer without content is not kept.")
+		return p, sqlite.Invalid("An answer without content is not kept.")
 	}
 	if !finalOutcomes[f.Outcome] {
-		return p, invalid("%q is not the outcome of a final answer.", f.Outcome)
+		return p, sqlite.Invalid("%q is not the outcome of a final answer.", f.Outcome)
 	}
 	var size counter
 	if err := f.Message.WriteJSON(&size); err != nil {
-		return p, invalid("The message cannot be stored: %v.", err)
+		return p, sqlite.Invalid("The message cannot be stored: %v.", err)
 	}
-	if isLong(int(size)) {
+	if codec.IsLong(int(size)) {
 		told := ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(longMark), Usage: f.Usage}
 		p.payload, err = longPayload(told, longMark, f.Message.WriteJSON)
 	} else {
@@ -169,7 +171,7 @@ func (t *tx) putAnswer(f finalization) error {
 			return err
 		}
 	}
-	_, err = t.exec(`UPDATE turns SET outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
+	_, err = t.Exec(`UPDATE turns SET outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
 		usage_json = coalesce(?, usage_json), error_json = NULL WHERE id = ?`,
 		f.Outcome, f.message, f.hash, usage, f.TurnID)
 	return err
@@ -193,7 +195,7 @@ func (t *tx) tellFinalized(session chat.SessionID, f finalization) error {
 
 func (t *tx) interrupt(turn *turnRow, i chat.Interruption, step *endedStep) error {
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
-		return conflict("Turn %d is %s and cannot become incomplete.", turn.TurnSeq, turn.Phase)
+		return sqlite.Conflict("Turn %d is %s and cannot become incomplete.", turn.TurnSeq, turn.Phase)
 	}
 	if err := t.closeSteps(i.TurnID, step); err != nil {
 		return err
@@ -216,7 +218,7 @@ func (t *tx) fail(turn *turnRow, f chat.TurnFailure) error {
 
 func (t *tx) failPrepared(turn *turnRow, f chat.TurnFailure, step *endedStep) error {
 	if f.Outcome != chat.OutcomeFailed && f.Outcome != chat.OutcomeDiscarded {
-		return invalid("%q is not the outcome of a failed turn.", f.Outcome)
+		return sqlite.Invalid("%q is not the outcome of a failed turn.", f.Outcome)
 	}
 	discards := chat.Outcome(turn.Outcome) == chat.OutcomeFailed && f.Outcome == chat.OutcomeDiscarded
 	if chat.Phase(turn.Phase) != chat.PhaseFailed || !discards { // a failed turn that is discarded keeps its phase
@@ -249,7 +251,7 @@ func (t *tx) setEnd(turn *turnRow, o chat.Outcome, f *chat.Failure, u *chat.Usag
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`UPDATE turns SET outcome = ?, error_json = coalesce(?, error_json), usage_json = coalesce(?, usage_json),
-		updated_at = ? WHERE id = ?`, o, failure, usage, t.stamp(), turn.ID)
+	_, err = t.Exec(`UPDATE turns SET outcome = ?, error_json = coalesce(?, error_json), usage_json = coalesce(?, usage_json),
+		updated_at = ? WHERE id = ?`, o, failure, usage, t.Stamp(), turn.ID)
 	return err
 }

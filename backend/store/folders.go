@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // SetFolder puts sessions into a folder, all of them or none; empty takes them out.
@@ -30,7 +31,7 @@ func (s *Store) SetFolder(ctx context.Context, ids []chat.SessionID, folder stri
 func (s *Store) Folders(ctx context.Context) ([]chat.Folder, error) {
 	var out []chat.Folder
 	err := s.read(ctx, "session.folders", func(db *gorm.DB) (err error) {
-		out, err = all[chat.Folder](db, `SELECT folder AS name, count(*) AS sessions FROM sessions
+		out, err = sqlite.All[chat.Folder](db, `SELECT folder AS name, count(*) AS sessions FROM sessions
 			WHERE folder <> '' AND archived_at IS NULL GROUP BY folder ORDER BY folder`)
 		return err
 	})

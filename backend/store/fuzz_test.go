@@ -9,13 +9,15 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // FuzzMatch: whatever is looked for, the text index is asked in its own syntax, and
 // finds a text by each of its words.
 func FuzzMatch(f *testing.F) {
 	store := newFixture(f)
-	store.ok(store.writer.Exec(`CREATE VIRTUAL TABLE fuzzed USING fts5(text, tokenize='porter unicode61')`).Error)
+	store.ok(store.db.Writer.Exec(`CREATE VIRTUAL TABLE fuzzed USING fts5(text, tokenize='porter unicode61')`).Error)
 	for _, s := range []string{
 		`"`, `""`, `a" OR "b`, "NEAR(a b)", "a*", "-a", "text:a", "{text} : a", "^a", "(", "AND", "NOT", "我爱猫", "GPT模型", "猫", "a\x00b", "\xff", "'; --", "c++",
 		"ﬃ", "e\u0301", "٣", "\u1100\u1161", "a + b", "+猫+", "ー",
@@ -30,12 +32,12 @@ func FuzzMatch(f *testing.F) {
 		if !utf8.ValidString(query) || strings.Contains(query, "\x00") {
 			t.Fatalf("%q and %q make the query %q", term, other, query)
 		}
-		tx := store.writer.Begin()
+		tx := store.db.Writer.Begin()
 		defer tx.Rollback()
 		if err := tx.Exec(`INSERT INTO fuzzed VALUES (?)`, lexical.IndexText(clean(term+" "+other))).Error; err != nil {
 			t.Fatal(err)
 		}
-		n, err := all[int](tx, `SELECT count(*) FROM fuzzed WHERE fuzzed MATCH ?`, query)
+		n, err := sqlite.All[int](tx, `SELECT count(*) FROM fuzzed WHERE fuzzed MATCH ?`, query)
 		if err != nil {
 			t.Fatalf("%q and %q make the query %q: %v", term, other, query, err)
 		}
@@ -51,32 +53,32 @@ func isASCIILetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <
 // value or an error.
 func FuzzRests(f *testing.F) {
 	base, value := []byte(benchText(100)), []byte(benchText(101))
-	packed := deltaBase{value: base, ref: 7}.on(value)
+	packed := codec.Base{Value: base, Ref: 7}.PackOn(value)
 	if packed == nil {
 		f.Fatal("no seed")
 	}
 	f.Add(base, value, packed)
-	f.Add(base, base, []byte{packedOn, 1, 0})
-	f.Add(base, value, []byte{packedOn, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
+	f.Add(base, base, []byte{codec.PackedOn, 1, 0})
+	f.Add(base, value, []byte{codec.PackedOn, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, base, value, damaged []byte) {
-		if got, err := unpackOn(base, damaged); err == nil && len(got) > unpackMax {
+		if got, err := codec.UnpackOn(base, damaged); err == nil && len(got) > codec.UnpackMax {
 			t.Fatal("more than the bound")
 		}
-		depth, _, ok := baseOf(damaged)
-		if ok && (depth < 1 || depth >= maxDeltaDepth) {
+		depth, _, ok := codec.BaseOf(damaged)
+		if ok && (depth < 1 || depth >= codec.MaxDepth) {
 			t.Fatalf("rests on %d others", depth)
 		}
-		z := deltaBase{value: base, ref: int64(len(value))}.on(value)
+		z := codec.Base{Value: base, Ref: int64(len(value))}.PackOn(value)
 		if z == nil {
 			return
 		}
-		if got, err := unpackOn(base, z); err != nil || !bytes.Equal(got, value) {
+		if got, err := codec.UnpackOn(base, z); err != nil || !bytes.Equal(got, value) {
 			t.Fatalf("%d bytes on %d come back as %d, %v", len(value), len(base), len(got), err)
 		}
-		if _, ref, ok := baseOf(z); !ok || ref != int64(len(value)) {
+		if _, ref, ok := codec.BaseOf(z); !ok || ref != int64(len(value)) {
 			t.Fatalf("rests on %d, %v", ref, ok)
 		}
-		if _, err := Unpack(z); err == nil {
+		if _, err := codec.Unpack(z); err == nil {
 			t.Fatal("it decodes without its base")
 		}
 	})
@@ -89,16 +91,16 @@ func FuzzDamaged(f *testing.F) {
 	f.Add(bytes.Repeat([]byte("the same again "), 100), uint(3), byte(0x80))
 	f.Add([]byte("short"), uint(2), byte(1))
 	f.Fuzz(func(t *testing.T, value []byte, at uint, flip byte) {
-		z := pack(value)
-		if got, err := Unpack(z); err != nil || !bytes.Equal(got, value) {
+		z := codec.Pack(value)
+		if got, err := codec.Unpack(z); err != nil || !bytes.Equal(got, value) {
 			t.Fatalf("%d bytes come back as %d, %v", len(value), len(got), err)
 		}
-		if z == nil || z[0] != packedZstd || flip == 0 {
+		if z == nil || z[0] != codec.PackedZstd || flip == 0 {
 			return // plain bytes have no checksum: the record's hash is theirs
 		}
 		at = 1 + at%uint(len(z)-1)
 		z[at] ^= flip
-		if got, err := Unpack(z); err == nil && !bytes.Equal(got, value) {
+		if got, err := codec.Unpack(z); err == nil && !bytes.Equal(got, value) {
 			t.Fatalf("byte %d of %d changed by %#x gives other %d bytes unnoticed", at, len(z), flip, len(got))
 		}
 	})

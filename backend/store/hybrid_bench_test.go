@@ -12,6 +12,8 @@ import (
 	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/embedding/local"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/vectorindex"
 )
 
@@ -119,7 +121,7 @@ func (f *fixture) indexAsTheProgram(id chat.TurnID, namespace int64) error {
 // their places in it: packing leaves out what says the same again.
 func (f *fixture) distinct() {
 	f.Helper()
-	turns, err := all[turnRow](f.writer, `SELECT id, turn_seq FROM turns`)
+	turns, err := sqlite.All[turnRow](f.db.Writer, `SELECT id, turn_seq FROM turns`)
 	f.ok(err)
 	f.ok(f.write(f.ctx, "bench", func(t *tx) error {
 		for _, turn := range turns {
@@ -130,10 +132,10 @@ func (f *fixture) distinct() {
 			}
 			for sql, args := range map[string][]any{
 				`UPDATE turns SET user_message_json = ? WHERE id = ?`:                                                             {message, turn.ID},
-				`UPDATE chunks SET rendered_text = '', end_offset = 1000, content_hash = ? WHERE source_turn = ?`:                 {hashBytes([]byte(words)), turn.ID},
+				`UPDATE chunks SET rendered_text = '', end_offset = 1000, content_hash = ? WHERE source_turn = ?`:                 {codec.Hash([]byte(words)), turn.ID},
 				`UPDATE units SET start_offset = 500 * ordinal, end_offset = 500 * ordinal + 500, tokens = 125 WHERE turn_id = ?`: {turn.ID},
 			} {
-				if _, err := t.exec(sql, args...); err != nil {
+				if _, err := t.Exec(sql, args...); err != nil {
 					return err
 				}
 			}
@@ -149,7 +151,7 @@ func (f *fixture) slim() {
 	for _, sql := range []string{
 		`DROP TRIGGER units_fts_update`, `UPDATE units SET text = '[2 May 2026] user: ', said = 1`, `VACUUM`,
 	} {
-		f.ok(f.writer.Exec(sql).Error)
+		f.ok(f.db.Writer.Exec(sql).Error)
 	}
 }
 

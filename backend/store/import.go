@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
 
@@ -53,7 +54,7 @@ func (s *Store) Imported(ctx context.Context, source transfer.Source, key string
 const opImport = "import.read"
 
 func importKey(db *gorm.DB, source transfer.Source, key string) ([]string, error) {
-	return all[string](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, source, key)
+	return sqlite.All[string](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, source, key)
 }
 
 // ImportConversation writes what is not there yet of a conversation (SPEC 12): all of it
@@ -73,10 +74,10 @@ func (s *Store) ImportConversation(ctx context.Context, c transfer.Conversation,
 			return sum, nil
 		}
 		if constrained(err) { // its key is there: somebody imports the same
-			err = conflict("The conversation was imported by somebody else meanwhile.").WithHint("import the file again")
+			err = sqlite.Conflict("The conversation was imported by somebody else meanwhile.").WithHint("import the file again")
 		}
 		if code := chat.CodeOf(err); try == importTries || code != chat.CodeConflict && code != chat.CodeBusy && code != chat.CodeIncomplete {
-			return sum, mapError(opImport, err)
+			return sum, sqlite.MapError(opImport, err)
 		}
 	}
 }
@@ -217,7 +218,7 @@ func (m *importer) checkDepth() error {
 			depth[t.Key]++
 		}
 		if continued[t.Parent] = true; depth[t.Key] > maxForks {
-			return invalid("Its branches fork off each other more than %d deep.", maxForks)
+			return sqlite.Invalid("Its branches fork off each other more than %d deep.", maxForks)
 		}
 	}
 	return nil
@@ -278,7 +279,7 @@ func (m *importer) loadSession(db *gorm.DB) error {
 		return err
 	}
 	m.latest = later(m.latest, moment(row.UpdatedAt))
-	branches, err := all[struct {
+	branches, err := sqlite.All[struct {
 		ID        chat.BranchID
 		Label     string
 		Root      bool
@@ -306,7 +307,7 @@ func (m *importer) loadSession(db *gorm.DB) error {
 
 // loadTurns finds the turns that are in, and whether the conversation was ever whole.
 func (m *importer) loadTurns(db *gorm.DB) error {
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		Key       string
 		ID        chat.TurnID
 		BranchID  chat.BranchID
@@ -326,7 +327,7 @@ func (m *importer) loadTurns(db *gorm.DB) error {
 			m.at[m.c.Turns[i].Key] = p
 		}
 	}
-	left, err := all[chat.BranchID](db, `SELECT entity_id FROM import_keys WHERE session_id = ? AND source = ? AND key > ? AND key < ?
+	left, err := sqlite.All[chat.BranchID](db, `SELECT entity_id FROM import_keys WHERE session_id = ? AND source = ? AND key > ? AND key < ?
 		ORDER BY imported_at DESC, rowid DESC LIMIT 1`, m.session, m.c.Source, keyContent, keyContent+"~")
 	if len(left) > 0 {
 		m.finished, m.leftAt = true, left[0]

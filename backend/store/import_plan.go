@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
 
@@ -110,11 +111,11 @@ func (m *importer) label(t *transfer.Turn, seq int64) string {
 			kind = "Regenerated answer"
 		}
 	}
-	kind += " at #" + itoa(seq)
+	kind += " at #" + sqlite.Itoa(seq)
 	for {
 		label := kind
 		if m.given[kind]++; m.given[kind] > 1 {
-			label += " (" + itoa(m.given[kind]) + ")"
+			label += " (" + sqlite.Itoa(m.given[kind]) + ")"
 		}
 		if !m.labels[label] {
 			m.labels[label] = true

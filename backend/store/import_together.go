@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
 
@@ -20,14 +21,14 @@ func (s *Store) ImportTogether(ctx context.Context, list []transfer.Conversation
 		m := &batch[i]
 		*m = importer{store: s, ctx: ctx, c: &list[i], rules: rules[i], now: s.clock.Now()}
 		if err := errors.Join(m.load(), m.sort()); err != nil {
-			return nil, mapError(opImport, err)
+			return nil, sqlite.MapError(opImport, err)
 		}
 		part, err := m.plan()
 		if err == nil && (m.session != "" || !part.last) {
 			err = errApart
 		}
 		if err != nil {
-			return nil, mapError(opImport, err)
+			return nil, sqlite.MapError(opImport, err)
 		}
 		parts[i] = part
 	}

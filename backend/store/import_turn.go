@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
 
@@ -22,7 +24,7 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 		return "", err
 	}
 	begun, over := w.moments(t)
-	w.now = begun
+	w.Now = begun
 	row, err := w.m.store.accept(w.tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
 	if err != nil {
 		return "", err
@@ -34,16 +36,16 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	if err := w.key(keyTurn+t.ContentKey, row.ID); err != nil {
 		return "", err
 	}
-	w.now = over
+	w.Now = over
 	if ended(t) {
 		err = w.answer(&row, t)
 	} else {
 		err = w.failed(&row, t)
 	}
 	s := w.m.at[t.Key]
-	s.id, s.at = id, w.now
+	s.id, s.at = id, w.Now
 	w.turns++
-	w.m.latest = later(w.m.latest, w.now)
+	w.m.latest = later(w.m.latest, w.Now)
 	return id, err
 }
 
@@ -175,8 +177,8 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 	}
 	excerpt, tokens := w.m.rules.Excerpt(words)
 	d.Name, d.Text, d.Tokens, d.Whole = clean(d.Name), excerpt, tokens, excerpt == words
-	sum := hashBytes([]byte(words))
-	there, err := all[chat.FileID](w.db, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.session, sum)
+	sum := codec.Hash([]byte(words))
+	there, err := sqlite.All[chat.FileID](w.DB, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.session, sum)
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +186,8 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 		d.File = there[0]
 		return d, nil
 	}
-	d.File = chat.FileID(w.newID())
-	_, err = w.exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.session, d.Name, clean(d.MediaType), len(words), w.stamp(), sum, tokens, []byte(words))
+	d.File = chat.FileID(w.NewID())
+	_, err = w.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.session, d.Name, clean(d.MediaType), len(words), w.Stamp(), sum, tokens, []byte(words))
 	return d, err
 }

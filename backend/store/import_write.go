@@ -5,6 +5,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
 
@@ -55,9 +56,9 @@ func (w *importTx) part(part importPart) error {
 // begin makes the session.
 func (w *importTx) begin() error {
 	c := w.m.c
-	w.now = w.m.now
+	w.Now = w.m.now
 	if at := w.m.moment(c.CreatedAt); !at.IsZero() {
-		w.now = at
+		w.Now = at
 	}
 	session, branch, err := w.createSession(chat.NewSession{Title: c.Title, Source: string(c.Source)})
 	if err != nil {
@@ -75,7 +76,7 @@ func (w *importTx) begin() error {
 		}
 	}
 	w.m.session = id
-	w.m.latest = later(w.m.latest, w.now)
+	w.m.latest = later(w.m.latest, w.Now)
 	if w.m.main == nil { // no turn begins the conversation: there is none
 		w.m.main = &branchTip{}
 	}
@@ -85,7 +86,7 @@ func (w *importTx) begin() error {
 
 // key remembers what an import made.
 func (w *importTx) key(key, entity string) error {
-	_, err := w.exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
+	_, err := w.Exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
 		w.m.c.Source, key, w.m.session, entity, chat.FormatTime(w.m.now))
 	return err
 }
@@ -103,7 +104,7 @@ func (w *importTx) run(r *importRun) error {
 	if at.IsZero() {
 		at = w.m.now
 	}
-	w.now = at
+	w.Now = at
 	if r.forks {
 		if err := w.fork(r); err != nil {
 			return err
@@ -145,16 +146,16 @@ func (w *importTx) fork(r *importRun) error {
 
 // unmoved refuses a branch that somebody went on with since it was looked at.
 func (w *importTx) unmoved(r *importRun) error {
-	b, err := branchByID(w.db, r.on.id)
+	b, err := branchByID(w.DB, r.on.id)
 	if err != nil {
 		return err
 	}
-	tip, err := one[int64](w.db, "branch", b.ID, `SELECT coalesce(max(turn_seq), ?) FROM turns WHERE branch_id = ?`, b.ForkSeq, b.ID)
+	tip, err := sqlite.One[int64](w.DB, "branch", b.ID, `SELECT coalesce(max(turn_seq), ?) FROM turns WHERE branch_id = ?`, b.ForkSeq, b.ID)
 	if err != nil {
 		return err
 	}
 	if tip != w.m.at[r.turns[0].Key].seq-1 || b.Epoch != r.on.epoch || b.ArchivedAt != nil {
-		return conflict("The branch moved on meanwhile.").WithHint("import the file again")
+		return sqlite.Conflict("The branch moved on meanwhile.").WithHint("import the file again")
 	}
 	return nil
 }
@@ -180,7 +181,7 @@ func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 		return err
 	}
 	now := chat.FormatTime(w.m.now)
-	_, err = w.exec(`UPDATE jobs SET priority = ?, run_after = ?, created_at = ?, updated_at = ? WHERE job_key IN (SELECT value FROM json_each(?))`,
+	_, err = w.Exec(`UPDATE jobs SET priority = ?, run_after = ?, created_at = ?, updated_at = ? WHERE job_key IN (SELECT value FROM json_each(?))`,
 		priorityImported, now, now, now, string(list))
 	return err
 }
@@ -192,7 +193,7 @@ func (w *importTx) finish() error {
 	if err != nil {
 		return err
 	}
-	w.now = w.m.now
+	w.Now = w.m.now
 	if !w.m.finished {
 		if c.Pinned {
 			if err := w.setSession(w.m.session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
@@ -214,7 +215,7 @@ func (w *importTx) finish() error {
 // leftOn makes the branch on which the source was left the active one, unless somebody
 // chose here.
 func (w *importTx) leftOn() (chat.BranchID, error) {
-	row, err := sessionByID(w.db, w.m.session)
+	row, err := sessionByID(w.DB, w.m.session)
 	if err != nil {
 		return "", err
 	}
@@ -226,7 +227,7 @@ func (w *importTx) leftOn() (chat.BranchID, error) {
 	if want == active || w.m.finished && active != w.m.leftAt {
 		return active, nil
 	}
-	went, err := all[string](w.db, `SELECT id FROM turns WHERE branch_id = ? AND id NOT IN
+	went, err := sqlite.All[string](w.DB, `SELECT id FROM turns WHERE branch_id = ? AND id NOT IN
 		(SELECT entity_id FROM import_keys WHERE session_id = ?) LIMIT 1`, active, w.m.session)
 	if err != nil || len(went) > 0 {
 		return active, err
@@ -237,9 +238,9 @@ func (w *importTx) leftOn() (chat.BranchID, error) {
 // settle puts the session where its newest turn belongs in the list: turns are written
 // in the order of their branches, not of time. It tells the ledger what was imported.
 func (w *importTx) settle() error {
-	w.now = w.m.now
+	w.Now = w.m.now
 	at := chat.FormatTime(w.m.latest)
-	if _, err := w.exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, at, w.m.session); err != nil {
+	if _, err := w.Exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, at, w.m.session); err != nil {
 		return err
 	}
 	c := w.m.c
@@ -252,7 +253,7 @@ func (w *importTx) settle() error {
 func (w *importTx) moments(t *transfer.Turn) (begun, over time.Time) {
 	begun = w.m.moment(t.CreatedAt)
 	if begun.IsZero() {
-		begun = w.now
+		begun = w.Now
 	}
 	if over = w.m.moment(t.AnsweredAt); over.Before(begun) {
 		over = begun

@@ -7,6 +7,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 type chunkRow struct {
@@ -63,7 +65,7 @@ func (unitRow) TableName() string { return "units" }
 // succeeds.
 func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 	return s.write(ctx, "turn.index", func(t *tx) error {
-		turn, err := turnHead(t.db, i.TurnID)
+		turn, err := turnHead(t.DB, i.TurnID)
 		if err != nil {
 			return err
 		}
@@ -115,7 +117,7 @@ func (t *tx) tellIndexed(session chat.SessionID, turn string, told ledger.TurnIn
 			words += len(u.Text)
 		}
 	}
-	if isLong(words) {
+	if codec.IsLong(words) {
 		p, err := indexedPayload(told)
 		if err != nil {
 			return err
@@ -133,7 +135,7 @@ func checkIndexing(turn turnRow, i chat.Indexing) error {
 	switch chat.Phase(turn.Phase) {
 	case chat.PhaseStateCommitted, chat.PhaseIndexed, chat.PhaseDone:
 	default:
-		return conflict("Turn %d is %s; only a committed turn is indexed.", turn.TurnSeq, turn.Phase)
+		return sqlite.Conflict("Turn %d is %s; only a committed turn is indexed.", turn.TurnSeq, turn.Phase)
 	}
 	units := 0
 	for _, c := range i.Chunks {
@@ -141,7 +143,7 @@ func checkIndexing(turn turnRow, i chat.Indexing) error {
 	}
 	for _, list := range i.Vectors {
 		if len(list) != units {
-			return invalid("Turn %d brings %d vectors for %d units.", turn.TurnSeq, len(list), units)
+			return sqlite.Invalid("Turn %d brings %d vectors for %d units.", turn.TurnSeq, len(list), units)
 		}
 	}
 	switch i.Status {
@@ -149,11 +151,11 @@ func checkIndexing(turn turnRow, i chat.Indexing) error {
 		return nil
 	case chat.IndexDegraded, chat.IndexSkipped:
 		if len(i.Chunks) > 0 {
-			return invalid("A turn whose index is %s brings no chunks.", i.Status)
+			return sqlite.Invalid("A turn whose index is %s brings no chunks.", i.Status)
 		}
 		return nil
 	}
-	return invalid("%q is not a result of indexing.", i.Status)
+	return sqlite.Invalid("%q is not a result of indexing.", i.Status)
 }
 
 // sourceOf names what a chunk is cut from: a message of the turn, or a document.
@@ -173,7 +175,7 @@ func (t *tx) checkSource(i chat.Indexing) (map[sourceOf]chunkSource, error) {
 	if len(i.Chunks) == 0 {
 		return nil, nil
 	}
-	row, err := turnByID(t.db, i.TurnID)
+	row, err := turnByID(t.DB, i.TurnID)
 	if err != nil {
 		return nil, err
 	}
@@ -190,21 +192,21 @@ func (t *tx) checkSource(i chat.Indexing) (map[sourceOf]chunkSource, error) {
 			}
 		}
 		if !spans(from[key].text, c.Start, c.End, c.Text) {
-			return nil, invalid("A chunk of turn %d is not what its source says there.", turn.Seq)
+			return nil, sqlite.Invalid("A chunk of turn %d is not what its source says there.", turn.Seq)
 		}
 	}
 	return from, nil
 }
 
 func (t *tx) documentSource(turn chat.Turn, id chat.FileID) (chunkSource, error) {
-	f, err := fileByID(t.db, id)
+	f, err := fileByID(t.DB, id)
 	if err != nil {
 		return chunkSource{}, err
 	}
 	if f.SessionID != string(turn.SessionID) {
-		return chunkSource{}, invalid("The document %q is of another session.", f.Name)
+		return chunkSource{}, sqlite.Invalid("The document %q is of another session.", f.Name)
 	}
-	words, err := fileText(t.db, id)
+	words, err := fileText(t.DB, id)
 	return chunkSource{text: words}, err
 }
 
@@ -250,7 +252,7 @@ func (t *tx) setIndexed(turn *turnRow, status chat.IndexStatus) (bool, error) {
 			}
 		}
 	}
-	_, err := t.exec(`UPDATE turns SET index_status = ? WHERE id = ?`, status, turn.ID)
+	_, err := t.Exec(`UPDATE turns SET index_status = ? WHERE id = ?`, status, turn.ID)
 	return true, err
 }
 
@@ -265,7 +267,7 @@ type inserted struct {
 // turn's newest are not: their units are gone for good.
 func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk, from map[sourceOf]chunkSource) (inserted, error) {
 	made := inserted{told: []ledger.IndexedChunk{}}
-	newest, err := one[int](t.db, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
+	newest, err := sqlite.One[int](t.DB, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
 	if err != nil {
 		return made, err
 	}
@@ -274,13 +276,13 @@ func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk, from map[sourceOf]c
 		if err != nil {
 			return made, err
 		}
-		there, err := all[string](t.db, `SELECT id FROM chunks WHERE source_turn = ? AND chunk_type = ? AND content_hash = ?
+		there, err := sqlite.All[string](t.DB, `SELECT id FROM chunks WHERE source_turn = ? AND chunk_type = ? AND content_hash = ?
 			AND chunker_version = ?`, turn.ID, row.ChunkType, row.ContentHash, row.ChunkerVersion)
 		if err != nil {
 			return made, err
 		}
 		if len(there) == 0 && row.ChunkerVersion >= newest {
-			if err := t.db.Create(&row).Error; err != nil {
+			if err := t.DB.Create(&row).Error; err != nil {
 				return made, err
 			}
 			units, err := t.insertUnits(turn, row, c.Units, from[sourceOf{c.Role, c.File}])
@@ -302,15 +304,15 @@ func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk, from map[sourceOf]c
 // newChunk is a chunk's row. Its text is bytes start to end of its source, as
 // checkSource saw, and is stored there alone: rendered_text stays empty.
 func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
-	sum := hashBytes([]byte(c.Text))
+	sum := codec.Hash([]byte(c.Text))
 	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {
-		return chunkRow{}, invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
+		return chunkRow{}, sqlite.Invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
 	}
-	n, err := one[int64](t.db, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
+	n, err := sqlite.One[int64](t.DB, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
 	return chunkRow{
-		ID: t.newID(), N: n, SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
+		ID: t.NewID(), N: n, SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens,
-		ChunkerVersion: max(c.Version, 1), CreatedAt: t.stamp(), ContentHash: sum, Summary: clean(c.Summary),
+		ChunkerVersion: max(c.Version, 1), CreatedAt: t.Stamp(), ContentHash: sum, Summary: clean(c.Summary),
 	}, err
 }
 

@@ -10,6 +10,8 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // insertUnits stores a chunk's units; triggers put them into the text index. Those of
@@ -19,13 +21,13 @@ func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from c
 	made := make([]ledger.IndexedUnit, 0, len(units))
 	for _, u := range units {
 		if u.Start < 0 || u.End < u.Start {
-			return nil, invalid("A unit of turn %d has no valid place in its message.", turn.TurnSeq)
+			return nil, sqlite.Invalid("A unit of turn %d has no valid place in its message.", turn.TurnSeq)
 		}
 		body := clean(u.Text)
 		row := unitRow{
-			ID: t.newID(), ChunkID: chunk.ID, SessionID: turn.SessionID, BranchID: turn.BranchID, TurnID: turn.ID,
+			ID: t.NewID(), ChunkID: chunk.ID, SessionID: turn.SessionID, BranchID: turn.BranchID, TurnID: turn.ID,
 			TurnSeq: turn.TurnSeq, Ordinal: u.Ordinal, Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End,
-			Tokens: u.Tokens, ContentHash: hashBytes([]byte(body)), Text: body, Pairs: pairsOf(body),
+			Tokens: u.Tokens, ContentHash: codec.Hash([]byte(body)), Text: body, Pairs: pairsOf(body),
 		}
 		told := ledger.IndexedUnit{ID: chat.UnitID(row.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: body}
 		if u.Start < u.End && u.End <= len(from.text) && strings.HasSuffix(body, from.text[u.Start:u.End]) {
@@ -37,7 +39,7 @@ func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from c
 				told.Text, told.SHA256 = before, hex.EncodeToString(row.ContentHash)
 			}
 		}
-		if err := t.db.Create(&row).Error; err != nil {
+		if err := t.DB.Create(&row).Error; err != nil {
 			return nil, err
 		}
 		made = append(made, told)
@@ -60,7 +62,7 @@ func (t *tx) unitRows(chunk []string, units []chat.Unit) ([]int64, error) {
 	if len(chunk) == 0 {
 		return out, nil
 	}
-	rows, err := all[unitRow](t.db, `SELECT n, ordinal FROM units WHERE chunk_id = ?`, chunk[0])
+	rows, err := sqlite.All[unitRow](t.DB, `SELECT n, ordinal FROM units WHERE chunk_id = ?`, chunk[0])
 	for i, u := range units {
 		for _, r := range rows {
 			if r.Ordinal == u.Ordinal {
@@ -83,10 +85,10 @@ func (t *tx) dropSuperseded(turn turnRow, i chat.Indexing) (bool, error) {
 		version = min(version, max(c.Version, 1))
 	}
 	const old = `SELECT u.n FROM chunks c JOIN units u ON u.chunk_id = c.id WHERE c.source_turn = ? AND c.chunker_version < ?`
-	if _, err := t.exec(`DELETE FROM unit_embeddings WHERE unit_n IN (`+old+`)`, turn.ID, version); err != nil {
+	if _, err := t.Exec(`DELETE FROM unit_embeddings WHERE unit_n IN (`+old+`)`, turn.ID, version); err != nil {
 		return false, err
 	}
-	n, err := t.exec(`DELETE FROM units WHERE n IN (`+old+`)`, turn.ID, version)
+	n, err := t.Exec(`DELETE FROM units WHERE n IN (`+old+`)`, turn.ID, version)
 	return n > 0, err
 }
 

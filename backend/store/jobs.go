@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // priorities order due work: a turn is committed before one is indexed.
@@ -30,8 +31,8 @@ func (t *tx) enqueue(kind chat.JobType, turn turnRow) error {
 }
 
 func (t *tx) enqueueAt(priority int, kind chat.JobType, turn turnRow) error {
-	now := t.stamp()
-	_, err := t.exec(`
+	now := t.Stamp()
+	_, err := t.Exec(`
 		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)
 		ON CONFLICT (job_key) DO UPDATE SET state = 'queued', attempts = 0, last_error = '', run_after = excluded.run_after, priority = excluded.priority,
@@ -55,35 +56,35 @@ func (s *Store) EnqueueRange(ctx context.Context, branch chat.BranchID, from int
 }
 
 func (t *tx) enqueueRange(branch chat.BranchID, from int64, last chat.TurnID) (bool, error) {
-	segs, err := segments(t.db, branch)
+	segs, err := segments(t.DB, branch)
 	if err != nil {
 		return false, err
 	}
-	turn, err := turnHead(t.db, last)
+	turn, err := turnHead(t.DB, last)
 	if err != nil {
 		return false, err
 	}
 	if !shows(segs, turn) {
-		return false, invalid("Turn %s is not in the history of this branch.", last)
+		return false, sqlite.Invalid("Turn %s is not in the history of this branch.", last)
 	}
 	if from < 1 || from > turn.TurnSeq {
-		return false, invalid("Turns %d to %d are no range.", from, turn.TurnSeq)
+		return false, sqlite.Invalid("Turns %d to %d are no range.", from, turn.TurnSeq)
 	}
-	now := t.stamp()
-	n, err := t.exec(`
+	now := t.Stamp()
+	n, err := t.Exec(`
 		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at, from_seq)
 		SELECT ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?
 		WHERE NOT EXISTS (SELECT 1 FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ? AND superseded_by IS NULL)
 		ON CONFLICT (job_key) DO NOTHING`,
-		chat.JobSummarizeRange, jobKey(chat.JobSummarizeRange, turn.ID)+":"+itoa(from), turn.SessionID, turn.BranchID, turn.ID,
+		chat.JobSummarizeRange, jobKey(chat.JobSummarizeRange, turn.ID)+":"+sqlite.Itoa(from), turn.SessionID, turn.BranchID, turn.ID,
 		priorities[chat.JobSummarizeRange], now, now, now, from, turn.BranchID, from, turn.TurnSeq+1)
 	return n > 0, err
 }
 
 // settleJob ends a turn's job because what it was for is done.
 func (t *tx) settleJob(kind chat.JobType, turn string) error {
-	_, err := t.exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
-		WHERE job_key = ? AND state <> 'done'`, t.stamp(), jobKey(kind, turn))
+	_, err := t.Exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
+		WHERE job_key = ? AND state <> 'done'`, t.Stamp(), jobKey(kind, turn))
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ const keptJobs = 200
 // shows in their turns' phases. A range's stays, for it is made due only once.
 func (t *tx) forgetJobs() error {
 	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
-		if _, err := t.exec(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
+		if _, err := t.Exec(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
 			(SELECT id FROM jobs WHERE state = 'done' AND job_type = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, kind, kind, keptJobs); err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func cut(s string, n int) string {
 }
 
 func jobByID(db *gorm.DB, id int64) (jobRow, error) {
-	return one[jobRow](db, "job", id, `SELECT * FROM jobs WHERE id = ?`, id)
+	return sqlite.One[jobRow](db, "job", id, `SELECT * FROM jobs WHERE id = ?`, id)
 }
 
 // RetryJob makes a dead or waiting job due now, its tries forgotten.
@@ -131,12 +132,12 @@ func (s *Store) KillJob(ctx context.Context, id int64) error {
 
 func (s *Store) setJob(ctx context.Context, op string, id int64, update, otherwise string) error {
 	return s.write(ctx, op, func(t *tx) error {
-		if _, err := jobByID(t.db, id); err != nil {
+		if _, err := jobByID(t.DB, id); err != nil {
 			return err
 		}
-		n, err := t.exec(update, t.stamp(), t.stamp(), id)
+		n, err := t.Exec(update, t.Stamp(), t.Stamp(), id)
 		if err == nil && n == 0 {
-			err = conflict("Job %d is %s.", id, otherwise)
+			err = sqlite.Conflict("Job %d is %s.", id, otherwise)
 		}
 		return err
 	})
@@ -150,7 +151,7 @@ func (s *Store) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 	}
 	var rows []jobRow
 	err := s.read(ctx, "job.list", func(db *gorm.DB) (err error) {
-		rows, err = all[jobRow](db, `SELECT jobs.*, CASE WHEN state = 'queued' THEN (`+firstFailed+` ORDER BY bt.turn_seq LIMIT 1) END AS waits_for
+		rows, err = sqlite.All[jobRow](db, `SELECT jobs.*, CASE WHEN state = 'queued' THEN (`+firstFailed+` ORDER BY bt.turn_seq LIMIT 1) END AS waits_for
 			FROM jobs WHERE (? = '' OR state = ?) AND (? = '' OR job_type = ?) AND (? = '' OR session_id = ?)
 			ORDER BY id DESC LIMIT ?`, q.State, q.State, q.Type, q.Type, q.Session, q.Session, limit)
 		return err
@@ -187,7 +188,7 @@ func (s *Store) Unindexed(ctx context.Context, session chat.SessionID) (int, err
 func (s *Store) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType) (chat.Job, bool, error) {
 	var rows []jobRow
 	err := s.read(ctx, "job.read", func(db *gorm.DB) (err error) {
-		rows, err = all[jobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, jobKey(kind, string(turn)))
+		rows, err = sqlite.All[jobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, jobKey(kind, string(turn)))
 		return err
 	})
 	if err != nil || len(rows) == 0 {

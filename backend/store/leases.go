@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // firstFailed selects the job that a job of the outer query waits for: turns are
@@ -46,15 +47,15 @@ func (s *Store) claim(ctx context.Context, lease time.Duration, turn chat.TurnID
 		if err := t.capJobs(); err != nil {
 			return err
 		}
-		now := t.stamp()
-		rows, err = all[jobRow](t.db, `
+		now := t.Stamp()
+		rows, err = sqlite.All[jobRow](t.DB, `
 			UPDATE jobs SET state = 'running', attempts = attempts + 1, claim = claim + 1, lease_until = ?, updated_at = ?
 			WHERE id = (SELECT id FROM jobs WHERE state IN ('queued', 'running')
 			  AND (state = 'queued' AND (run_after <= ? OR turn_id = ?) OR state = 'running' AND lease_until <= ?)
 			  AND attempts < ? AND job_type IN ? AND (? = '' OR turn_id = ?) AND (? <> '' OR NOT EXISTS (`+firstFailed+`))
 			  ORDER BY priority DESC, run_after, id LIMIT 1)
 			RETURNING *`,
-			chat.FormatTime(t.now.Add(min(lease, chat.MaxJobLease))), now, now, turn, now, chat.MaxJobAttempts, anyType(types), turn, turn, turn)
+			chat.FormatTime(t.Now.Add(min(lease, chat.MaxJobLease))), now, now, turn, now, chat.MaxJobAttempts, anyType(types), turn, turn, turn)
 		return err
 	})
 	if err != nil || len(rows) == 0 {
@@ -69,7 +70,7 @@ func (s *Store) NextJob(ctx context.Context, types ...chat.JobType) (time.Durati
 	var due []string
 	now := s.clock.Now()
 	err := s.read(ctx, "job.next", func(db *gorm.DB) (err error) {
-		due, err = all[string](db, `SELECT CASE state WHEN 'queued' THEN run_after ELSE lease_until END AS due FROM jobs
+		due, err = sqlite.All[string](db, `SELECT CASE state WHEN 'queued' THEN run_after ELSE lease_until END AS due FROM jobs
 			WHERE state IN ('queued', 'running') AND attempts < ? AND job_type IN ? AND NOT EXISTS (`+firstFailed+`)
 			ORDER BY due LIMIT 1`, chat.MaxJobAttempts, anyType(types))
 		return err
@@ -85,8 +86,8 @@ func (s *Store) NextJob(ctx context.Context, types ...chat.JobType) (time.Durati
 // renewed: the clock may have leapt.
 func (s *Store) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error {
 	return s.write(ctx, "job.renew", func(t *tx) error {
-		n, err := t.exec(`UPDATE jobs SET lease_until = ? WHERE id = ? AND claim = ? AND state = 'running'`,
-			chat.FormatTime(t.now.Add(min(lease, chat.MaxJobLease))), h.Job, h.Claim)
+		n, err := t.Exec(`UPDATE jobs SET lease_until = ? WHERE id = ? AND claim = ? AND state = 'running'`,
+			chat.FormatTime(t.Now.Add(min(lease, chat.MaxJobLease))), h.Job, h.Claim)
 		if err == nil && n == 0 {
 			err = chat.LeaseLostError(h.Job)
 		}
@@ -100,7 +101,7 @@ func (t *tx) checkLease(h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
-	held, err := all[int64](t.db, `SELECT id FROM jobs WHERE id = ? AND claim = ? AND state = 'running'`, h.Job, h.Claim)
+	held, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE id = ? AND claim = ? AND state = 'running'`, h.Job, h.Claim)
 	if err == nil && len(held) == 0 {
 		err = chat.LeaseLostError(h.Job)
 	}
@@ -113,8 +114,8 @@ func (t *tx) finishJob(h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
-	_, err := t.exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
-		WHERE id = ? AND claim = ? AND state = 'running'`, t.stamp(), h.Job, h.Claim)
+	_, err := t.Exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
+		WHERE id = ? AND claim = ? AND state = 'running'`, t.Stamp(), h.Job, h.Claim)
 	if err != nil {
 		return err
 	}
@@ -133,14 +134,14 @@ func (s *Store) FinishJob(ctx context.Context, h chat.Lease) error {
 func (s *Store) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
 	var row jobRow
 	err := s.write(ctx, "job.fail", func(t *tx) error {
-		if _, err := t.exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
+		if _, err := t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
 			lease_until = NULL, last_error = ?, run_after = ?, updated_at = ? WHERE id = ? AND claim = ? AND state = 'running'`,
-			chat.MaxJobAttempts, clean(cut(msg, maxLastError)), chat.FormatTime(t.now.Add(min(retryAfter, chat.MaxJobPause))), t.stamp(),
+			chat.MaxJobAttempts, clean(cut(msg, maxLastError)), chat.FormatTime(t.Now.Add(min(retryAfter, chat.MaxJobPause))), t.Stamp(),
 			h.Job, h.Claim); err != nil {
 			return err
 		}
 		var err error
-		row, err = jobByID(t.db, h.Job)
+		row, err = jobByID(t.DB, h.Job)
 		return err
 	})
 	return row.job(), err
@@ -150,8 +151,8 @@ func (s *Store) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfte
 // yet: the try is not counted.
 func (s *Store) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
 	return s.write(ctx, "job.postpone", func(t *tx) error {
-		_, err := t.exec(`UPDATE jobs SET state = 'queued', attempts = max(attempts - 1, 0), lease_until = NULL, run_after = ?, updated_at = ?
-			WHERE id = ? AND claim = ? AND state = 'running'`, chat.FormatTime(t.now.Add(min(pause, chat.MaxJobPause))), t.stamp(), h.Job, h.Claim)
+		_, err := t.Exec(`UPDATE jobs SET state = 'queued', attempts = max(attempts - 1, 0), lease_until = NULL, run_after = ?, updated_at = ?
+			WHERE id = ? AND claim = ? AND state = 'running'`, chat.FormatTime(t.Now.Add(min(pause, chat.MaxJobPause))), t.Stamp(), h.Job, h.Claim)
 		return err
 	})
 }
@@ -159,17 +160,17 @@ func (s *Store) PostponeJob(ctx context.Context, h chat.Lease, pause time.Durati
 // capJobs pulls in what is due, or held, for longer than anything ever is: the clock has
 // been set back since. A job waits the pause that it was given, from now.
 func (t *tx) capJobs() error {
-	far := chat.FormatTime(t.now.Add(chat.MaxJobPause))
-	late, err := all[jobRow](t.db, `SELECT * FROM jobs WHERE state IN ('queued', 'running') AND (run_after > ? AND state = 'queued' OR lease_until > ?)`,
-		far, chat.FormatTime(t.now.Add(chat.MaxJobLease)))
+	far := chat.FormatTime(t.Now.Add(chat.MaxJobPause))
+	late, err := sqlite.All[jobRow](t.DB, `SELECT * FROM jobs WHERE state IN ('queued', 'running') AND (run_after > ? AND state = 'queued' OR lease_until > ?)`,
+		far, chat.FormatTime(t.Now.Add(chat.MaxJobLease)))
 	if err != nil {
 		return err
 	}
 	for _, r := range late {
 		pause := min(max(0, moment(r.RunAfter).Sub(moment(r.UpdatedAt))), chat.MaxJobPause)
-		_, err := t.exec(`UPDATE jobs SET run_after = CASE state WHEN 'queued' THEN ? ELSE run_after END,
+		_, err := t.Exec(`UPDATE jobs SET run_after = CASE state WHEN 'queued' THEN ? ELSE run_after END,
 			lease_until = CASE state WHEN 'running' THEN ? END, updated_at = ? WHERE id = ?`,
-			chat.FormatTime(t.now.Add(pause)), chat.FormatTime(t.now.Add(chat.MaxJobLease)), t.stamp(), r.ID)
+			chat.FormatTime(t.Now.Add(pause)), chat.FormatTime(t.Now.Add(chat.MaxJobLease)), t.Stamp(), r.ID)
 		if err != nil {
 			return err
 		}
@@ -186,11 +187,11 @@ func (s *Store) JitterJobs(ctx context.Context, within time.Duration) (int, erro
 		if err := t.capJobs(); err != nil {
 			return err
 		}
-		ids, err = all[int64](t.db, `SELECT id FROM jobs WHERE state = 'queued' AND attempts > 0 AND run_after <= ? ORDER BY run_after, id`, t.stamp())
+		ids, err = sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'queued' AND attempts > 0 AND run_after <= ? ORDER BY run_after, id`, t.Stamp())
 		for i, id := range ids {
 			if err == nil {
-				at := t.now.Add(within * time.Duration(i) / time.Duration(len(ids)))
-				_, err = t.exec(`UPDATE jobs SET run_after = ?, updated_at = ? WHERE id = ?`, chat.FormatTime(at), t.stamp(), id)
+				at := t.Now.Add(within * time.Duration(i) / time.Duration(len(ids)))
+				_, err = t.Exec(`UPDATE jobs SET run_after = ?, updated_at = ? WHERE id = ?`, chat.FormatTime(at), t.Stamp(), id)
 			}
 		}
 		return err

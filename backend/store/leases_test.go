@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 func (f *fixture) claim(types ...chat.JobType) chat.Job {
@@ -289,9 +290,9 @@ func TestCheckpoints(t *testing.T) {
 	if f.LogBytes() == 0 {
 		t.Error("a passive checkpoint emptied the log")
 	}
-	reading := f.reader.Begin()
+	reading := f.db.Reader.Begin()
 	f.ok(reading.Error)
-	_, err = one[int](reading, "n", "", `SELECT count(*) FROM sessions`)
+	_, err = sqlite.One[int](reading, "n", "", `SELECT count(*) FROM sessions`)
 	f.ok(err)
 	f.session("more")
 	f.ok(f.CheckpointIdle(f.ctx)) // beside a reader: as far as it goes
@@ -303,7 +304,7 @@ func TestCheckpoints(t *testing.T) {
 	if n := f.LogBytes(); n != 0 {
 		t.Errorf("the log has %d bytes", n)
 	}
-	if patience, err := one[int](f.writer, "pragma", "", `PRAGMA busy_timeout`); err != nil || patience != 5000 {
+	if patience, err := sqlite.One[int](f.db.Writer, "pragma", "", `PRAGMA busy_timeout`); err != nil || patience != 5000 {
 		t.Errorf("writers now wait %d ms, %v", patience, err)
 	}
 	after, err := f.Changes(f.ctx)

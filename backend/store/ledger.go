@@ -6,6 +6,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 type eventRow struct {
@@ -38,18 +40,18 @@ func (r eventRow) event(payload []byte) ledger.Event {
 
 // event appends to the session's ledger, in the transaction of the change.
 func (t *tx) event(session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	return t.eventOn(deltaBase{}, session, kind, entity, data)
+	return t.eventOn(codec.Base{}, session, kind, entity, data)
 }
 
 // eventOn is event with a payload that repeats much of an earlier one.
-func (t *tx) eventOn(base deltaBase, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+func (t *tx) eventOn(base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	told, err := ledger.Payload(data)
 	if err != nil {
 		return fmt.Errorf("encoding %s event: %w", kind, err)
 	}
-	p := payload{packed: base.on(told), hash: hashBytes(told)}
+	p := payload{packed: base.PackOn(told), hash: codec.Hash(told)}
 	if p.packed == nil {
-		p.packed = pack(told)
+		p.packed = codec.Pack(told)
 	}
 	return t.append(session, kind, entity, p)
 }
@@ -65,10 +67,10 @@ func (t *tx) append(session chat.SessionID, kind ledger.Type, entity string, p p
 	}
 	row := eventRow{
 		SessionID: string(session), EventSeq: tail.EventSeq + 1, Type: string(kind), EntityID: entity,
-		CreatedAt: t.stamp(), PayloadHash: p.hash, PrevHash: tail.Hash, Payload: p.packed,
+		CreatedAt: t.Stamp(), PayloadHash: p.hash, PrevHash: tail.Hash, Payload: p.packed,
 	}
 	row.Hash = row.event(nil).Sum()
-	if err := t.db.Create(&row).Error; err != nil {
+	if err := t.DB.Create(&row).Error; err != nil {
 		return err
 	}
 	t.tails[session] = ledgerTail{row.EventSeq, row.Hash}
@@ -79,11 +81,11 @@ func (t *tx) tail(session chat.SessionID) (ledgerTail, error) {
 	if tail, ok := t.tails[session]; ok {
 		return tail, nil
 	}
-	rows, err := all[ledgerTail](t.db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, session)
+	rows, err := sqlite.All[ledgerTail](t.DB, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, session)
 	if err != nil || len(rows) == 0 {
 		return ledgerTail{Hash: ledger.Genesis().Hash}, err
 	}
 	return rows[0], nil
 }
 
-func hexHash(b []byte) string { return hex.EncodeToString(hashBytes(b)) }
+func hexHash(b []byte) string { return hex.EncodeToString(codec.Hash(b)) }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // TestTwoPathsAreOneDirectory: a directory reached through a link has the one
@@ -35,7 +36,7 @@ func TestDeletingTheFileGivesNobodyTheLock(t *testing.T) {
 		t.Skip("an open file cannot be deleted here")
 	}
 	f := newFixture(t)
-	f.ok(os.Remove(filepath.Join(f.dir, LockFile)))
+	f.ok(os.Remove(filepath.Join(f.dir, sqlite.LockFile)))
 	_, err := Open(t.Context(), Options{DataDir: f.dir})
 	f.refused(err, chat.CodeLocked)
 	f.ok(f.Store.Close())
@@ -54,33 +55,33 @@ func TestWriterAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := WriterAddress(dir); got != "/somewhere/socket" {
+	if got := sqlite.WriterAddress(dir); got != "/somewhere/socket" {
 		t.Errorf("while open: %q", got)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := WriterAddress(dir); got != "" {
+	if got := sqlite.WriterAddress(dir); got != "" {
 		t.Errorf("after closing: %q", got)
 	}
-	if got := WriterAddress(filepath.Join(dir, "none")); got != "" {
+	if got := sqlite.WriterAddress(filepath.Join(dir, "none")); got != "" {
 		t.Errorf("without a directory: %q", got)
 	}
 }
 
 func TestReadHolder(t *testing.T) {
-	for text, want := range map[string]holder{
-		"":                                      {},
-		"12":                                    {pid: 12},
-		"12\n":                                  {pid: 12},
-		"12\n/a b/c\n":                          {pid: 12, address: "/a b/c"},
-		"12\n/cut off":                          {pid: 12},
-		"12\n/a\nmore\n":                        {pid: 12},
-		"-3\n/a\n":                              {},
-		"x\n/a\n":                               {},
-		"12\n" + strings.Repeat("a", maxHolder): {pid: 12},
+	for text, want := range map[string]sqlite.Holder{
+		"":               {},
+		"12":             {Pid: 12},
+		"12\n":           {Pid: 12},
+		"12\n/a b/c\n":   {Pid: 12, Address: "/a b/c"},
+		"12\n/cut off":   {Pid: 12},
+		"12\n/a\nmore\n": {Pid: 12},
+		"-3\n/a\n":       {},
+		"x\n/a\n":        {},
+		"12\n" + strings.Repeat("a", sqlite.MaxHolder): {Pid: 12},
 	} {
-		if got := readHolder(strings.NewReader(text)); got != want {
+		if got := sqlite.ReadHolder(strings.NewReader(text)); got != want {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
 	}

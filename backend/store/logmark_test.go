@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // killed is a copy of the data as a kill at this moment leaves it.
 func (f *fixture) killed() string {
 	f.Helper()
 	dir := f.TempDir()
-	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal", markFile, confirmedFile} {
+	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", markFile, sqlite.ConfirmedFile} {
 		data, err := os.ReadFile(filepath.Join(f.dir, name))
 		f.ok(err)
 		f.ok(os.WriteFile(filepath.Join(dir, name), data, 0o600))
@@ -36,32 +37,32 @@ func TestADamagedLogIsFound(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "one", "first answer")
-	end, err := readConfirmed(f.dir)
+	end, err := sqlite.ReadConfirmed(f.dir)
 	f.ok(err)
 	if end.Frame == 0 {
 		t.Fatal("nothing is confirmed")
 	}
-	const frame = frameHeader + 8192
-	last := logHeader + int(end.Frame)*frame
+	const frame = sqlite.FrameHeader + 8192
+	last := sqlite.LogHeader + int(end.Frame)*frame
 	for name, damage := range map[string]func([]byte) []byte{
 		"header's salt":            func(b []byte) []byte { b[17] ^= 1; return b },
 		"byte order":               func(b []byte) []byte { b[3] ^= 1; return b },
-		"first frame":              func(b []byte) []byte { b[logHeader+1000] ^= 4; return b },
-		"salt of a frame":          func(b []byte) []byte { b[logHeader+frame+9] ^= 4; return b },
-		"checksum of a frame":      func(b []byte) []byte { b[logHeader+2*frame+17] ^= 128; return b },
+		"first frame":              func(b []byte) []byte { b[sqlite.LogHeader+1000] ^= 4; return b },
+		"salt of a frame":          func(b []byte) []byte { b[sqlite.LogHeader+frame+9] ^= 4; return b },
+		"checksum of a frame":      func(b []byte) []byte { b[sqlite.LogHeader+2*frame+17] ^= 128; return b },
 		"last confirmed byte":      func(b []byte) []byte { b[last-1] ^= 1; return b },
 		"cut in its last frame":    func(b []byte) []byte { return b[:last-10] },
 		"cut in its header":        func(b []byte) []byte { return b[:20] },
-		"another log of this name": func(b []byte) []byte { copy(b[logHeader:], bytes.Repeat([]byte{7}, frame)); return b },
+		"another log of this name": func(b []byte) []byte { copy(b[sqlite.LogHeader:], bytes.Repeat([]byte{7}, frame)); return b },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := f.killed()
-			path := filepath.Join(dir, DatabaseFile+"-wal")
+			path := filepath.Join(dir, sqlite.DatabaseFile+"-wal")
 			whole, err := os.ReadFile(path)
 			f.ok(err)
 			damaged := damage(whole)
 			f.ok(os.WriteFile(path, damaged, 0o600))
-			if found := f.logFindings(dir); len(found) != 1 || found[0].ID != DatabaseFile+"-wal" {
+			if found := f.logFindings(dir); len(found) != 1 || found[0].ID != sqlite.DatabaseFile+"-wal" {
 				t.Fatalf("found %v", found)
 			}
 			_, err = Open(f.ctx, Options{DataDir: dir})
@@ -75,7 +76,7 @@ func TestADamagedLogIsFound(t *testing.T) {
 			}
 			kept, err := archive.DropLog(f.ctx)
 			f.ok(err)
-			if now, err := os.ReadFile(filepath.Join(kept, DatabaseFile+"-wal")); err != nil || !bytes.Equal(now, damaged) {
+			if now, err := os.ReadFile(filepath.Join(kept, sqlite.DatabaseFile+"-wal")); err != nil || !bytes.Equal(now, damaged) {
 				t.Fatalf("the damaged log was not kept: %v", err)
 			}
 			s, err := Open(f.ctx, Options{DataDir: dir})
@@ -99,13 +100,13 @@ func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
 		f.full(b.ID, words, strings.Repeat(words+" is answered. ", 2000))
 	}
 	f.ok(f.CheckpointSome(f.ctx))
-	end, err := readConfirmed(f.dir)
+	end, err := sqlite.ReadConfirmed(f.dir)
 	f.ok(err)
 	dir := f.killed()
-	path := filepath.Join(dir, DatabaseFile+"-wal")
+	path := filepath.Join(dir, sqlite.DatabaseFile+"-wal")
 	log, err := os.ReadFile(path)
 	f.ok(err)
-	log[logHeader+int(end.Frame)/2*(frameHeader+8192)+100] ^= 1
+	log[sqlite.LogHeader+int(end.Frame)/2*(sqlite.FrameHeader+8192)+100] ^= 1
 	f.ok(os.WriteFile(path, log, 0o600))
 	_, err = Open(f.ctx, Options{DataDir: dir})
 	f.refused(err, chat.CodeCorrupt)
@@ -117,7 +118,7 @@ func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
 	s, err := Open(f.ctx, Options{DataDir: dir})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()
-	n, err := one[int](s.reader, "count", "", `SELECT count(*) FROM turns WHERE final_assistant_message_json IS NOT NULL`)
+	n, err := sqlite.One[int](s.db.Reader, "count", "", `SELECT count(*) FROM turns WHERE final_assistant_message_json IS NOT NULL`)
 	f.ok(err)
 	found, err := s.Verify(f.ctx)
 	if f.ok(err); n != 4 || len(found) > 0 {
@@ -130,14 +131,14 @@ func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
 func TestAMarkThatCannotBeKept(t *testing.T) {
 	f := newFixture(t)
 	dir := f.TempDir()
-	f.ok(os.Mkdir(filepath.Join(dir, confirmedFile), 0o700))
+	f.ok(os.Mkdir(filepath.Join(dir, sqlite.ConfirmedFile), 0o700))
 	s, err := Open(f.ctx, Options{DataDir: dir})
 	f.ok(err)
 	if _, _, err := s.CreateSession(f.ctx, chat.NewSession{Title: "t"}); err != nil {
 		t.Error(err)
 	}
 	f.ok(s.Close())
-	s.confirm()
+	s.db.Confirm()
 }
 
 // TestASoundLogIsNotCalledDamaged: what was never confirmed says nothing, and neither does
@@ -170,24 +171,24 @@ func TestASoundLogIsNotCalledDamaged(t *testing.T) {
 	f.full(b.ID, "three", "third answer")
 	sound("after the log was used from its beginning")
 
-	end, err := readConfirmed(f.dir)
+	end, err := sqlite.ReadConfirmed(f.dir)
 	f.ok(err)
 	dir := f.killed()
-	path := filepath.Join(dir, DatabaseFile+"-wal")
+	path := filepath.Join(dir, sqlite.DatabaseFile+"-wal")
 	log, err := os.ReadFile(path)
 	f.ok(err)
-	log = append(log[:logHeader+int(end.Frame)*(frameHeader+8192)], bytes.Repeat([]byte("torn"), 3000)...) // a commit that power cut short
+	log = append(log[:sqlite.LogHeader+int(end.Frame)*(sqlite.FrameHeader+8192)], bytes.Repeat([]byte("torn"), 3000)...) // a commit that power cut short
 	f.ok(os.WriteFile(path, log, 0o600))
 	if found := f.logFindings(dir); len(found) > 0 {
 		t.Fatalf("a commit that was never confirmed: %v", found)
 	}
-	older, err := os.ReadFile(filepath.Join(before, confirmedFile))
+	older, err := os.ReadFile(filepath.Join(before, sqlite.ConfirmedFile))
 	f.ok(err)
-	f.ok(os.WriteFile(filepath.Join(dir, confirmedFile), older, 0o600))
+	f.ok(os.WriteFile(filepath.Join(dir, sqlite.ConfirmedFile), older, 0o600))
 	if found := f.logFindings(dir); len(found) > 0 {
 		t.Fatalf("an older mark: %v", found)
 	}
-	f.ok(os.Remove(filepath.Join(dir, confirmedFile)))
+	f.ok(os.Remove(filepath.Join(dir, sqlite.ConfirmedFile)))
 	if found := f.logFindings(dir); len(found) > 0 {
 		t.Fatalf("no mark: %v", found)
 	}
@@ -198,14 +199,14 @@ func TestADamagedMarkIsNamed(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	dir := f.killed()
-	path := filepath.Join(dir, confirmedFile)
+	path := filepath.Join(dir, sqlite.ConfirmedFile)
 	text, err := os.ReadFile(path)
 	f.ok(err)
 	for at := range text {
 		flipped := bytes.Clone(text)
 		flipped[at] ^= 1
 		f.ok(os.WriteFile(path, flipped, 0o600))
-		if found := f.logFindings(dir); len(found) != 1 || found[0].ID != confirmedFile {
+		if found := f.logFindings(dir); len(found) != 1 || found[0].ID != sqlite.ConfirmedFile {
 			t.Errorf("byte %d: %v", at, found)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A long answer is stored piece by piece: message, items and events have the bytes and
@@ -16,7 +18,7 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	s, b := f.session("long")
-	words := strings.Repeat("A \"line\" of <text>\n", maxEventsWhole/16)
+	words := strings.Repeat("A \"line\" of <text>\n", codec.MaxWhole/16)
 	turn := f.accept(b.ID, "Tell me everything.")
 	done := f.finalize(turn, words)
 	if done.Assistant == nil || done.Assistant.RenderedText() != words {
@@ -29,20 +31,20 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	}
 	message, err := chat.MarshalJSON(chat.AssistantText(words))
 	f.ok(err)
-	row, err := one[turnRow](f.reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
+	row, err := sqlite.One[turnRow](f.db.Reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
 	f.ok(err)
-	if text(row.FinalAssistantMessageJSON) != string(message) || !bytes.Equal(row.AssistantHash, hashBytes(message)) {
+	if text(row.FinalAssistantMessageJSON) != string(message) || !bytes.Equal(row.AssistantHash, codec.Hash(message)) {
 		t.Error("the message is stored in another form")
 	}
 	want, err := ledger.Payload(ledger.TurnFinalized{
 		Outcome: chat.OutcomeCompleted, Assistant: json.RawMessage(message), Usage: &chat.Usage{InputTokens: 10, OutputTokens: 5},
 	})
 	f.ok(err)
-	rows, err := all[eventRow](f.reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
+	rows, err := sqlite.All[eventRow](f.db.Reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
 	f.ok(err)
-	got, err := Unpack(rows[0].Payload) // it rests on nothing
+	got, err := codec.Unpack(rows[0].Payload) // it rests on nothing
 	f.ok(err)
-	if !bytes.Equal(got, want) || !bytes.Equal(rows[0].PayloadHash, hashBytes(want)) {
+	if !bytes.Equal(got, want) || !bytes.Equal(rows[0].PayloadHash, codec.Hash(want)) {
 		t.Error("the event tells something else")
 	}
 	f.saysItems(turn.ID, words)
@@ -51,7 +53,7 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	f.ok(err)
 	want, err = ledger.Payload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
 	f.ok(err)
-	if got, err = Unpack(p.packed); err != nil || !bytes.Equal(got, want) || !bytes.Equal(p.hash, hashBytes(want)) {
+	if got, err = codec.Unpack(p.packed); err != nil || !bytes.Equal(got, want) || !bytes.Equal(p.hash, codec.Hash(want)) {
 		t.Errorf("the index event tells something else (%v)", err)
 	}
 	f.verifyClean()

@@ -2,13 +2,12 @@ package store
 
 import (
 	"context"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // markFile is written when a database has been made in a data directory. Where it is there
@@ -19,15 +18,15 @@ const markFile = "history.mark"
 // empty: nothing is. A lock is no sign: it is made before the database.
 func lostSign(dir string) string {
 	journals, _ := filepath.Glob(filepath.Join(globEscape(dir), StreamDir, "*.jsonl"))
-	backups, _ := filepath.Glob(filepath.Join(globEscape(dir), BackupDir, "*.db"))
+	backups, _ := filepath.Glob(filepath.Join(globEscape(dir), sqlite.BackupDir, "*.db"))
 	switch {
 	case len(backups) > 0:
 		return "backups"
 	case len(journals) > 0:
 		return "stream journals"
-	case !exists(dir, DatabaseFile) && beside(filepath.Join(dir, DatabaseFile)) > 0: // beside an empty one it may be of a first start
+	case !sqlite.Exists(dir, sqlite.DatabaseFile) && sqlite.BytesBeside(filepath.Join(dir, sqlite.DatabaseFile)) > 0: // beside an empty one it may be of a first start
 		return "the write-ahead log"
-	case exists(dir, markFile):
+	case sqlite.Exists(dir, markFile):
 		return "the history marker"
 	}
 	return ""
@@ -36,7 +35,7 @@ func lostSign(dir string) string {
 // refuseLost refuses to take a missing or empty database for a new one where there are
 // signs of an older one.
 func refuseLost(dir string, have found) error {
-	if have.version > 0 || have.started && !exists(dir, markFile) {
+	if have.version > 0 || have.started && !sqlite.Exists(dir, markFile) {
 		return nil
 	}
 	sign := lostSign(dir)
@@ -44,24 +43,24 @@ func refuseLost(dir string, have found) error {
 		return nil
 	}
 	what := "is missing"
-	if exists(dir, DatabaseFile) {
+	if sqlite.Exists(dir, sqlite.DatabaseFile) {
 		what = "is empty"
 	}
 	return chat.Errorf(chat.CodeCorrupt, "store.open", "The database %s %s, but its folder contains %s of an earlier one. Nothing was written.",
-		filepath.Join(dir, DatabaseFile), what, sign).
+		filepath.Join(dir, sqlite.DatabaseFile), what, sign).
 		WithHint("bring the file back and try again, restore a backup (contextinfinity restore PATH), or start fresh with an empty history (contextinfinity restore --fresh), which keeps what is left in a folder")
 }
 
 // Lost reports that the database is missing or empty beside signs of an earlier history, so
 // that StartFresh can begin another.
 func (a *Archive) Lost(ctx context.Context) bool {
-	have, err := probe(ctx, place{path: a.database()}, a.steps)
+	have, err := probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
 	return err == nil && refuseLost(a.dir, have) != nil
 }
 
 // mark notes that there is a history in the data directory.
 func (s *Store) mark() {
-	if s.scratch || s.copied || exists(s.dir, markFile) {
+	if s.scratch || s.copied || sqlite.Exists(s.dir, markFile) {
 		return
 	}
 	text := "ContextInfinity began a history of conversations in this folder at " + chat.FormatTime(s.clock.Now()) + ".\n"
@@ -79,7 +78,7 @@ func (s *Store) mark() {
 func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 	const op = "store.fresh"
 	return a.putAside(op, func() error {
-		have, err := probe(ctx, place{path: a.database()}, a.steps)
+		have, err := probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
 		switch {
 		case err != nil:
 			return err
@@ -91,7 +90,7 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 		}
 		return nil
 	}, func(aside string) error {
-		for _, name := range append(append([]string{}, databaseFiles...), StreamDir, BackupDir, confirmedFile, markFile) { // the mark goes last
+		for _, name := range append(append([]string{}, databaseFiles...), StreamDir, sqlite.BackupDir, sqlite.ConfirmedFile, markFile) { // the mark goes last
 			if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
 				return err
 			}
@@ -103,41 +102,26 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 // putAside makes a folder for files of the data directory, has them put there, and returns
 // it. Nobody writes meanwhile, and a restore that was cut short is finished first.
 func (a *Archive) putAside(op string, check func() error, put func(aside string) error) (string, error) {
-	lock, err := lockWriter(a.dir, "")
+	lock, err := sqlite.LockWriter(a.dir, "")
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = lock.release() }()
+	defer func() { _ = lock.Release() }()
 	if _, err := a.finishRestore(); err != nil {
 		return "", err
 	}
 	if err := check(); err != nil {
-		return "", mapError(op, err)
+		return "", sqlite.MapError(op, err)
 	}
 	aside := filepath.Join(a.dir, replacedDir, a.clock.Now().Format(backupStamp))
 	if err := faultfs.MkdirAll(faultfs.Backup, aside, 0o700); err != nil {
-		return "", mapError(op, err)
+		return "", sqlite.MapError(op, err)
 	}
 	if err := syncDir(a.dir); err != nil {
-		return "", mapError(op, err)
+		return "", sqlite.MapError(op, err)
 	}
 	if err := put(aside); err != nil {
-		return "", mapError(op, err)
+		return "", sqlite.MapError(op, err)
 	}
 	return aside, nil
-}
-
-// notAFile says what stands where a file of ours should be, as the end of a sentence;
-// empty: a file, or nothing.
-func notAFile(path string) string {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil || info.Mode().IsRegular():
-		return ""
-	case info.IsDir():
-		return "a folder"
-	case info.Mode()&os.ModeSymlink != 0:
-		return "a symbolic link"
-	}
-	return "no regular file (" + strings.TrimSpace(info.Mode().Type().String()) + ")"
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // lose takes a fixture's database away in one of the ways in which that happens.
@@ -28,7 +29,7 @@ var lose = map[string]func(path string) error{
 func TestALostDatabaseIsNoNewOne(t *testing.T) {
 	signs := map[string]func(dir string) error{
 		"mark":   func(string) error { return nil },
-		"backup": func(dir string) error { return leave(dir, BackupDir, "contextinfinity-daily.db") },
+		"backup": func(dir string) error { return leave(dir, sqlite.BackupDir, "contextinfinity-daily.db") },
 		"journal": func(dir string) error {
 			return leave(dir, StreamDir, "01ARZ3NDEKTSV4RRFFQ69G5FAV.jsonl")
 		},
@@ -51,7 +52,7 @@ func TestALostDatabaseIsNoNewOne(t *testing.T) {
 						t.Errorf("it does not name the file: %v", err)
 					}
 				}
-				if sizeOf(f.path()) > 1 {
+				if sqlite.SizeOf(f.path()) > 1 {
 					t.Error("a new database was made")
 				}
 			})
@@ -71,7 +72,10 @@ func leave(dir, folder, name string) error {
 func TestStartFresh(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
-	backup, err := f.archive.Backup(t.Context(), func() string { f.ok(MakeDir(filepath.Join(f.dir, BackupDir))); return filepath.Join(f.dir, BackupDir) }())
+	backup, err := f.archive.Backup(t.Context(), func() string {
+		f.ok(sqlite.MakeDir(filepath.Join(f.dir, sqlite.BackupDir)))
+		return filepath.Join(f.dir, sqlite.BackupDir)
+	}())
 	f.ok(err)
 	f.ok(f.Store.Close())
 	_, err = f.archive.StartFresh(t.Context())
@@ -79,7 +83,7 @@ func TestStartFresh(t *testing.T) {
 	f.ok(lose["missing"](f.path()))
 	kept, err := f.archive.StartFresh(t.Context())
 	f.ok(err)
-	if _, err := os.Stat(filepath.Join(kept, BackupDir, filepath.Base(backup.Path))); err != nil {
+	if _, err := os.Stat(filepath.Join(kept, sqlite.BackupDir, filepath.Base(backup.Path))); err != nil {
 		t.Errorf("the backup is not kept: %v", err)
 	}
 	_, err = f.archive.StartFresh(t.Context())
@@ -147,7 +151,7 @@ func TestTheDatabaseGoesInATransaction(t *testing.T) {
 	f := newFixture(t)
 	var moved error
 	err := f.write(f.ctx, "setting.write", func(t *tx) error {
-		if _, err := t.exec(`INSERT INTO settings (key, value, updated_at) VALUES ('x', 'y', '2026-01-01')`); err != nil {
+		if _, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES ('x', 'y', '2026-01-01')`); err != nil {
 			return err
 		}
 		moved = os.Rename(f.path(), f.path()+".away")
@@ -164,7 +168,7 @@ func TestTheDatabaseGoesInATransaction(t *testing.T) {
 func TestNothingIsWrittenThroughALock(t *testing.T) {
 	f := newFixture(t)
 	f.ok(f.Store.Close())
-	lock, precious := filepath.Join(f.dir, LockFile), filepath.Join(t.TempDir(), "precious")
+	lock, precious := filepath.Join(f.dir, sqlite.LockFile), filepath.Join(t.TempDir(), "precious")
 	f.ok(os.WriteFile(precious, []byte("keep me"), 0o600))
 	f.ok(os.Remove(lock))
 	if err := os.Symlink(precious, lock); err != nil {
@@ -180,7 +184,7 @@ func TestNothingIsWrittenThroughALock(t *testing.T) {
 // TestAFolderInPlaceOfTheDatabase is told as what it is.
 func TestAFolderInPlaceOfTheDatabase(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, DatabaseFile), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, sqlite.DatabaseFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, readOnly := range []bool{false, true} {

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A turn's metrics arrive in parts: what was measured while assembling, at the
@@ -42,7 +43,7 @@ func (t *tx) mergePrepared(p chat.Preparation) error {
 
 // turnMetrics are a turn's own, zero where there are none yet or none that can be read.
 func (t *tx) turnMetrics(turn chat.TurnID) (chat.TurnMetrics, error) {
-	old, err := all[string](t.db, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
+	old, err := sqlite.All[string](t.DB, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
 	var m chat.TurnMetrics
 	if len(old) > 0 && json.Unmarshal([]byte(old[0]), &m) != nil {
 		m = chat.TurnMetrics{}
@@ -83,9 +84,9 @@ func (t *tx) putMetrics(turn chat.TurnID, step string, m any) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO metrics (turn_id, step_id, created_at, updated_at, metrics_json) VALUES (?, ?, ?, ?, ?)
+	_, err = t.Exec(`INSERT INTO metrics (turn_id, step_id, created_at, updated_at, metrics_json) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (turn_id, step_id) DO UPDATE SET metrics_json = excluded.metrics_json, updated_at = excluded.updated_at`,
-		turn, step, t.stamp(), t.stamp(), string(b))
+		turn, step, t.Stamp(), t.Stamp(), string(b))
 	return err
 }
 
@@ -146,7 +147,7 @@ func (s *Store) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.TurnM
 		if err != nil || from == "" {
 			return err
 		}
-		rows, err = all[measureRow](db, with+`SELECT `+metricColumns+`, t.session_id, s.title, t.primary_model AS model, t.created_at
+		rows, err = sqlite.All[measureRow](db, with+`SELECT `+metricColumns+`, t.session_id, s.title, t.primary_model AS model, t.created_at
 			`+from, args...)
 		return err
 	})
@@ -186,4 +187,45 @@ func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, 
 	// What a duplicate brought was asked and paid for once.
 	return "", `FROM turns t` + joined + ` WHERE s.source <> '` + sourceDuplicate + `' OR t.created_at >= s.created_at
 		ORDER BY t.id DESC LIMIT ?`, []any{limit}, nil
+}
+
+type modelUsageRow struct {
+	Model                         string
+	Turns                         int
+	Input, Output, Cached, Writes int
+	Reasoning                     int
+}
+
+// UsageByModel adds up what providers reported of turns, by the model that answered. What a
+// duplicate brought was paid for once. Numbers that cannot be so count as nothing.
+func (s *Store) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
+	where, args := `(s.source <> ? OR t.created_at >= s.created_at)`, []any{sourceDuplicate}
+	if q.Session != "" {
+		where, args = `t.session_id = ?`, []any{q.Session}
+	}
+	if !q.Since.IsZero() {
+		// Identifiers begin with the moment they were made.
+		where += ` AND t.id >= ?`
+		args = append(args, chat.NewID(q.Since)[:10])
+	}
+	number := func(name string) string {
+		value := `json_extract(t.usage_json, '$.` + name + `')`
+		return `coalesce(sum(CASE WHEN ` + value + ` BETWEEN 0 AND 100000000 THEN ` + value + ` END), 0)`
+	}
+	var rows []modelUsageRow
+	err := s.read(ctx, "usage.read", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[modelUsageRow](db, `SELECT t.primary_model AS model, count(*) AS turns, `+
+			number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
+			number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning
+			FROM turns t JOIN sessions s ON s.id = t.session_id
+			WHERE t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND `+where+` GROUP BY t.primary_model ORDER BY t.primary_model`, args...)
+		return err
+	})
+	out := make([]chat.ModelUsage, len(rows))
+	for i, r := range rows {
+		out[i] = chat.ModelUsage{Model: r.Model, Turns: r.Turns, Usage: chat.Usage{
+			InputTokens: r.Input, OutputTokens: r.Output, CachedInputTokens: r.Cached, CacheWriteTokens: r.Writes, ReasoningTokens: r.Reasoning,
+		}}
+	}
+	return out, err
 }

@@ -10,11 +10,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/glebarez/sqlite"
 	"github.com/pressly/goose/v3"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/sqlite"
 )
 
 //go:embed migrations/*.sql
@@ -43,25 +43,25 @@ type found struct {
 
 // probe looks at the database before anything may write to it, and refuses one
 // that is newer, damaged or another program's.
-func probe(ctx context.Context, at place, steps fs.FS) (found, error) {
+func probe(ctx context.Context, at sqlite.Place, steps fs.FS) (found, error) {
 	const op = "store.open"
 	have := found{newest: newestVersion(steps)}
-	info, err := os.Stat(at.path)
+	info, err := os.Stat(at.Path)
 	if os.IsNotExist(err) || err == nil && info.Size() == 0 {
 		return have, nil
 	}
 	if err != nil {
-		return have, mapError(op, err)
+		return have, sqlite.MapError(op, err)
 	}
 	if info.IsDir() {
-		return have, chat.Errorf(chat.CodeCorrupt, op, "%s is a folder, where the database should be. Nothing was changed.", at.path).
+		return have, chat.Errorf(chat.CodeCorrupt, op, "%s is a folder, where the database should be. Nothing was changed.", at.Path).
 			WithHint("move it away; contextinfinity backups lists what contextinfinity restore can put in its place")
 	}
 	have.version, err = readVersionAt(ctx, at)
 	if err != nil {
-		return have, unopenable(at.path, err)
+		return have, unopenable(at.Path, err)
 	}
-	have.started = have.version == 0 && info.Size() > smallest
+	have.started = have.version == 0 && info.Size() > sqlite.MinSize
 	if have.version > have.newest {
 		return have, chat.Errorf(chat.CodeNewer, op,
 			"The data was written by a newer version of ContextInfinity (schema %d, this one knows %d). It was left untouched.",
@@ -74,16 +74,16 @@ func probe(ctx context.Context, at place, steps fs.FS) (found, error) {
 // a change that has no write-ahead log, as that to having one, is what it was before
 // only once the change was taken back, which SQLite does where it may write.
 func readVersion(ctx context.Context, path string) (int64, error) {
-	return readVersionAt(ctx, place{path: path})
+	return readVersionAt(ctx, sqlite.Place{Path: path})
 }
 
-func readVersionAt(ctx context.Context, at place) (int64, error) {
-	q := at.query()
-	if sizeOf(at.path+"-journal") == 0 {
+func readVersionAt(ctx context.Context, at sqlite.Place) (int64, error) {
+	q := at.Query()
+	if sqlite.SizeOf(at.Path+"-journal") == 0 {
 		q.Set("mode", "ro")
 	}
 	q["_pragma"] = []string{"busy_timeout(5000)", "query_only(1)"}
-	db, err := sql.Open(sqlite.DriverName, fileURI(at.path)+"?"+q.Encode())
+	db, err := sql.Open(sqlite.Driver, sqlite.FileURI(at.Path)+"?"+q.Encode())
 	if err != nil {
 		return 0, err
 	}
@@ -122,12 +122,12 @@ func unfinishedVersion(ctx context.Context, db *sql.DB, versioned bool, app, tab
 }
 
 func unopenable(path string, err error) error {
-	mapped := chat.AsError(mapError("store.open", err))
+	mapped := chat.AsError(sqlite.MapError("store.open", err))
 	switch mapped.Code {
 	case chat.CodeCancelled, chat.CodeTimeout, chat.CodeLocked, chat.CodeNoSpace:
 		return mapped
 	}
-	if ofTheDisk(err) {
+	if sqlite.IsDiskError(err) {
 		return mapped // which says nothing of what the file holds
 	}
 	return chat.WrapError(chat.CodeCorrupt, "store.open", err,
@@ -159,18 +159,18 @@ func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
 		}
 		s.log.Info("backed up before migrating", "from", have.version, "to", have.newest, "file", filepath.Base(path))
 	}
-	pool, err := s.writer.DB()
+	pool, err := s.db.Writer.DB()
 	if err != nil {
-		return mapError(op, err)
+		return sqlite.MapError(op, err)
 	}
 	list, err := migrationsOf(steps)
 	if err != nil {
-		return mapError(op, err)
+		return sqlite.MapError(op, err)
 	}
 	up, err := goose.NewProvider(goose.DialectSQLite3, pool, nil, goose.WithSlog(s.log), goose.WithDisableGlobalRegistry(true),
 		goose.WithGoMigrations(list...))
 	if err != nil {
-		return mapError(op, err)
+		return sqlite.MapError(op, err)
 	}
 	for err == nil {
 		if err = faults.Point("store.migration"); err == nil {
@@ -184,7 +184,7 @@ func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
 }
 
 // migrationsOf hands the files to SQLite as they are, each in one transaction: goose's
-// ownLineage reader of SQL takes a buffer of 4 MB for each line, which was a third of the time
+// own reader of SQL takes a buffer of 4 MB for each line, which was a third of the time
 // of the tests. The files stay as goose reads them.
 func migrationsOf(steps fs.FS) ([]*goose.Migration, error) {
 	names, err := fs.Glob(steps, "*.sql")
@@ -219,20 +219,20 @@ func migrationsOf(steps fs.FS) ([]*goose.Migration, error) {
 var goSteps = map[int64]func(context.Context, *sql.Tx) error{10: reindexTexts}
 
 func migrationFailed(op string, err error) error {
-	mapped := chat.AsError(mapError(op, err))
+	mapped := chat.AsError(sqlite.MapError(op, err))
 	if mapped.Code != chat.CodeInternal {
 		return mapped
 	}
 	return chat.WrapError(chat.CodeInternal, op, err, "The data could not be upgraded. Nothing of it is lost, and it is tried again at the next start.").
-		WithHint("the backup made before it is in the folder " + BackupDir)
+		WithHint("the backup made before it is in the folder " + sqlite.BackupDir)
 }
 
 // backupBefore writes a copy named by the version it has and the moment. An upgrade
 // that fails is tried at each start: the copy that stands from the try before is enough.
 func (s *Store) backupBefore(ctx context.Context, version int64) (string, error) {
-	dir := filepath.Join(s.dir, BackupDir)
-	if err := MakeDir(dir); err != nil {
-		return "", mapError("store.migrate", err)
+	dir := filepath.Join(s.dir, sqlite.BackupDir)
+	if err := sqlite.MakeDir(dir); err != nil {
+		return "", sqlite.MapError("store.migrate", err)
 	}
 	word := fmt.Sprintf("v%d", version)
 	if path, err := s.archive.standing(ctx, dir, word); err != nil || path != "" {

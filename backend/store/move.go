@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A move of the data directory copies all of it to an empty folder, reads each copy back
@@ -56,16 +57,16 @@ func (a *Archive) PlanMove(to string) (MovePlan, error) {
 		return p, nil
 	}
 	if err != nil {
-		return p, mapError(opMove, err)
+		return p, sqlite.MapError(opMove, err)
 	}
 	for _, f := range files {
 		p.Bytes += f.size
 	}
 	p.Reason, err = moveBlocker(a.dir, p.To)
 	if err != nil || p.Reason != "" {
-		return p, mapError(opMove, err)
+		return p, sqlite.MapError(opMove, err)
 	}
-	if p.Free, err = freeSpace(existing(p.To)); err != nil {
+	if p.Free, err = sqlite.FreeSpace(existing(p.To)); err != nil {
 		p.Free = -1
 		return p, nil
 	}
@@ -96,7 +97,7 @@ func moveBlocker(from, to string) (string, error) {
 	switch {
 	case len(entries) == 0 || leftByMove(to):
 		return "", nil
-	case exists(to, DatabaseFile):
+	case sqlite.Exists(to, sqlite.DatabaseFile):
 		return "That folder is not empty: conversations are in it. If they are what a move that was cut short had copied, empty it first.", nil
 	}
 	return "That folder is not empty.", nil
@@ -105,7 +106,7 @@ func moveBlocker(from, to string) (string, error) {
 // leftByMove reports that a folder holds what a move that was cut short had copied, and
 // nothing that was ever in force: whoever opens data to write to it makes a lock there.
 func leftByMove(dir string) bool {
-	return exists(dir, movingFile) && !exists(dir, movedFile) && !exists(dir, LockFile)
+	return sqlite.Exists(dir, movingFile) && !sqlite.Exists(dir, movedFile) && !sqlite.Exists(dir, sqlite.LockFile)
 }
 
 // existing is the nearest folder above a path that is there.
@@ -165,7 +166,7 @@ func (a *Archive) filesToCopy() ([]fileToCopy, error) {
 			return filepath.SkipDir
 		case d.Type()&fs.ModeSymlink != 0:
 			return fmt.Errorf("%s is %w", name, errLink)
-		case !d.Type().IsRegular(), name == LockFile, name == DatabaseFile+"-shm", name == movedFile, name == movingFile, name == pendingFile, isTemp(d.Name()):
+		case !d.Type().IsRegular(), name == sqlite.LockFile, name == sqlite.DatabaseFile+"-shm", name == movedFile, name == movingFile, name == pendingFile, isTemp(d.Name()):
 			return nil
 		}
 		info, err := d.Info()
@@ -187,11 +188,11 @@ func (a *Archive) filesToCopy() ([]fileToCopy, error) {
 // Errors: CodeLocked, CodeInvalid (the place is unfit), CodeNoSpace, CodeCorrupt (a copy
 // does not come out as it went in), and those of adopt.
 func (a *Archive) Move(ctx context.Context, to string, adopt func() (written bool, err error)) error {
-	lock, err := lockWriter(a.dir, "")
+	lock, err := sqlite.LockWriter(a.dir, "")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.release() }()
+	defer func() { _ = lock.Release() }()
 	if _, err := a.finishRestore(); err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func (a *Archive) Move(ctx context.Context, to string, adopt func() (written boo
 	if err != nil {
 		return err
 	}
-	return mapError(opMove, a.moveTo(ctx, plan.To, adopt))
+	return sqlite.MapError(opMove, a.moveTo(ctx, plan.To, adopt))
 }
 
 func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, error)) error {
@@ -251,7 +252,7 @@ func unmark(to string) error {
 
 // fill copies everything, compares it and makes it durable.
 func (a *Archive) fill(ctx context.Context, to string) error {
-	if err := MakeDir(to); err != nil {
+	if err := sqlite.MakeDir(to); err != nil {
 		return err
 	}
 	if err := clearMove(to, false); err != nil { // of an earlier move
@@ -273,7 +274,7 @@ func (a *Archive) fill(ctx context.Context, to string) error {
 		for dir := filepath.Dir(target); !folders[dir]; dir = filepath.Dir(dir) {
 			folders[dir] = true
 		}
-		if err := MakeDir(filepath.Dir(target)); err != nil {
+		if err := sqlite.MakeDir(filepath.Dir(target)); err != nil {
 			return err
 		}
 		if err := copyChecked(filepath.Join(a.dir, f.name), target); err != nil {
@@ -293,7 +294,7 @@ func (a *Archive) fill(ctx context.Context, to string) error {
 
 // copyChecked copies a file, durably, and reads the copy back.
 func copyChecked(from, to string) error {
-	if err := copyFile(from, to); err != nil {
+	if err := sqlite.CopyFile(from, to); err != nil {
 		return err
 	}
 	if err := syncFile(to); err != nil {
@@ -355,7 +356,7 @@ func (a *Archive) PreviewRestore(ctx context.Context, path string) (chat.Restora
 	r := restoring{Archive: a, source: path}
 	defer r.discard()
 	err := r.prepare(ctx)
-	return r.out, mapError(opRestore, err)
+	return r.out, sqlite.MapError(opRestore, err)
 }
 
 // Part is a part of the data directory.
@@ -389,17 +390,17 @@ func (a *Archive) Parts() ([]Part, error) {
 		p.Files++
 		return nil
 	})
-	return parts, mapError("store.parts", err)
+	return parts, sqlite.MapError("store.parts", err)
 }
 
 func partOf(name string) int {
 	folder, _, _ := strings.Cut(name, "/")
 	switch {
-	case strings.HasPrefix(name, DatabaseFile):
+	case strings.HasPrefix(name, sqlite.DatabaseFile):
 		return 0
 	case folder == StreamDir:
 		return 1
-	case folder == BackupDir:
+	case folder == sqlite.BackupDir:
 		return 2
 	case folder == replacedDir:
 		return 3
@@ -409,7 +410,7 @@ func partOf(name string) int {
 
 // Free is how many bytes the data's file system has left; -1: not known.
 func (a *Archive) Free() int64 {
-	free, err := freeSpace(existing(a.dir))
+	free, err := sqlite.FreeSpace(existing(a.dir))
 	if err != nil {
 		return -1
 	}

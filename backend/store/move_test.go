@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // movable is a closed data directory with something in each part.
@@ -17,8 +18,8 @@ func movable(t *testing.T) (*fixture, string) {
 	t.Helper()
 	f := newFixture(t)
 	seed(f)
-	f.ok(os.MkdirAll(filepath.Join(f.dir, BackupDir), 0o700))
-	_, err := f.archive.Backup(f.ctx, filepath.Join(f.dir, BackupDir))
+	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.BackupDir), 0o700))
+	_, err := f.archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
 	f.ok(err)
 	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
 	f.ok(os.WriteFile(filepath.Join(f.dir, StreamDir, "x.jsonl"), []byte("a journal"), 0o600))
@@ -63,7 +64,7 @@ func TestMoveTakesEverything(t *testing.T) {
 	if note, err := os.ReadFile(filepath.Join(f.dir, movedFile)); err != nil || !strings.Contains(string(note), to) {
 		t.Errorf("the old folder says %s, %v", note, err)
 	}
-	if exists(to, movingFile) {
+	if sqlite.Exists(to, movingFile) {
 		t.Error("the new folder says that it is being filled")
 	}
 	old := f.dir
@@ -86,8 +87,8 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 		t.Error("the new folder is left")
 	}
 	// A death in the middle leaves what is no data, and is written over.
-	f.ok(os.MkdirAll(filepath.Join(to, BackupDir), 0o700))
-	for _, name := range []string{movingFile, DatabaseFile, filepath.Join(BackupDir, "half.db")} {
+	f.ok(os.MkdirAll(filepath.Join(to, sqlite.BackupDir), 0o700))
+	for _, name := range []string{movingFile, sqlite.DatabaseFile, filepath.Join(sqlite.BackupDir, "half.db")} {
 		f.ok(os.WriteFile(filepath.Join(to, name), []byte("half"), 0o600))
 	}
 	if err := archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return false, broken }); !errors.Is(err, broken) {
@@ -96,7 +97,7 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 	if entries, err := os.ReadDir(to); err != nil || len(entries) > 0 {
 		t.Errorf("the folder that was there holds %v, %v", entries, err)
 	}
-	if now := content(t, f.dir); len(now) != len(before) || exists(f.dir, movedFile) {
+	if now := content(t, f.dir); len(now) != len(before) || sqlite.Exists(f.dir, movedFile) {
 		t.Errorf("the old place holds %d files, not %d", len(now), len(before))
 	}
 	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return true, nil }))
@@ -123,7 +124,7 @@ func TestWhatMayBeInForceIsKept(t *testing.T) {
 	}
 	for _, dir := range []string{f.dir, to} {
 		now := content(t, dir)
-		if delete(now, formerFile); !maps.Equal(now, before) || exists(dir, movedFile) {
+		if delete(now, formerFile); !maps.Equal(now, before) || sqlite.Exists(dir, movedFile) {
 			t.Errorf("%s holds %d files, not the %d there were, or says that it may be deleted", dir, len(now), len(before))
 		}
 	}
@@ -193,15 +194,15 @@ func TestAMoveByWayOfLinks(t *testing.T) {
 		t.Error("behind a link there is no database")
 	}
 	f.ok(archiveOf(link).Move(f.ctx, to, func() (bool, error) { return true, nil }))
-	if now := content(t, to); len(now) != len(before)+1 || now[DatabaseFile] != before[DatabaseFile] {
+	if now := content(t, to); len(now) != len(before)+1 || now[sqlite.DatabaseFile] != before[sqlite.DatabaseFile] {
 		t.Errorf("of %d files %d came along", len(before), len(now))
 	}
-	elsewhere := filepath.Join(t.TempDir(), "big", BackupDir)
+	elsewhere := filepath.Join(t.TempDir(), "big", sqlite.BackupDir)
 	f.ok(os.MkdirAll(filepath.Dir(elsewhere), 0o700))
-	f.ok(os.Rename(filepath.Join(to, BackupDir), elsewhere))
-	f.ok(os.Symlink(elsewhere, filepath.Join(to, BackupDir)))
+	f.ok(os.Rename(filepath.Join(to, sqlite.BackupDir), elsewhere))
+	f.ok(os.Symlink(elsewhere, filepath.Join(to, sqlite.BackupDir)))
 	third := filepath.Join(t.TempDir(), "third")
-	if p, err := archiveOf(to).PlanMove(third); err != nil || !strings.Contains(p.Reason, BackupDir) {
+	if p, err := archiveOf(to).PlanMove(third); err != nil || !strings.Contains(p.Reason, sqlite.BackupDir) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	f.refused(archiveOf(to).Move(f.ctx, third, nil), chat.CodeInvalid)
@@ -243,10 +244,10 @@ func TestAReceiptNamesTheFoldersThatTheDataWasMovedFrom(t *testing.T) {
 	i := slices.IndexFunc(list, func(s chat.SessionSummary) bool { return s.ID != later.ID })
 	early := string(list[i].ID)
 
-	backups, err := filepath.Glob(filepath.Join(first, BackupDir, "*.db"))
+	backups, err := filepath.Glob(filepath.Join(first, sqlite.BackupDir, "*.db"))
 	f.ok(err)
-	name := BackupDir + "/" + filepath.Base(backups[0])
-	want := []string{name, filepath.Join(first, DatabaseFile), backups[0], filepath.Join(second, DatabaseFile), filepath.Join(second, name)}
+	name := sqlite.BackupDir + "/" + filepath.Base(backups[0])
+	want := []string{name, filepath.Join(first, sqlite.DatabaseFile), backups[0], filepath.Join(second, sqlite.DatabaseFile), filepath.Join(second, name)}
 	preview, err := f.ErasePreview(f.ctx, chat.EraseSession, early)
 	f.ok(err)
 	if !slices.Equal(preview.Backups, want) {

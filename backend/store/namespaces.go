@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Namespaces of vectors: one an embedder. At most one serves and at most one is
@@ -54,7 +55,7 @@ const maxDimension = 1 << 16
 func (s *Store) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 	var rows []namespaceRow
 	err := s.read(ctx, "namespace.list", func(db *gorm.DB) (err error) {
-		rows, err = all[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
+		rows, err = sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
 		return err
 	})
 	out := make([]chat.Namespace, len(rows))
@@ -68,7 +69,7 @@ func (s *Store) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 func (s *Store) Serving(ctx context.Context) (chat.Namespace, bool, error) {
 	var rows []namespaceRow
 	err := s.read(ctx, "namespace.serving", func(db *gorm.DB) (err error) {
-		rows, err = all[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE state = 'serving' ORDER BY id LIMIT 1`)
+		rows, err = sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE state = 'serving' ORDER BY id LIMIT 1`)
 		return err
 	})
 	if err != nil || len(rows) == 0 {
@@ -125,7 +126,7 @@ func (t *tx) openNamespace(id chat.EmbedderID) (namespaceRow, error) {
 	if err != nil {
 		return row, err
 	}
-	if _, err := t.exec(`UPDATE namespaces SET state = 'retired' WHERE state = 'building' AND id <> ?`, row.ID); err != nil {
+	if _, err := t.Exec(`UPDATE namespaces SET state = 'retired' WHERE state = 'building' AND id <> ?`, row.ID); err != nil {
 		return row, err
 	}
 	if row.serves() {
@@ -133,7 +134,7 @@ func (t *tx) openNamespace(id chat.EmbedderID) (namespaceRow, error) {
 	}
 	state := chat.NamespaceBuilding
 	if row.Units == 0 {
-		serving, err := all[int64](t.db, `SELECT id FROM namespaces WHERE state = 'serving'`)
+		serving, err := sqlite.All[int64](t.DB, `SELECT id FROM namespaces WHERE state = 'serving'`)
 		if err != nil {
 			return row, err
 		}
@@ -148,22 +149,22 @@ func (t *tx) openNamespace(id chat.EmbedderID) (namespaceRow, error) {
 // a row that was deleted by hand left behind is not taken for the new one's.
 func (t *tx) namespaceOf(id chat.EmbedderID) (namespaceRow, error) {
 	const by = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE identity = ?`
-	rows, err := all[namespaceRow](t.db, by, id.String())
+	rows, err := sqlite.All[namespaceRow](t.DB, by, id.String())
 	if err != nil || len(rows) > 0 {
 		return append(rows, namespaceRow{})[0], err
 	}
-	if _, err := t.exec(`INSERT INTO namespaces (identity, name, model, dimension, version, state, created_at)
-		VALUES (?, ?, ?, ?, ?, 'building', ?)`, id.String(), id.Name, id.Model, id.Dimension, id.Version, t.stamp()); err != nil {
+	if _, err := t.Exec(`INSERT INTO namespaces (identity, name, model, dimension, version, state, created_at)
+		VALUES (?, ?, ?, ?, ?, 'building', ?)`, id.String(), id.Name, id.Model, id.Dimension, id.Version, t.Stamp()); err != nil {
 		return namespaceRow{}, err
 	}
-	row, err := one[namespaceRow](t.db, "namespace", id, by, id.String())
+	row, err := sqlite.One[namespaceRow](t.DB, "namespace", id, by, id.String())
 	if err != nil {
 		return row, err
 	}
-	if _, err := t.exec(`DELETE FROM unit_embeddings WHERE namespace_id = ?`, row.ID); err != nil {
+	if _, err := t.Exec(`DELETE FROM unit_embeddings WHERE namespace_id = ?`, row.ID); err != nil {
 		return row, err
 	}
-	_, err = t.exec(`UPDATE namespaces SET vectors = 0 WHERE id = ?`, row.ID)
+	_, err = t.Exec(`UPDATE namespaces SET vectors = 0 WHERE id = ?`, row.ID)
 	return row, err
 }
 
@@ -174,7 +175,7 @@ func (t *tx) setNamespace(row namespaceRow, state chat.NamespaceState) (namespac
 		return row, nil
 	}
 	row.State = string(state)
-	if _, err := t.exec(`UPDATE namespaces SET state = ? WHERE id = ?`, row.State, row.ID); err != nil {
+	if _, err := t.Exec(`UPDATE namespaces SET state = ? WHERE id = ?`, row.State, row.ID); err != nil {
 		return row, err
 	}
 	if state == chat.NamespaceServing {
@@ -184,7 +185,7 @@ func (t *tx) setNamespace(row namespaceRow, state chat.NamespaceState) (namespac
 }
 
 func (t *tx) newGeneration() error {
-	_, err := t.exec(`UPDATE vector_generation SET generation = generation + 1`)
+	_, err := t.Exec(`UPDATE vector_generation SET generation = generation + 1`)
 	return err
 }
 
@@ -192,7 +193,7 @@ func (t *tx) newGeneration() error {
 // the others. While units of it are missing it is CodeConflict.
 func (s *Store) ServeNamespace(ctx context.Context, id int64) error {
 	return s.write(ctx, "namespace.serve", func(t *tx) error {
-		row, err := one[namespaceRow](t.db, "namespace", id, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, id)
+		row, err := sqlite.One[namespaceRow](t.DB, "namespace", id, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
@@ -200,14 +201,14 @@ func (s *Store) ServeNamespace(ctx context.Context, id int64) error {
 			return t.retireOthers(id)
 		}
 		if !row.live() {
-			return conflict("The vectors of %s were given up meanwhile.", row.Identity)
+			return sqlite.Conflict("The vectors of %s were given up meanwhile.", row.Identity)
 		}
-		missing, err := unembedded(t.db, id, 0, 1)
+		missing, err := unembedded(t.DB, id, 0, 1)
 		if err != nil {
 			return err
 		}
 		if len(missing) > 0 {
-			return conflict("Of %d texts %d have a vector of %s.", row.Units, row.Vectors, row.Identity)
+			return sqlite.Conflict("Of %d texts %d have a vector of %s.", row.Units, row.Vectors, row.Identity)
 		}
 		if err := t.retireOthers(id); err != nil {
 			return err
@@ -218,7 +219,7 @@ func (s *Store) ServeNamespace(ctx context.Context, id int64) error {
 }
 
 func (t *tx) retireOthers(id int64) error {
-	_, err := t.exec(`UPDATE namespaces SET state = 'retired' WHERE id <> ? AND state <> 'retired'`, id)
+	_, err := t.Exec(`UPDATE namespaces SET state = 'retired' WHERE id <> ? AND state <> 'retired'`, id)
 	return err
 }
 
@@ -229,7 +230,7 @@ func (s *Store) DropRetired(ctx context.Context, limit int) (more bool, err erro
 	const op = "namespace.drop"
 	var dead []int64
 	err = s.read(ctx, op, func(db *gorm.DB) (err error) {
-		dead, err = all[int64](db, deadNamespaces)
+		dead, err = sqlite.All[int64](db, deadNamespaces)
 		return err
 	})
 	if err != nil || len(dead) == 0 || limit <= 0 {
@@ -237,7 +238,7 @@ func (s *Store) DropRetired(ctx context.Context, limit int) (more bool, err erro
 	}
 	var n int64
 	err = s.write(ctx, op, func(t *tx) (err error) {
-		n, err = t.exec(`DELETE FROM unit_embeddings WHERE rowid IN (SELECT e.rowid FROM unit_embeddings e
+		n, err = t.Exec(`DELETE FROM unit_embeddings WHERE rowid IN (SELECT e.rowid FROM unit_embeddings e
 			WHERE e.namespace_id = ? AND NOT EXISTS (SELECT 1 FROM namespaces WHERE id = e.namespace_id AND state <> 'retired') LIMIT ?)`, dead[0], limit)
 		return err
 	})

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 func TestFilesBelongToTheirOwnerAlone(t *testing.T) {
@@ -25,7 +26,7 @@ func TestFilesBelongToTheirOwnerAlone(t *testing.T) {
 	}
 	f := newFixture(t)
 	f.session("s")
-	for name, want := range map[string]os.FileMode{"": 0o700, DatabaseFile: 0o600, DatabaseFile + "-wal": 0o600, LockFile: 0o600} {
+	for name, want := range map[string]os.FileMode{"": 0o700, sqlite.DatabaseFile: 0o600, sqlite.DatabaseFile + "-wal": 0o600, sqlite.LockFile: 0o600} {
 		info, err := os.Stat(filepath.Join(f.dir, name))
 		f.ok(err)
 		if got := info.Mode().Perm(); got != want && name != "" || got&0o077 != 0 {
@@ -37,13 +38,13 @@ func TestFilesBelongToTheirOwnerAlone(t *testing.T) {
 func TestConnectionsAreSetUp(t *testing.T) {
 	f := newFixture(t)
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "trusted_schema": "0"} {
-		got, err := one[string](f.writer, pragma, "", "PRAGMA "+pragma)
+		got, err := sqlite.One[string](f.db.Writer, pragma, "", "PRAGMA "+pragma)
 		f.ok(err)
 		if got != want {
 			t.Errorf("writer %s = %s, want %s", pragma, got, want)
 		}
 	}
-	if err := f.reader.Exec(`INSERT INTO settings VALUES ('a', 'b', 'c')`).Error; err == nil {
+	if err := f.db.Reader.Exec(`INSERT INTO settings VALUES ('a', 'b', 'c')`).Error; err == nil {
 		t.Error("a reading connection wrote")
 	}
 }
@@ -58,7 +59,7 @@ func TestOddPaths(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if _, err := os.Stat(filepath.Join(dir, DatabaseFile)); err != nil {
+		if _, err := os.Stat(filepath.Join(dir, sqlite.DatabaseFile)); err != nil {
 			t.Errorf("%s: the database is elsewhere: %v", name, err)
 		}
 		if err := s.Close(); err != nil {
@@ -127,12 +128,12 @@ func TestLockEndsWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	text, _ := os.ReadFile(filepath.Join(dir, LockFile))
+	text, _ := os.ReadFile(filepath.Join(dir, sqlite.LockFile))
 	if strings.TrimSpace(string(text)) != strconv.Itoa(cmd.Process.Pid) {
 		t.Fatalf("the killed process should have left its pid, not %q", text)
 	}
 	// The pid is someone else's now: of a process that certainly lives.
-	if err := os.WriteFile(filepath.Join(dir, LockFile), []byte(strconv.Itoa(os.Getppid())), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, sqlite.LockFile), []byte(strconv.Itoa(os.Getppid())), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Open(t.Context(), Options{DataDir: dir})
@@ -179,7 +180,7 @@ func TestUnopenableIsLeftAlone(t *testing.T) {
 	seed(good)
 	good.ok(good.Checkpoint(good.ctx))
 	good.ok(good.Store.Close())
-	whole, err := os.ReadFile(filepath.Join(good.dir, DatabaseFile))
+	whole, err := os.ReadFile(filepath.Join(good.dir, sqlite.DatabaseFile))
 	good.ok(err)
 	torn := bytes.Clone(whole)
 	copy(torn[100:], bytes.Repeat([]byte{0xEE}, 3000))
@@ -194,7 +195,7 @@ func TestUnopenableIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			path := filepath.Join(dir, DatabaseFile)
+			path := filepath.Join(dir, sqlite.DatabaseFile)
 			if err := os.WriteFile(path, c.data, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -214,12 +215,12 @@ func TestUnopenableIsLeftAlone(t *testing.T) {
 
 func TestForeignDatabaseIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, DatabaseFile), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, sqlite.DatabaseFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := connect(filepath.Join(dir, DatabaseFile), nil, 1)
+	db, err := sqlite.Connect(filepath.Join(dir, sqlite.DatabaseFile), nil, 1)
 	if err == nil {
-		err = errors.Join(db.Exec(`CREATE TABLE bookmarks (url TEXT)`).Error, disconnect(db))
+		err = errors.Join(db.Exec(`CREATE TABLE bookmarks (url TEXT)`).Error, sqlite.Disconnect(db))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -265,13 +266,13 @@ func TestUpgradeMakesABackupAndNewerIsRefused(t *testing.T) {
 	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", newestVersion(migrations()))) || backups[0].Bytes == 0 {
 		t.Fatalf("backups %+v", backups)
 	}
-	before, err := os.ReadFile(filepath.Join(f.dir, DatabaseFile))
+	before, err := os.ReadFile(filepath.Join(f.dir, sqlite.DatabaseFile))
 	f.ok(err)
 	_, err = Open(f.ctx, Options{DataDir: f.dir})
 	f.refused(err, chat.CodeNewer)
 	_, err = Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
 	f.refused(err, chat.CodeNewer)
-	after, err := os.ReadFile(filepath.Join(f.dir, DatabaseFile))
+	after, err := os.ReadFile(filepath.Join(f.dir, sqlite.DatabaseFile))
 	f.ok(err)
 	if !bytes.Equal(before, after) {
 		t.Error("a newer database was changed")
@@ -279,7 +280,7 @@ func TestUpgradeMakesABackupAndNewerIsRefused(t *testing.T) {
 	restored := &fixture{TB: t, ctx: f.ctx, clock: f.clock, dir: t.TempDir()}
 	data, err := os.ReadFile(backups[0].Path)
 	f.ok(err)
-	f.ok(os.WriteFile(filepath.Join(restored.dir, DatabaseFile), data, 0o600))
+	f.ok(os.WriteFile(filepath.Join(restored.dir, sqlite.DatabaseFile), data, 0o600))
 	restored.open()
 	restored.verifyClean()
 	f.ok(restored.Store.Close())
@@ -314,7 +315,7 @@ func TestFailedUpgradeLeavesTheOldSchema(t *testing.T) {
 	f.ok(f.Store.Close())
 	fails(3)
 	f.open()
-	columns, err := all[string](f.reader, `SELECT name FROM pragma_table_info('sessions') WHERE name = 'mood'`)
+	columns, err := sqlite.All[string](f.db.Reader, `SELECT name FROM pragma_table_info('sessions') WHERE name = 'mood'`)
 	f.ok(err)
 	if len(columns) != 0 {
 		t.Error("half a migration stayed")
@@ -333,9 +334,9 @@ func TestFullDisk(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	turn := f.accept(b.ID, "before")
-	pages, err := one[int64](f.writer, "", "", `PRAGMA page_count`)
+	pages, err := sqlite.One[int64](f.db.Writer, "", "", `PRAGMA page_count`)
 	f.ok(err)
-	f.ok(f.writer.Exec(`PRAGMA max_page_count = ` + itoa(pages)).Error)
+	f.ok(f.db.Writer.Exec(`PRAGMA max_page_count = ` + sqlite.Itoa(pages)).Error)
 	step := chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte(randomText(1 << 20))}
 	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID}))
 	_, err = f.BeginStep(f.ctx, step)
@@ -344,7 +345,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("half a step: %v %v", steps, err)
 	}
 	f.verifyClean()
-	f.ok(f.writer.Exec(`PRAGMA max_page_count = 1000000`).Error)
+	f.ok(f.db.Writer.Exec(`PRAGMA max_page_count = 1000000`).Error)
 	_, err = f.BeginStep(f.ctx, step)
 	f.ok(err)
 	f.verifyClean()
@@ -367,7 +368,7 @@ func TestCheckpointEmptiesTheLog(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
 	f.ok(f.Checkpoint(f.ctx))
-	if info, err := os.Stat(filepath.Join(f.dir, DatabaseFile+"-wal")); err != nil || info.Size() != 0 {
+	if info, err := os.Stat(filepath.Join(f.dir, sqlite.DatabaseFile+"-wal")); err != nil || info.Size() != 0 {
 		t.Errorf("the log was not emptied: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // PendingOperation is what can only be done while nothing has the data open: the window writes it
@@ -49,7 +50,7 @@ func (a *Archive) TakePending() (e PendingOperation, ok bool, err error) {
 	const op = "errand.read"
 	path := filepath.Join(a.dir, pendingFile)
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && WriterAlive(a.dir) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && sqlite.WriterAlive(a.dir) {
 		return e, false, nil
 	}
 	if err == nil {
@@ -59,7 +60,7 @@ func (a *Archive) TakePending() (e PendingOperation, ok bool, err error) {
 		err = syncDir(a.dir)
 	}
 	if err != nil {
-		return e, false, mapError(op, err)
+		return e, false, sqlite.MapError(op, err)
 	}
 	if err := json.Unmarshal(text, &e); err != nil || e.Do != PendingRestore && e.Do != PendingMove {
 		return e, false, chat.WrapError(chat.CodeCorrupt, op, err, "What was to be done at this start cannot be read; nothing was changed.").

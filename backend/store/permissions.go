@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 type permissionRow struct {
@@ -31,7 +32,7 @@ func (r permissionRow) permission() chat.ToolPermission {
 func (s *Store) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, error) {
 	var out []chat.ToolPermission
 	err := s.read(ctx, "permission.list", func(db *gorm.DB) error {
-		rows, err := all[permissionRow](db, `SELECT * FROM tool_permissions ORDER BY source, tool, session_id`)
+		rows, err := sqlite.All[permissionRow](db, `SELECT * FROM tool_permissions ORDER BY source, tool, session_id`)
 		for _, r := range rows {
 			out = append(out, r.permission())
 		}
@@ -45,18 +46,18 @@ func (s *Store) PutToolPermission(ctx context.Context, p chat.ToolPermission) er
 	return s.write(ctx, "permission.put", func(t *tx) error {
 		switch {
 		case p.Source == "" || !p.Decision.Lasts():
-			return invalid("%q is no decision that holds for later calls of a tool.", p.Decision)
+			return sqlite.Invalid("%q is no decision that holds for later calls of a tool.", p.Decision)
 		case p.Decision == chat.DecisionSession && p.Session == "", p.Decision == chat.DecisionAlways && p.Session != "":
-			return invalid("A decision for a session names it; one that holds always names none.")
+			return sqlite.Invalid("A decision for a session names it; one that holds always names none.")
 		}
 		if p.Session != "" {
-			if _, err := sessionByID(t.db, p.Session); err != nil {
+			if _, err := sessionByID(t.DB, p.Session); err != nil {
 				return err
 			}
 		}
-		_, err := t.exec(`INSERT INTO tool_permissions (source, tool, session_id, decision, definition_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
+		_, err := t.Exec(`INSERT INTO tool_permissions (source, tool, session_id, decision, definition_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (source, tool, session_id) DO UPDATE SET decision = excluded.decision, definition_hash = excluded.definition_hash,
-			created_at = excluded.created_at`, clean(p.Source), clean(p.Tool), string(p.Session), p.Decision, p.Definition, t.stamp())
+			created_at = excluded.created_at`, clean(p.Source), clean(p.Tool), string(p.Session), p.Decision, p.Definition, t.Stamp())
 		return err
 	})
 }
@@ -64,7 +65,7 @@ func (s *Store) PutToolPermission(ctx context.Context, p chat.ToolPermission) er
 // DropToolPermission takes a decision back; later calls ask again.
 func (s *Store) DropToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error {
 	return s.write(ctx, "permission.drop", func(t *tx) error {
-		n, err := t.exec(`DELETE FROM tool_permissions WHERE source = ? AND tool = ? AND session_id = ?`, source, tool, string(session))
+		n, err := t.Exec(`DELETE FROM tool_permissions WHERE source = ? AND tool = ? AND session_id = ?`, source, tool, string(session))
 		if err == nil && n == 0 {
 			err = chat.Errorf(chat.CodeNotFound, "", "There is no such decision.").WithHint("contextinfinity tools permissions lists them")
 		}
@@ -77,7 +78,7 @@ func (s *Store) DropToolPermission(ctx context.Context, source, tool string, ses
 func (s *Store) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition, error) {
 	var out []chat.PinnedDefinition
 	err := s.read(ctx, "definition.list", func(db *gorm.DB) error {
-		rows, err := all[struct {
+		rows, err := sqlite.All[struct {
 			Hash, AcceptedAt, Definition string
 			Current                      bool
 		}](db, `SELECT hash, accepted_at, definition, current FROM tool_definitions ORDER BY source, tool, accepted_at, hash`)
@@ -100,14 +101,14 @@ func (s *Store) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinitio
 		for _, d := range list {
 			text, err := chat.MarshalJSON(d)
 			if err != nil {
-				return invalid("The definition of %s cannot be stored: %v.", d.Tool, err)
+				return sqlite.Invalid("The definition of %s cannot be stored: %v.", d.Tool, err)
 			}
-			if _, err := t.exec(`UPDATE tool_definitions SET current = 0 WHERE source = ? AND tool = ?`, d.Source, d.Tool); err != nil {
+			if _, err := t.Exec(`UPDATE tool_definitions SET current = 0 WHERE source = ? AND tool = ?`, d.Source, d.Tool); err != nil {
 				return err
 			}
-			if _, err := t.exec(`INSERT INTO tool_definitions (hash, source, tool, accepted_at, current, definition) VALUES (?, ?, ?, ?, 1, ?)
+			if _, err := t.Exec(`INSERT INTO tool_definitions (hash, source, tool, accepted_at, current, definition) VALUES (?, ?, ?, ?, 1, ?)
 				ON CONFLICT (source, tool, hash) DO UPDATE SET current = 1, accepted_at = excluded.accepted_at`,
-				d.Hash(), d.Source, d.Tool, t.stamp(), string(text)); err != nil {
+				d.Hash(), d.Source, d.Tool, t.Stamp(), string(text)); err != nil {
 				return err
 			}
 		}
@@ -120,7 +121,7 @@ func (s *Store) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinitio
 func (s *Store) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, error) {
 	out := map[chat.ReadOnlyMark]string{}
 	err := s.read(ctx, "mark.list", func(db *gorm.DB) error {
-		rows, err := all[struct{ Source, Tool, Hash string }](db, `SELECT source, tool, hash FROM tool_marks`)
+		rows, err := sqlite.All[struct{ Source, Tool, Hash string }](db, `SELECT source, tool, hash FROM tool_marks`)
 		for _, r := range rows {
 			out[chat.ReadOnlyMark{Source: r.Source, Tool: r.Tool}] = r.Hash
 		}
@@ -133,9 +134,9 @@ func (s *Store) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, er
 // back.
 func (s *Store) MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string) error {
 	return s.write(ctx, "mark.put", func(t *tx) error {
-		_, err := t.exec(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)
+		_, err := t.Exec(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)
 		if err == nil && hash != "" {
-			_, err = t.exec(`INSERT INTO tool_marks (source, tool, hash, created_at) VALUES (?, ?, ?, ?)`, clean(m.Source), clean(m.Tool), hash, t.stamp())
+			_, err = t.Exec(`INSERT INTO tool_marks (source, tool, hash, created_at) VALUES (?, ?, ?, ?)`, clean(m.Source), clean(m.Tool), hash, t.Stamp())
 		}
 		return err
 	})

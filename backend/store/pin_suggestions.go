@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // suggestionRow is a standing instruction in a user's message. Dismissed, it is offered
@@ -38,15 +39,15 @@ const (
 
 // suggestPins keeps the standing instructions of a turn that is being committed.
 func (t *tx) suggestPins(turn turnRow) error {
-	said, err := userText(t.db, turn.ID)
+	said, err := userText(t.DB, turn.ID)
 	if err != nil {
 		return err
 	}
 	found := intent.TypedInstructions(said)
 	for _, s := range found[:min(len(found), maxTurnSuggestions)] {
-		_, err := t.exec(`INSERT INTO pin_suggestions (id, session_id, branch_id, turn_id, turn_seq, span_from, span_to)
+		_, err := t.Exec(`INSERT INTO pin_suggestions (id, session_id, branch_id, turn_id, turn_seq, span_from, span_to)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn_id, span_from) DO NOTHING`,
-			t.newID(), turn.SessionID, turn.BranchID, turn.ID, turn.TurnSeq, s.Start, s.End)
+			t.NewID(), turn.SessionID, turn.BranchID, turn.ID, turn.TurnSeq, s.Start, s.End)
 		if err != nil {
 			return err
 		}
@@ -56,7 +57,7 @@ func (t *tx) suggestPins(turn turnRow) error {
 
 // userText is what the user wrote in a turn; nothing where it cannot be read.
 func userText(db *gorm.DB, turn string) (string, error) {
-	raw, err := all[string](db, `SELECT user_message_json FROM turns WHERE id = ?`, turn)
+	raw, err := sqlite.All[string](db, `SELECT user_message_json FROM turns WHERE id = ?`, turn)
 	if err != nil || len(raw) == 0 {
 		return "", err
 	}
@@ -120,7 +121,7 @@ func suggestionsOn(db *gorm.DB, segs []segment) ([]suggestionRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return all[suggestionRow](db, scopeCTE+`SELECT s.* FROM seg JOIN pin_suggestions s ON s.branch_id = seg.branch
+	return sqlite.All[suggestionRow](db, scopeCTE+`SELECT s.* FROM seg JOIN pin_suggestions s ON s.branch_id = seg.branch
 		AND s.turn_seq > seg."from" AND s.turn_seq <= seg."to" ORDER BY s.turn_seq DESC, s.span_from LIMIT ?`, scope, consideredSuggestions)
 }
 
@@ -131,7 +132,7 @@ func knownInstructions(db *gorm.DB, segs []segment) (made, known map[string]bool
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, err := all[string](db, scopeCTE+`SELECT p.id FROM seg JOIN pins p ON p.branch_id = seg.branch WHERE `+visible, scope)
+	ids, err := sqlite.All[string](db, scopeCTE+`SELECT p.id FROM seg JOIN pins p ON p.branch_id = seg.branch WHERE `+visible, scope)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,24 +164,24 @@ func (r suggestionRow) text(db *gorm.DB) (string, error) {
 // SuggestionPinned notes that a pin was made of a suggestion on a branch.
 func (s *Store) SuggestionPinned(ctx context.Context, branch chat.BranchID, id chat.SuggestionID, pin chat.PinID) error {
 	return s.settleSuggestion(ctx, "pin.accept", branch, id, func(t *tx) (int64, error) {
-		return t.exec(`UPDATE pin_suggestions SET pin_id = ?, dismissed_at = NULL WHERE id = ?`, pin, id)
+		return t.Exec(`UPDATE pin_suggestions SET pin_id = ?, dismissed_at = NULL WHERE id = ?`, pin, id)
 	})
 }
 
 // DismissSuggestion has a suggestion offered nowhere any more.
 func (s *Store) DismissSuggestion(ctx context.Context, branch chat.BranchID, id chat.SuggestionID) error {
 	return s.settleSuggestion(ctx, "pin.dismiss", branch, id, func(t *tx) (int64, error) {
-		return t.exec(`UPDATE pin_suggestions SET dismissed_at = ? WHERE id = ?`, t.stamp(), id)
+		return t.Exec(`UPDATE pin_suggestions SET dismissed_at = ? WHERE id = ?`, t.Stamp(), id)
 	})
 }
 
 func (s *Store) settleSuggestion(ctx context.Context, op string, branch chat.BranchID, id chat.SuggestionID, update func(*tx) (int64, error)) error {
 	return s.write(ctx, op, func(t *tx) error {
-		segs, err := segments(t.db, branch)
+		segs, err := segments(t.DB, branch)
 		if err != nil {
 			return err
 		}
-		rows, err := suggestionsOn(t.db, segs)
+		rows, err := suggestionsOn(t.DB, segs)
 		if err != nil {
 			return err
 		}

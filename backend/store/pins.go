@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Pins are versions that never change: an edit and a removal are new rows naming
@@ -58,12 +59,12 @@ func pinsOn(db *gorm.DB, segs []segment) ([]pinned, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := all[pinRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pins p ON p.branch_id = seg.branch
+	rows, err := sqlite.All[pinRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pins p ON p.branch_id = seg.branch
 		WHERE `+visible+` ORDER BY p.created_at, p.id`, scope)
 	if err != nil {
 		return nil, err
 	}
-	orders, err := all[pinOrderRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pin_orders p ON p.branch_id = seg.branch
+	orders, err := sqlite.All[pinOrderRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pin_orders p ON p.branch_id = seg.branch
 		WHERE `+visible+` ORDER BY p.created_at DESC, p.id DESC LIMIT 1`, scope)
 	if err != nil {
 		return nil, err
@@ -183,7 +184,7 @@ func (s *Store) changePin(ctx context.Context, op string, branch chat.BranchID, 
 	err := s.write(ctx, op, func(t *tx) error {
 		fact := clean(fact)
 		if fact == "" {
-			return invalid("There is nothing to pin.")
+			return sqlite.Invalid("There is nothing to pin.")
 		}
 		segs, standing, err := t.pinsFor(branch, replaces)
 		if err != nil {
@@ -210,7 +211,7 @@ func (s *Store) changePin(ctx context.Context, op string, branch chat.BranchID, 
 func (s *Store) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID) error {
 	return s.write(ctx, "pin.remove", func(t *tx) error {
 		if pin == "" {
-			return invalid("No pin was named.")
+			return sqlite.Invalid("No pin was named.")
 		}
 		segs, _, err := t.pinsFor(branch, pin)
 		if err != nil {
@@ -230,7 +231,7 @@ func (s *Store) MovePin(ctx context.Context, branch chat.BranchID, pin chat.PinI
 		}
 		from := indexOfPin(standing, pin)
 		if from < 0 {
-			return invalid("No pin was named.")
+			return sqlite.Invalid("No pin was named.")
 		}
 		moved := standing[from]
 		standing = slices.Delete(standing, from, from+1)
@@ -241,11 +242,11 @@ func (s *Store) MovePin(ctx context.Context, branch chat.BranchID, pin chat.PinI
 
 // pinsFor reads a branch's pins and, when one is named, makes sure it is there.
 func (t *tx) pinsFor(branch chat.BranchID, pin chat.PinID) ([]segment, []pinned, error) {
-	segs, err := segments(t.db, branch)
+	segs, err := segments(t.DB, branch)
 	if err != nil {
 		return nil, nil, err
 	}
-	standing, err := pinsOn(t.db, segs)
+	standing, err := pinsOn(t.DB, segs)
 	if err == nil && pin != "" && indexOfPin(standing, pin) < 0 {
 		err = chat.Errorf(chat.CodeNotFound, "", "There is no pin %s on this branch.", pin)
 	}
@@ -258,12 +259,12 @@ func indexOfPin(pins []pinned, id chat.PinID) int {
 
 func (t *tx) insertPin(segs []segment, row pinRow, kind ledger.Type) (pinRow, error) {
 	own := segs[len(segs)-1]
-	after, err := lastSeq(t.db, segs)
+	after, err := lastSeq(t.DB, segs)
 	if err != nil {
 		return row, err
 	}
-	row.ID, row.SessionID, row.BranchID, row.AfterTurnSeq = t.newID(), own.Session, own.Branch, after
-	row.CreatedAt = t.stamp()
+	row.ID, row.SessionID, row.BranchID, row.AfterTurnSeq = t.NewID(), own.Session, own.Branch, after
+	row.CreatedAt = t.Stamp()
 	return row, t.record(chat.SessionID(row.SessionID), kind, row.ID, ledger.PinChanged{
 		BranchID: chat.BranchID(row.BranchID), AfterTurn: after, Replaces: chat.PinID(text(row.Replaces)),
 		Text: row.Text, Tokens: row.Tokens,
@@ -272,7 +273,7 @@ func (t *tx) insertPin(segs []segment, row pinRow, kind ledger.Type) (pinRow, er
 
 func (t *tx) insertPinOrder(segs []segment, pins []pinned) error {
 	own := segs[len(segs)-1]
-	after, err := lastSeq(t.db, segs)
+	after, err := lastSeq(t.DB, segs)
 	if err != nil {
 		return err
 	}
@@ -280,6 +281,6 @@ func (t *tx) insertPinOrder(segs []segment, pins []pinned) error {
 	for i, p := range pins {
 		ids[i] = chat.PinID(p.first)
 	}
-	return t.record(chat.SessionID(own.Session), ledger.EventPinsMoved, t.newID(),
+	return t.record(chat.SessionID(own.Session), ledger.EventPinsMoved, t.NewID(),
 		ledger.PinsMoved{BranchID: chat.BranchID(own.Branch), AfterTurn: after, Pins: ids})
 }

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Data that was moved leaves its old folder as it was: a copy, with copies in it. The new
@@ -62,8 +63,8 @@ func (s *Store) databases() ([]string, error) {
 		if resolved(dir) == resolved(s.dir) {
 			continue
 		}
-		if exists(dir, DatabaseFile) {
-			out = append(out, filepath.Join(dir, DatabaseFile))
+		if sqlite.Exists(dir, sqlite.DatabaseFile) {
+			out = append(out, filepath.Join(dir, sqlite.DatabaseFile))
 		}
 		copies, err := copiesIn(dir)
 		if err != nil {
@@ -76,11 +77,11 @@ func (s *Store) databases() ([]string, error) {
 
 // copiesIn are the backups of a data directory, and what restores set aside in it.
 func copiesIn(dir string) ([]string, error) {
-	backups, err := filepath.Glob(filepath.Join(globEscape(dir), BackupDir, "*.db"))
+	backups, err := filepath.Glob(filepath.Join(globEscape(dir), sqlite.BackupDir, "*.db"))
 	if err != nil {
 		return nil, err
 	}
 	slices.Reverse(backups) // newest first, of each kind: they are named by their time
-	aside, err := filepath.Glob(filepath.Join(globEscape(dir), replacedDir, "*", DatabaseFile))
+	aside, err := filepath.Glob(filepath.Join(globEscape(dir), replacedDir, "*", sqlite.DatabaseFile))
 	return append(backups, aside...), err
 }

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // What memory puts into a request is stored already: as a chunk's place in a message
@@ -83,7 +84,7 @@ func chunksByNumber(db *gorm.DB, ns []int64) (quotedTexts, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		ID chat.ChunkID
 		N  int64
 	}](db, `SELECT c.id, c.n FROM json_each(?) j CROSS JOIN chunks c ON c.n = j.value`, string(list))

@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // recordMove prepares a turn whose memory is these chunks, each whole, and sends it.
@@ -24,7 +26,7 @@ func (f *fixture) remember(turn chat.Turn, common string, chunks ...chat.ChunkTe
 		text := fmt.Sprintf("<m>[%s] %s: %s\n", c.At.UTC().Format("2 January 2006"), c.Role, words)
 		memory.WriteString(text)
 		manifest = fmt.Appendf(manifest, `{"source":"chunk","id":"%s","turn":"%s","form":"full","score":0.%d,"tokens":%d,"bytes":%d,"sha256":"%x"},`,
-			c.ID, c.SourceTurn, 1000+i, c.Tokens, len(text), hashBytes([]byte(text)))
+			c.ID, c.SourceTurn, 1000+i, c.Tokens, len(text), codec.Hash([]byte(text)))
 		list = append(list, chat.Retrieval{Chunk: c.ID, Score: 0.5, Rank: i + 1, Packed: chat.PackedFull, Tokens: c.Tokens})
 	}
 	manifest = append(bytes.TrimSuffix(manifest, []byte(",")), `]}]}`...)
@@ -55,7 +57,7 @@ func (f *fixture) remembered(b chat.BranchID, n int) []chat.ChunkText {
 		words := longText()[2000*i : 2000*i+1700]
 		f.index(f.committed(b, fmt.Sprintf("%d\t\"%s\"\nif a < b && \\c {\r\n✓ 早 \x07", i, words), "answer "+words[:900]).ID)
 	}
-	ids, err := all[chat.ChunkID](f.reader, `SELECT id FROM chunks ORDER BY n`)
+	ids, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks ORDER BY n`)
 	f.ok(err)
 	texts, err := f.ChunkTexts(f.ctx, ids)
 	f.ok(err)
@@ -104,7 +106,7 @@ func TestWhatMemoryQuotesIsNotStoredAgain(t *testing.T) {
 	if _, depth := f.stored(all[maxChain].step.ID); depth != 0 {
 		t.Errorf("the key frame is link %d", depth)
 	}
-	if size, _ := f.stored(all[maxChain].step.ID); size > len(pack([]byte(common)))+1000 {
+	if size, _ := f.stored(all[maxChain].step.ID); size > len(codec.Pack([]byte(common)))+1000 {
 		t.Errorf("a key frame takes %d bytes: it quotes nothing", size)
 	}
 }
@@ -134,7 +136,7 @@ func TestQuotationsOutliveTheirRecord(t *testing.T) {
 		t.Errorf("%.60q, %v", got, err)
 	}
 	for _, c := range []chat.ChunkText{chunks[0], chunks[2], chunks[4]} {
-		turns, err := all[string](f.reader, `SELECT DISTINCT t.id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n JOIN turns t ON t.n = r.turn_n WHERE c.id = ?`, c.ID)
+		turns, err := sqlite.All[string](f.db.Reader, `SELECT DISTINCT t.id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n JOIN turns t ON t.n = r.turn_n WHERE c.id = ?`, c.ID)
 		f.ok(err)
 		if !slices.Equal(turns, []string{string(turn.ID)}) {
 			t.Errorf("what depends on %s is %v", c.ID, turns)
@@ -150,8 +152,8 @@ func TestQuotationsInACopy(t *testing.T) {
 	chunks := f.remembered(b.ID, 3)
 	turn := f.accept(b.ID, "and then?")
 	_, request, step := f.remember(turn, "", chunks...)
-	f.ok(f.writer.Exec(`DELETE FROM units WHERE chunk_id = ?`, chunks[1].ID).Error)
-	f.ok(f.writer.Exec(`VACUUM`).Error)
+	f.ok(f.db.Writer.Exec(`DELETE FROM units WHERE chunk_id = ?`, chunks[1].ID).Error)
+	f.ok(f.db.Writer.Exec(`VACUUM`).Error)
 	f.reopen()
 	p, err := f.StepPayload(f.ctx, step.ID)
 	f.ok(err)

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A receipt tells for ever what a hard delete removed, by store and number. The text
@@ -44,11 +44,11 @@ func (r receiptRow) receipt() (chat.Receipt, error) {
 	out := chat.Receipt{ID: r.ID, Kind: kind, Subject: id, At: moment(r.CreatedAt)}
 	var counts receiptCounts
 	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
-		return out, corruptRecord("receipts", r.ID, err)
+		return out, sqlite.CorruptRecord("receipts", r.ID, err)
 	}
 	out.Erased = counts.Erased
 	if err := json.Unmarshal([]byte(r.BackupsJSON), &out.Backups); err != nil {
-		return out, corruptRecord("receipts", r.ID, err)
+		return out, sqlite.CorruptRecord("receipts", r.ID, err)
 	}
 	return out, nil
 }
@@ -57,7 +57,7 @@ func (r receiptRow) receipt() (chat.Receipt, error) {
 func (r receiptRow) pending() (end unfinishedEnd, ok bool, err error) {
 	var counts receiptCounts
 	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
-		return end, false, corruptRecord("receipts", r.ID, err)
+		return end, false, sqlite.CorruptRecord("receipts", r.ID, err)
 	}
 	if counts.Pending == nil {
 		return end, false, nil
@@ -75,9 +75,9 @@ func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	row := receiptRow{ID: e.receipt, Subject: e.subject.Kind + " " + e.subject.Subject, CreatedAt: e.stamp(),
+	row := receiptRow{ID: e.receipt, Subject: e.subject.Kind + " " + e.subject.Subject, CreatedAt: e.Stamp(),
 		CountsJSON: string(counts), BackupsJSON: string(held)}
-	if err := e.db.Create(&row).Error; err != nil {
+	if err := e.DB.Create(&row).Error; err != nil {
 		return chat.Receipt{}, err
 	}
 	return row.receipt()
@@ -95,7 +95,7 @@ func (s *Store) Receipts(ctx context.Context) ([]chat.Receipt, error) {
 }
 
 func receiptsOf(db *gorm.DB) ([]chat.Receipt, error) {
-	rows, err := all[receiptRow](db, `SELECT * FROM receipts ORDER BY created_at DESC, id DESC`)
+	rows, err := sqlite.All[receiptRow](db, `SELECT * FROM receipts ORDER BY created_at DESC, id DESC`)
 	out := []chat.Receipt{}
 	for _, r := range rows {
 		if receipt, err := r.receipt(); err == nil {
@@ -125,7 +125,7 @@ func (s *Store) ErasedTurns(ctx context.Context, session chat.SessionID, ids []c
 		for _, r := range receipts {
 			at[r.ID] = r.At
 		}
-		told, err := all[eventRow](db, `SELECT event_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
+		told, err := sqlite.All[eventRow](db, `SELECT event_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
 			session, ledger.EventTurnAccepted, ids)
 		for _, e := range told {
 			if erasure, ok := erased[e.EventSeq]; ok {
@@ -158,10 +158,10 @@ func (s *Store) holding(ctx context.Context, kind, id string) ([]string, error) 
 	out := []string{}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
-			return nil, mapError(opErase, err)
+			return nil, sqlite.MapError(opErase, err)
 		}
 		// A log beside a copy may be damaged, and hold what can no longer be read of it.
-		if sizeOf(path+"-wal") > 0 || copyHolds(ctx, path, kind, id) {
+		if sqlite.SizeOf(path+"-wal") > 0 || copyHolds(ctx, path, kind, id) {
 			if rel, err := filepath.Rel(s.dir, path); err == nil && filepath.IsLocal(rel) {
 				path = filepath.ToSlash(rel)
 			}
@@ -177,11 +177,11 @@ func globEscape(dir string) string {
 }
 
 func copyHolds(ctx context.Context, path, kind, id string) bool {
-	db, err := connectAt(place{path: path, reading: true}, readBackPragmas, 1)
+	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Reading: true}, readBackPragmas, 1)
 	if err != nil {
 		return true
 	}
-	defer func() { _ = disconnect(db) }()
+	defer func() { _ = sqlite.Disconnect(db) }()
 	query, args := `SELECT id FROM sessions WHERE id = ?`, []any{id}
 	if kind == chat.EraseTurn {
 		shell, _, err := encodeMessage(chat.UserText(erasedMark))
@@ -190,11 +190,6 @@ func copyHolds(ctx context.Context, path, kind, id string) bool {
 		}
 		query, args = `SELECT id FROM turns WHERE id = ? AND user_message_json <> ?`, []any{id, shell}
 	}
-	there, err := all[string](db.WithContext(ctx), query, args...)
+	there, err := sqlite.All[string](db.WithContext(ctx), query, args...)
 	return err != nil || len(there) > 0
-}
-
-func exists(dir, path string) bool {
-	_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(path)))
-	return err == nil
 }

@@ -12,6 +12,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // long brings a session to a number of turns, of which some fail, stop, fork or pin,
@@ -72,7 +74,7 @@ func (f *fixture) fromTheBeginning(s chat.SessionID) *ledger.State {
 	state := ledger.NewState(string(s))
 	f.ok(f.read(f.ctx, "test", func(db *gorm.DB) error {
 		var decoded recentValues
-		rows, err := all[eventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
+		rows, err := sqlite.All[eventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
 		f.ok(err)
 		tail := ledger.Genesis()
 		for _, r := range rows {
@@ -114,7 +116,7 @@ func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 	if how.From == 0 || how.Events >= snapshotEvery+40 || len(how.Ignored) > 0 {
 		t.Errorf("replayed %+v", how)
 	}
-	kept, err := all[int64](f.reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
+	kept, err := sqlite.All[int64](f.db.Reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
 	f.ok(err)
 	if len(kept) != snapshotsKept || kept[1]-kept[0] < snapshotEvery || kept[1] != how.From {
 		t.Errorf("snapshots at %v, replayed from %d", kept, how.From)
@@ -176,7 +178,7 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 	}
 	grow(s.ID, snapshotEvery)
 	grow(broken.ID, snapshotEvery)
-	f.ok(f.writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
+	f.ok(f.db.Writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
 	n, _, err := f.Snapshot(f.ctx)
 	f.refused(err, chat.CodeCorrupt)
 	if n != 1 {
@@ -201,9 +203,9 @@ func TestASnapshotSaysWhatIsDurablyKnown(t *testing.T) {
 		"it rains\n\n## Decisions\n- we use Go\n\n## Constraints\n- no network\n\n## Open tasks\n- write the importer\n- test it\n"})
 	f.ok(err)
 	f.takeSnapshot(string(s.ID))
-	rows, err := all[snapshotRow](f.reader, `SELECT * FROM snapshots`)
+	rows, err := sqlite.All[snapshotRow](f.db.Reader, `SELECT * FROM snapshots`)
 	f.ok(err)
-	snap, err := rows[0].snapshot(f.reader)
+	snap, err := rows[0].snapshot(f.db.Reader)
 	f.ok(err)
 	if got, want := fmt.Sprintf("%q", snap.Memory), `{["the deadline is Friday" "it rains"] ["we use Go"] ["write the importer" "test it"]}`; got != want {
 		t.Errorf("memory %s, want %s", got, want)
@@ -223,19 +225,19 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	f.takeSnapshot(string(other.ID))
 	f.full(b.ID, "three", "third answer")
 	want := f.encoded(f.derived(s.ID))
-	rows, err := all[snapshotRow](f.reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
+	rows, err := sqlite.All[snapshotRow](f.db.Reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
 	f.ok(err)
-	foreign, err := one[snapshotRow](f.reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
+	foreign, err := sqlite.One[snapshotRow](f.db.Reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
 	f.ok(err)
 	newest, older := rows[0], rows[1]
-	content, err := Unpack(newest.Content)
+	content, err := codec.Unpack(newest.Content)
 	f.ok(err)
 	flipped := bytes.Clone(content)
 	flipped[len(flipped)/2] ^= 1
 	version := bytes.Replace(content, []byte(`{"v":1,`), []byte(`{"v":9,`), 1)
 	branched := bytes.Replace(content, []byte(`"event_hash":"`), []byte(`"event_hash":"0`), 1)
 	put := func(r snapshotRow, content, hash []byte) {
-		f.ok(f.writer.Exec(`UPDATE snapshots SET content = ?, content_hash = ? WHERE session_id = ? AND event_seq = ?`, content, hash, s.ID, r.EventSeq).Error)
+		f.ok(f.db.Writer.Exec(`UPDATE snapshots SET content = ?, content_hash = ? WHERE session_id = ? AND event_seq = ?`, content, hash, s.ID, r.EventSeq).Error)
 	}
 	for _, c := range []struct {
 		name          string
@@ -243,14 +245,14 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	}{
 		{"torn", newest.Content[:len(newest.Content)/2], newest.ContentHash},
 		{"empty", []byte{}, newest.ContentHash},
-		{"a byte flipped", pack(flipped), newest.ContentHash},
+		{"a byte flipped", codec.Pack(flipped), newest.ContentHash},
 		{"another hash", newest.Content, older.ContentHash},
-		{"of another version", pack(version), hashBytes(version)},
+		{"of another version", codec.Pack(version), codec.Hash(version)},
 		{"of another session", foreign.Content, foreign.ContentHash},
 		{"of an earlier event", older.Content, older.ContentHash},
-		{"of another ledger", pack(branched), hashBytes(branched)},
-		{"not JSON", pack([]byte("words")), hashBytes([]byte("words"))},
-		{"of no state", pack([]byte(`{"v":1}`)), hashBytes([]byte(`{"v":1}`))},
+		{"of another ledger", codec.Pack(branched), codec.Hash(branched)},
+		{"not JSON", codec.Pack([]byte("words")), codec.Hash([]byte("words"))},
+		{"of no state", codec.Pack([]byte(`{"v":1}`)), codec.Hash([]byte(`{"v":1}`))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			put(newest, c.content, c.hash)
@@ -264,7 +266,7 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 		})
 	}
 	forged := bytes.Replace(content, []byte(`"phase":"Done"`), []byte(`"phase":"Failed"`), 1)
-	put(newest, pack(forged), hashBytes(forged))
+	put(newest, codec.Pack(forged), codec.Hash(forged))
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
 	if len(found) != 1 || found[0].Table != "snapshots" {
@@ -283,7 +285,7 @@ func (f *fixture) passedBy(t *testing.T, s chat.SessionID, want []byte, from int
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
 	for _, seq := range ignored {
-		id := string(s) + "/" + itoa(seq)
+		id := string(s) + "/" + sqlite.Itoa(seq)
 		if !(replacer{strings.NewReplacer()}).in(found, "snapshots", id) {
 			t.Errorf("verify does not name %s: %v", id, found)
 		}

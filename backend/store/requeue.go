@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // RequeueMissing is the reconciler's part of SRD 6.4: a pending turn without a
@@ -18,7 +19,7 @@ func (s *Store) RequeueMissing(ctx context.Context) (int, error) {
 		if err := t.capJobs(); err != nil {
 			return err
 		}
-		released, err := t.releaseJobs(t.stamp())
+		released, err := t.releaseJobs(t.Stamp())
 		if err != nil {
 			return err
 		}
@@ -42,7 +43,7 @@ func (s *Store) RequeueMissing(ctx context.Context) (int, error) {
 }
 
 func (t *tx) requeue(kind chat.JobType, where string) (int, error) {
-	turns, err := all[turnRow](t.db, `SELECT t.id, t.session_id, t.branch_id FROM turns t
+	turns, err := sqlite.All[turnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
 		LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
 		WHERE `+where+` AND (j.id IS NULL OR j.state = 'done') ORDER BY t.branch_id, t.turn_seq`, kind)
 	if err != nil {
@@ -62,7 +63,7 @@ func (t *tx) requeue(kind chat.JobType, where string) (int, error) {
 func (s *Store) RequeueOlder(ctx context.Context, version, limit int) (int, error) {
 	var turns []turnRow
 	err := s.write(ctx, "job.requeue", func(t *tx) (err error) {
-		turns, err = all[turnRow](t.db, `SELECT t.id, t.session_id, t.branch_id FROM turns t
+		turns, err = sqlite.All[turnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
 			LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
 			WHERE t.phase = 'Done' AND (j.id IS NULL OR j.state = 'done') AND t.id IN (SELECT c.source_turn FROM chunks c
 			  WHERE c.chunker_version < ? AND EXISTS (SELECT 1 FROM units u WHERE u.chunk_id = c.id))
@@ -79,16 +80,16 @@ func (s *Store) RequeueOlder(ctx context.Context, version, limit int) (int, erro
 
 // releaseJobs ends leases that ran out before a moment.
 func (t *tx) releaseJobs(before string) (int64, error) {
-	return t.exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END, lease_until = NULL,
+	return t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END, lease_until = NULL,
 		last_error = 'The program ended while this was running.', updated_at = ?
-		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, t.stamp(), before)
+		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, t.Stamp(), before)
 }
 
 // releaseOrphanedJobs runs when the writer's lock was just taken: whatever was
 // running belonged to a process that is gone, its lease along with it.
 func (s *Store) releaseOrphanedJobs(ctx context.Context) error {
 	return s.write(ctx, "store.open", func(t *tx) error {
-		again, err := all[int64](t.db, `SELECT id FROM jobs WHERE state = 'running' AND attempts < ?`, chat.MaxJobAttempts)
+		again, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'running' AND attempts < ?`, chat.MaxJobAttempts)
 		if err != nil {
 			return err
 		}
@@ -112,7 +113,7 @@ func (s *Store) Orphaned() int {
 func (s *Store) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
 	var ids []chat.TurnID
 	err := s.read(ctx, "turn.pending", func(db *gorm.DB) (err error) {
-		ids, err = all[chat.TurnID](db, `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)
+		ids, err = sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)
 		return err
 	})
 	return ids, err

@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/sqlite"
 )
 
 const opRestore = "store.restore"
@@ -33,30 +34,30 @@ const maxTold = 20
 // backup of this program), CodeNewer, CodeCorrupt, CodeNoSpace. In all of them the
 // data stands as it was.
 func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error) {
-	if err := MakeDir(a.dir); err != nil {
-		return chat.Restoration{}, mapError(opRestore, err)
+	if err := sqlite.MakeDir(a.dir); err != nil {
+		return chat.Restoration{}, sqlite.MapError(opRestore, err)
 	}
-	lock, err := lockWriter(a.dir, "")
+	lock, err := sqlite.LockWriter(a.dir, "")
 	if err != nil {
 		if e := chat.AsError(err); e.Code == chat.CodeLocked {
 			return chat.Restoration{}, e.WithHint("close that window, or leave the conversation in the terminal, then restore")
 		}
 		return chat.Restoration{}, err
 	}
-	defer func() { _ = lock.release() }()
+	defer func() { _ = lock.Release() }()
 	if _, err := a.finishRestore(); err != nil {
 		return chat.Restoration{}, err
 	}
 	r := restoring{Archive: a, source: path}
 	defer r.discard()
 	if err := r.prepare(ctx); err != nil {
-		return r.out, mapError(opRestore, err)
+		return r.out, sqlite.MapError(opRestore, err)
 	}
 	if err := agree(r.out); err != nil {
 		return r.out, err
 	}
 	err = r.replace(ctx)
-	return r.out, mapError(opRestore, err)
+	return r.out, sqlite.MapError(opRestore, err)
 }
 
 // restoring is one run of Restore.
@@ -68,7 +69,7 @@ type restoring struct {
 	out     chat.Restoration
 }
 
-func (r *restoring) staged() string { return filepath.Join(r.staging, DatabaseFile) }
+func (r *restoring) staged() string { return filepath.Join(r.staging, sqlite.DatabaseFile) }
 
 // discard removes what was prepared, unless it is being put in place.
 func (r *restoring) discard() {
@@ -108,7 +109,7 @@ func (r *restoring) locate() error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		name := filepath.Base(r.source)
-		path = filepath.Join(r.dir, BackupDir, name)
+		path = filepath.Join(r.dir, sqlite.BackupDir, name)
 		if info, err = os.Stat(path); err != nil {
 			return chat.Errorf(chat.CodeNotFound, opRestore, "There is no file %s, and no backup %s; nothing was changed.", r.source, name).
 				WithHint("contextinfinity backups lists them")
@@ -125,8 +126,8 @@ func (r *restoring) locate() error {
 		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is the present data itself; nothing was changed.", path)
 	}
 	r.out.Source = path
-	present := sizeOf(r.database()) + sizeOf(r.database()+"-wal")
-	free, err := freeSpace(r.dir)
+	present := sqlite.SizeOf(r.database()) + sqlite.SizeOf(r.database()+"-wal")
+	free, err := sqlite.FreeSpace(r.dir)
 	if err != nil {
 		return err
 	}
@@ -148,14 +149,14 @@ func (r *restoring) copySource() error {
 	if head != "SQLite format 3\x00" {
 		return r.noBackup(nil)
 	}
-	if err := copyFile(r.out.Source, r.staged()); err != nil {
+	if err := sqlite.CopyFile(r.out.Source, r.staged()); err != nil {
 		return err
 	}
 	log := r.out.Source + "-wal"
-	if sizeOf(log) == 0 {
+	if sqlite.SizeOf(log) == 0 {
 		return nil
 	}
-	return copyFile(log, r.staged()+"-wal")
+	return sqlite.CopyFile(log, r.staged()+"-wal")
 }
 
 func readHead(path string) (string, error) {
@@ -179,16 +180,16 @@ func (r *restoring) noBackup(err error) error {
 
 // examine checks the copy and takes out of it what a backup holds beside the data.
 func (r *restoring) examine(ctx context.Context) error {
-	db, err := connect(r.staged(), append([]string{"journal_mode(DELETE)"}, commonPragmas...), 1)
+	db, err := sqlite.Connect(r.staged(), append([]string{"journal_mode(DELETE)"}, sqlite.CommonPragmas...), 1)
 	if err != nil {
 		return r.damaged(err)
 	}
 	err = r.examineOpen(ctx, db.WithContext(ctx))
-	return errors.Join(err, disconnect(db))
+	return errors.Join(err, sqlite.Disconnect(db))
 }
 
 func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
-	lines, err := all[string](db, `PRAGMA integrity_check(3)`) // brings a log beside it into it, too
+	lines, err := sqlite.All[string](db, `PRAGMA integrity_check(3)`) // brings a log beside it into it, too
 	if err != nil || len(lines) != 1 || lines[0] != "ok" {
 		return r.damaged(errors.Join(err, errors.New(strings.Join(lines, "; "))))
 	}
@@ -203,7 +204,7 @@ func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
 			"The backup was written by a newer version of ContextInfinity (schema %d, this one knows %d). Nothing was changed.", version, newest).
 			WithHint("install the newer version")
 	}
-	broken, err := all[string](db, `SELECT DISTINCT "table" FROM pragma_foreign_key_check`)
+	broken, err := sqlite.All[string](db, `SELECT DISTINCT "table" FROM pragma_foreign_key_check`)
 	if err != nil || len(broken) > 0 {
 		return r.damaged(errors.Join(err, errors.New("references of "+strings.Join(broken, ", "))))
 	}
@@ -225,7 +226,7 @@ func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
 }
 
 func (r *restoring) damaged(err error) error {
-	if e := chat.AsError(mapError(opRestore, err)); e.Code == chat.CodeCancelled || e.Code == chat.CodeNoSpace {
+	if e := chat.AsError(sqlite.MapError(opRestore, err)); e.Code == chat.CodeCancelled || e.Code == chat.CodeNoSpace {
 		return e
 	}
 	return chat.WrapError(chat.CodeCorrupt, opRestore, err, r.out.Source+" is damaged, so it was not put in place; nothing was changed.").
@@ -283,7 +284,7 @@ func (r *restoring) upgrade(ctx context.Context) error {
 	}
 	r.out.Problems = len(found)
 	r.out.Findings = append([]chat.Finding{}, found[:min(len(found), maxTold)]...)
-	if sizeOf(r.staged()+"-wal") > 0 {
+	if sqlite.SizeOf(r.staged()+"-wal") > 0 {
 		return chat.Errorf(chat.CodeBusy, opRestore, "Another program reads the copy of the backup; nothing was changed.").WithHint("try again")
 	}
 	return nil
@@ -291,7 +292,7 @@ func (r *restoring) upgrade(ctx context.Context) error {
 
 // summarize says what a database holds, on a connection that cannot write.
 func (r *restoring) summarize(ctx context.Context, path string) chat.DataSummary {
-	d := chat.DataSummary{Exists: sizeOf(path) > 0}
+	d := chat.DataSummary{Exists: sqlite.SizeOf(path) > 0}
 	if !d.Exists {
 		return d
 	}
@@ -306,12 +307,12 @@ func (r *restoring) summarize(ctx context.Context, path string) chat.DataSummary
 }
 
 func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error {
-	db, err := connectAt(place{path: path, reading: true}, readBackPragmas, 1)
+	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Reading: true}, readBackPragmas, 1)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = disconnect(db) }()
-	row, err := one[struct {
+	defer func() { _ = sqlite.Disconnect(db) }()
+	row, err := sqlite.One[struct {
 		Sessions, Turns int64
 		Newest          *string
 	}](db.WithContext(ctx), "summary", "", `SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM turns) AS turns,
@@ -334,9 +335,9 @@ func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error 
 func (r *restoring) replace(ctx context.Context) error {
 	swap := swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(replacedDir, r.clock.Now().Format(backupStamp))}
 	// A copy of data whose log is damaged lacks what cannot be read: the files are kept instead.
-	if damage, err := damagedLog(r.dir); err == nil && damage == "" && sizeOf(r.database()) > 0 {
-		dir := filepath.Join(r.dir, BackupDir)
-		if err := MakeDir(dir); err != nil {
+	if damage, err := damagedLog(r.dir); err == nil && damage == "" && sqlite.SizeOf(r.database()) > 0 {
+		dir := filepath.Join(r.dir, sqlite.BackupDir)
+		if err := sqlite.MakeDir(dir); err != nil {
 			return err
 		}
 		kept, err := r.write(ctx, filepath.Join(dir, backupName(wordRestore, r.clock.Now())), chat.BackupBeforeRestore)

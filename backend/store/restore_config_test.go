@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // The backup's configuration comes with the data, also where the restore is completed
@@ -21,7 +22,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 		"by the next start":      {kill: "installed", put: true},
 		"again":                  {kill: "cleared", put: true},
 		"no folder for it":       {home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
-		"no folder, next start":  {kill: "away " + DatabaseFile, home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
+		"no folder, next start":  {kill: "away " + sqlite.DatabaseFile, home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
 		"where one is in force":  {home: func(home string) error { return writeConfig(filepath.Join(home, configName), []byte("# mine\n")) }},
 		"in force at next start": {kill: "written down", home: func(home string) error { return writeConfig(filepath.Join(home, configName), []byte("# mine\n")) }},
 	} {
@@ -80,11 +81,11 @@ func TestHalfRestoredDataIsNotBackedUp(t *testing.T) {
 
 // Looking for a database makes none.
 func TestLookingMakesNoDatabase(t *testing.T) {
-	path := filepath.Join(t.TempDir(), DatabaseFile)
-	db, err := connect(path, readerPragmas, readers)
+	path := filepath.Join(t.TempDir(), sqlite.DatabaseFile)
+	db, err := sqlite.Connect(path, sqlite.ReaderPragmas, sqlite.Readers)
 	if err == nil {
 		err = db.Exec(`SELECT 1`).Error
-		_ = disconnect(db)
+		_ = sqlite.Disconnect(db)
 	}
 	if err == nil {
 		t.Error("a database that is not there was opened")

@@ -11,12 +11,13 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // restoreSteps are all that a restore comes by, in order.
 var restoreSteps = []string{
 	"copied", "checked", "backed up", "written down",
-	"away " + DatabaseFile, "away " + DatabaseFile + "-wal", "away " + DatabaseFile + "-shm", "away " + DatabaseFile + "-journal",
+	"away " + sqlite.DatabaseFile, "away " + sqlite.DatabaseFile + "-wal", "away " + sqlite.DatabaseFile + "-shm", "away " + sqlite.DatabaseFile + "-journal",
 	"journals away", "journals there", "installed", "cleared",
 }
 

@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // The swap of a restore. Once its file is on the disk the restore is decided, and
@@ -19,7 +20,7 @@ import (
 //
 // The order matters. The old database is moved away before its log: a database
 // never stands at its name without the log that belongs to it, and a log never
-// importAsCopy a database that it does not belong to, which would be ruined by it. The
+// meets a database that it does not belong to, which would be ruined by it. The
 // new database takes the name last, when no old log is left. Each step is made
 // durable before the next, and done again is the same.
 
@@ -81,7 +82,7 @@ func (a *Archive) finishRestore() (config string, err error) {
 
 func (a *Archive) carryOut(w swap) (config string, err error) {
 	staging, aside := filepath.Join(a.dir, w.Staging), filepath.Join(a.dir, w.Aside)
-	if _, err := os.Lstat(filepath.Join(staging, DatabaseFile)); err == nil {
+	if _, err := os.Lstat(filepath.Join(staging, sqlite.DatabaseFile)); err == nil {
 		if err := a.exchange(staging, aside); err != nil {
 			return "", err
 		}
@@ -142,7 +143,7 @@ func writeConfig(path string, text []byte) error {
 
 // databaseFiles are the old database and its companions in the order in which
 // they are moved away.
-var databaseFiles = []string{DatabaseFile, DatabaseFile + "-wal", DatabaseFile + "-shm", DatabaseFile + "-journal"}
+var databaseFiles = []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", sqlite.DatabaseFile + "-shm", sqlite.DatabaseFile + "-journal"}
 
 func (a *Archive) exchange(staging, aside string) error {
 	if err := faultfs.MkdirAll(faultfs.Backup, aside, 0o700); err != nil {
@@ -169,7 +170,7 @@ func (a *Archive) exchange(staging, aside string) error {
 		}
 		a.at("journals there")
 	}
-	return move(filepath.Join(staging, DatabaseFile), filepath.Join(a.dir, DatabaseFile))
+	return move(filepath.Join(staging, sqlite.DatabaseFile), filepath.Join(a.dir, sqlite.DatabaseFile))
 }
 
 // setJournalsAside moves the old journals away; an empty folder is not worth it.
@@ -200,7 +201,7 @@ func (a *Archive) sweepStaging() {
 		if e.IsDir() && strings.HasPrefix(e.Name(), stagingPrefix) {
 			_ = os.RemoveAll(filepath.Join(a.dir, e.Name()))
 		}
-		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), roomPrefix) {
+		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), sqlite.RoomPrefix) {
 			_ = faultfs.Remove(faultfs.Data, filepath.Join(a.dir, e.Name()))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 func agreed(chat.Restoration) error { return nil }
@@ -133,7 +134,7 @@ func leftovers(t *testing.T, dir string) string {
 			left = append(left, e.Name())
 		}
 	}
-	copies, _ := os.ReadDir(filepath.Join(dir, BackupDir))
+	copies, _ := os.ReadDir(filepath.Join(dir, sqlite.BackupDir))
 	for _, e := range copies {
 		if isTemp(e.Name()) {
 			left = append(left, e.Name())
@@ -158,11 +159,11 @@ func TestRestoreRefuses(t *testing.T) {
 		if err := os.WriteFile(path, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		db, err := connect(path, []string{"foreign_keys(0)"}, 1)
+		db, err := sqlite.Connect(path, []string{"foreign_keys(0)"}, 1)
 		for _, statement := range do {
 			err = errors.Join(err, db.Exec(statement).Error)
 		}
-		if err = errors.Join(err, disconnect(db)); err != nil {
+		if err = errors.Join(err, sqlite.Disconnect(db)); err != nil {
 			t.Fatal(err)
 		}
 		data, err := os.ReadFile(path)
@@ -171,7 +172,7 @@ func TestRestoreRefuses(t *testing.T) {
 		}
 		return data
 	}
-	before, err := os.ReadFile(filepath.Join(dir, DatabaseFile))
+	before, err := os.ReadFile(filepath.Join(dir, sqlite.DatabaseFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"no database":  {[]byte("this is a letter, and no database at all, however long it is"), chat.CodeInvalid, "not a backup"},
 		"empty":        {nil, chat.CodeInvalid, "not a backup"},
 		"another's":    {make(`PRAGMA application_id = 7`), chat.CodeInvalid, "not a backup"},
-		"newer":        {make(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9001, 1)`), chat.CodeNewer, "schema 9001, this one knows " + itoa(newestVersion(migrations()))},
+		"newer":        {make(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9001, 1)`), chat.CodeNewer, "schema 9001, this one knows " + sqlite.Itoa(newestVersion(migrations()))},
 		"torn":         {torn, chat.CodeCorrupt, "damaged"},
 		"cut":          {whole[:len(whole)/2], chat.CodeCorrupt, "damaged"},
 		"broken links": {make(`UPDATE turns SET branch_id = 'none'`), chat.CodeCorrupt, "damaged"},
@@ -207,7 +208,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("not agreed: %v", err)
 	}
 	for path, code := range map[string]chat.Code{
-		filepath.Join(dir, "none.db"): chat.CodeNotFound, dir: chat.CodeInvalid, filepath.Join(dir, DatabaseFile): chat.CodeInvalid,
+		filepath.Join(dir, "none.db"): chat.CodeNotFound, dir: chat.CodeInvalid, filepath.Join(dir, sqlite.DatabaseFile): chat.CodeInvalid,
 	} {
 		if _, err := archiveOf(dir).Restore(t.Context(), path, agreed); chat.CodeOf(err) != code {
 			t.Errorf("%s: %v", path, err)
@@ -221,7 +222,7 @@ func TestRestoreRefuses(t *testing.T) {
 	if left := leftovers(t, dir); left != "" {
 		t.Errorf("left: %s", left)
 	}
-	if after, err := os.ReadFile(filepath.Join(dir, DatabaseFile)); err != nil || !bytes.Equal(before, after) {
+	if after, err := os.ReadFile(filepath.Join(dir, sqlite.DatabaseFile)); err != nil || !bytes.Equal(before, after) {
 		t.Error("the data was changed")
 	}
 	if now := titles(t, dir); !slices.Equal(now, []string{"present"}) || journalsIn(t, dir) != "journal of the present" {
@@ -266,7 +267,7 @@ func TestBackupOfAnOlderSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, DatabaseFile), data, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, sqlite.DatabaseFile), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b, err := archiveOf(dir).Backup(t.Context(), t.TempDir())
@@ -292,7 +293,7 @@ func TestRestoreOverDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, backup := replaceable(t)
-			path := filepath.Join(dir, DatabaseFile)
+			path := filepath.Join(dir, sqlite.DatabaseFile)
 			data, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -309,11 +310,11 @@ func TestRestoreOverDamage(t *testing.T) {
 			if got.Kept != nil || got.Present.Exists != (len(data) > 0) || (got.Present.Problem == "") != (len(data) == 0) {
 				t.Errorf("%+v", got)
 			}
-			if kept, err := os.ReadFile(filepath.Join(got.Aside, DatabaseFile+"-wal")); err != nil || !bytes.Equal(kept, log) {
+			if kept, err := os.ReadFile(filepath.Join(got.Aside, sqlite.DatabaseFile+"-wal")); err != nil || !bytes.Equal(kept, log) {
 				t.Errorf("the log was not set aside (%v)", err)
 			}
 			if name != "empty" {
-				aside, err := os.ReadFile(filepath.Join(got.Aside, DatabaseFile))
+				aside, err := os.ReadFile(filepath.Join(got.Aside, sqlite.DatabaseFile))
 				if err != nil || !bytes.Equal(aside, data) {
 					t.Errorf("what was set aside is not what was there (%v)", err)
 				}
@@ -358,7 +359,7 @@ func TestRestoreOfARawCopy(t *testing.T) {
 	f := newFixture(t)
 	f.session("in the log")
 	dir := t.TempDir()
-	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal"} {
+	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal"} {
 		data, err := os.ReadFile(filepath.Join(f.dir, name))
 		f.ok(err)
 		f.ok(os.WriteFile(filepath.Join(dir, name), data, 0o400))
@@ -366,7 +367,7 @@ func TestRestoreOfARawCopy(t *testing.T) {
 	f.ok(os.Chmod(dir, 0o500))
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
 	to := t.TempDir()
-	_, err := archiveOf(to).Restore(f.ctx, filepath.Join(dir, DatabaseFile), agreed)
+	_, err := archiveOf(to).Restore(f.ctx, filepath.Join(dir, sqlite.DatabaseFile), agreed)
 	f.ok(err)
 	if now := titles(t, to); !slices.Equal(now, []string{"in the log"}) {
 		t.Errorf("now there is %v", now)

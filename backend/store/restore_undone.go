@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // tellUndone finds what was deleted for good in the present data and stands in the
@@ -32,10 +33,10 @@ func (r *restoring) tellUndone(ctx context.Context) error {
 
 // receiptsIn are the receipts of a database that need not be open, newest first.
 func receiptsIn(ctx context.Context, path string) ([]chat.Receipt, error) {
-	db, err := connect(path, readBackPragmas, 1)
+	db, err := sqlite.Connect(path, readBackPragmas, 1)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = disconnect(db) }()
+	defer func() { _ = sqlite.Disconnect(db) }()
 	return receiptsOf(db.WithContext(ctx))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A restore tells which deletions for good it undoes: those whose text stands in the
@@ -54,9 +55,9 @@ func TestRestoreTellsWhatComesBack(t *testing.T) {
 func TestBackupsAreVerified(t *testing.T) {
 	f := newFixture(t)
 	s, _ := f.session("s")
-	f.ok(f.writer.Exec(`UPDATE sessions SET title = 'changed behind the ledger' WHERE id = ?`, s.ID).Error)
-	f.ok(MakeDir(filepath.Join(f.dir, BackupDir)))
-	b := f.backup(filepath.Join(f.dir, BackupDir))
+	f.ok(f.db.Writer.Exec(`UPDATE sessions SET title = 'changed behind the ledger' WHERE id = ?`, s.ID).Error)
+	f.ok(sqlite.MakeDir(filepath.Join(f.dir, sqlite.BackupDir)))
+	b := f.backup(filepath.Join(f.dir, sqlite.BackupDir))
 	if !b.Checked || b.Problem != "" {
 		t.Errorf("a copy of it is whole: %+v", b)
 	}

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // retrievedRow is a chunk that stood in a context. Scores are in ten-thousandths. Rank
@@ -55,7 +56,7 @@ func (r namedRetrieval) retrieval() chat.Retrieval {
 func (s *Store) Retrievals(ctx context.Context, turn chat.TurnID) ([]chat.Retrieval, error) {
 	var out []chat.Retrieval
 	err := s.read(ctx, "retrieval.list", func(db *gorm.DB) error {
-		rows, err := all[namedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
+		rows, err := sqlite.All[namedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
 			JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
 		out = make([]chat.Retrieval, len(rows))
 		for i, r := range rows {
@@ -118,7 +119,7 @@ func (t *tx) putRetrievals(turn turnRow, list []chat.Retrieval) (remembered, err
 			return remembered{}, err
 		}
 		if slices.Contains(out.chunks, row.ChunkN) {
-			return remembered{}, invalid("Turn %d records the chunk %s twice.", turn.TurnSeq, r.Chunk)
+			return remembered{}, sqlite.Invalid("Turn %d records the chunk %s twice.", turn.TurnSeq, r.Chunk)
 		}
 		rows, named = append(rows, row), append(named, namedRetrieval{row, string(r.Chunk)})
 		out.chunks = append(out.chunks, row.ChunkN)
@@ -127,7 +128,7 @@ func (t *tx) putRetrievals(turn turnRow, list []chat.Retrieval) (remembered, err
 		return out, err
 	}
 	out.sum = hashRetrieved(named)
-	return out, t.db.CreateInBatches(&rows, retrievedBatch).Error
+	return out, t.DB.CreateInBatches(&rows, retrievedBatch).Error
 }
 
 // retrievedBatch bounds the parameters of one statement.
@@ -135,11 +136,11 @@ const retrievedBatch = 100
 
 // retireRetrievals makes what a turn's earlier context held a thing of the past.
 func (t *tx) retireRetrievals(turn turnRow) error {
-	if _, err := t.exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
+	if _, err := t.Exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
 		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
 		return err
 	}
-	_, err := t.exec(`DELETE FROM retrieved WHERE turn_n = ? AND rank > 0`, turn.N)
+	_, err := t.Exec(`DELETE FROM retrieved WHERE turn_n = ? AND rank > 0`, turn.N)
 	return err
 }
 
@@ -153,10 +154,10 @@ func (t *tx) chunkNumbers(list []chat.Retrieval) (map[chat.ChunkID]int64, error)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		ID string
 		N  int64
-	}](t.db, `SELECT c.id, c.n FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value`, string(raw))
+	}](t.DB, `SELECT c.id, c.n FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value`, string(raw))
 	known := make(map[chat.ChunkID]int64, len(rows))
 	for _, r := range rows {
 		known[chat.ChunkID(r.ID)] = r.N
@@ -168,16 +169,16 @@ func (t *tx) chunkNumbers(list []chat.Retrieval) (map[chat.ChunkID]int64, error)
 func retrievedOf(turn turnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (retrievedRow, error) {
 	form := slices.Index(packedForms, r.Packed)
 	if form < 0 || r.Rank < 1 || r.Tokens < 0 {
-		return retrievedRow{}, invalid("Turn %d records a retrieval of rank %d, packed as %q.", turn.TurnSeq, r.Rank, r.Packed)
+		return retrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of rank %d, packed as %q.", turn.TurnSeq, r.Rank, r.Packed)
 	}
 	n, ok := known[r.Chunk]
 	if !ok {
-		return retrievedRow{}, invalid("Turn %d records a retrieval of the chunk %s, which is not there.", turn.TurnSeq, r.Chunk)
+		return retrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of the chunk %s, which is not there.", turn.TurnSeq, r.Chunk)
 	}
 	row := retrievedRow{TurnN: turn.N, Rank: r.Rank, ChunkN: n, PackedAs: form, Tokens: r.Tokens}
 	for score, into := range map[*float64]*int64{&r.Similarity: &row.Similarity, &r.Vector: &row.VectorScore, &r.Keyword: &row.KeywordScore, &r.Score: &row.Score} {
 		if !(math.Abs(*score) < math.MaxInt32) {
-			return row, invalid("Turn %d records a retrieval with a score that is no number.", turn.TurnSeq)
+			return row, sqlite.Invalid("Turn %d records a retrieval with a score that is no number.", turn.TurnSeq)
 		}
 		*into = int64(math.Round(*score * scoreUnit))
 	}

@@ -4,12 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"contextinfinity/backend/store/sqlite"
 )
 
 // What a program left that was killed while it looked for room goes with the next start.
 func TestLeftoversOfRoomAreSwept(t *testing.T) {
 	dir := t.TempDir()
-	left, other := filepath.Join(dir, roomPrefix+"123"), filepath.Join(dir, "room.txt")
+	left, other := filepath.Join(dir, sqlite.RoomPrefix+"123"), filepath.Join(dir, "room.txt")
 	for _, path := range []string{left, other} {
 		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // The rows of the database as they are stored, and their translation. A row
@@ -95,7 +97,7 @@ const stateSchema = 1
 
 // hash covers what a state says.
 func (r stateRow) hash() []byte {
-	return hashBytes([]byte(r.Summary), []byte{0}, []byte(r.PinnedFacts))
+	return codec.Hash([]byte(r.Summary), []byte{0}, []byte(r.PinnedFacts))
 }
 
 func (r stateRow) state() chat.State {
@@ -296,7 +298,7 @@ func (r jobRow) job() chat.Job {
 func encodeMessage(m chat.Message) (string, []byte, error) {
 	text, hash, err := encodeText(m)
 	if err != nil {
-		return "", nil, invalid("The message cannot be stored: %v.", err)
+		return "", nil, sqlite.Invalid("The message cannot be stored: %v.", err)
 	}
 	return text, hash, nil
 }

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // scope is chat.Within resolved: which units a search of memory may see (SPEC 8).
@@ -56,22 +57,22 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 	switch in.Scope {
 	case chat.ScopeLineage:
 		if in.Branch == "" {
-			return r, invalid("A search of a lineage names a branch.")
+			return r, sqlite.Invalid("A search of a lineage names a branch.")
 		}
 	case chat.ScopeSession:
 		if r.Session == "" {
-			return r, invalid("A search of a session names it.")
+			return r, sqlite.Invalid("A search of a session names it.")
 		}
 	case chat.ScopeAll:
 		if !in.Archived {
-			some, err := one[bool](db, "sessions", "", `SELECT EXISTS (SELECT 1 FROM sessions WHERE archived_at IS NOT NULL)`)
+			some, err := sqlite.One[bool](db, "sessions", "", `SELECT EXISTS (SELECT 1 FROM sessions WHERE archived_at IS NOT NULL)`)
 			if err != nil {
 				return r, err
 			}
 			r.Archived = !some // where none is archived, none needs to be left out
 		}
 	default:
-		return r, invalid("%q is not a scope of memory.", in.Scope)
+		return r, sqlite.Invalid("%q is not a scope of memory.", in.Scope)
 	}
 	return r, nil
 }
@@ -90,7 +91,7 @@ func extraTurns(db *gorm.DB, originals []segment, turns []chat.TurnID) ([]chat.T
 	if err != nil {
 		return nil, err
 	}
-	return all[chat.TurnID](db, scopeCTE+`SELECT u.id FROM json_each(?) j CROSS JOIN turns u ON u.id = j.value WHERE `+inSegments, scope, string(list))
+	return sqlite.All[chat.TurnID](db, scopeCTE+`SELECT u.id FROM json_each(?) j CROSS JOIN turns u ON u.id = j.value WHERE `+inSegments, scope, string(list))
 }
 
 // cutAt parts a lineage before a turn_seq; 0 leaves it whole.
@@ -137,6 +138,13 @@ func (r scope) units() (condition, error) {
 	var c condition
 	if err := c.scope(r); err != nil {
 		return c, err
+	}
+	if r.Only != nil {
+		list, err := chat.MarshalJSON(r.Only)
+		if err != nil {
+			return c, err
+		}
+		c.and(`u.session_id IN (SELECT value FROM json_each(?))`, string(list))
 	}
 	if len(r.ExcludeTurns) > 0 {
 		list, err := chat.MarshalJSON(r.ExcludeTurns)
@@ -205,10 +213,10 @@ func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
 		if r.Newest <= 0 {
 			return 0, allTurns, nil
 		}
-		last, err = one[int64](db, "units", "", `SELECT coalesce(max(n), -1) FROM units`)
+		last, err = sqlite.One[int64](db, "units", "", `SELECT coalesce(max(n), -1) FROM units`)
 		return max(last-r.Newest+1, 0), last, err
 	}
-	ends, err := one[struct{ First, Last int64 }](db, "session", r.Session, `
+	ends, err := sqlite.One[struct{ First, Last int64 }](db, "session", r.Session, `
 		SELECT coalesce((SELECT min(n) FROM units WHERE session_id = ?), 0) AS first,
 		  coalesce((SELECT max(n) FROM units WHERE session_id = ?), -1) AS last`, r.Session, r.Session)
 	return ends.First, ends.Last, err

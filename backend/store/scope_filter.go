@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // scopeFilter is a scope by branches. It never changes once made.
@@ -15,6 +16,7 @@ type scopeFilter struct {
 	siblings bool // branches of session that spans does not name are seen whole
 	others   bool // so are other sessions, but for these
 	archived map[chat.SessionID]bool
+	only     map[chat.SessionID]bool // if not nil, others are these alone
 }
 
 // seqs are turns after < turn_seq <= upTo.
@@ -27,7 +29,7 @@ func (v *scopeFilter) Span(session chat.SessionID, branch chat.BranchID) (after,
 		}
 		return 0, allTurns, v.siblings
 	}
-	return 0, allTurns, v.others && !v.archived[session]
+	return 0, allTurns, v.others && !v.archived[session] && (v.only == nil || v.only[session])
 }
 
 // ScopeFilter is the scope as the vector index needs it: by branch. Roles, types, dates
@@ -54,10 +56,16 @@ func (s *Store) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFilt
 				v.session = ""
 			}
 			v.narrow(r.fullLineage)
+			if in.Only != nil {
+				v.only = map[chat.SessionID]bool{}
+				for _, id := range in.Only {
+					v.only[id] = true
+				}
+			}
 			if in.Archived {
 				return nil
 			}
-			hidden, err := all[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NOT NULL`)
+			hidden, err := sqlite.All[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NOT NULL`)
 			for _, id := range hidden {
 				v.archived[id] = true
 			}

@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // matchTerm is one term as an FTS5 expression: quoted, so that nothing in it is
@@ -65,7 +66,7 @@ func otherForms(db *gorm.DB, term string) (int, error) {
 	if match == "" {
 		return 0, nil
 	}
-	return one[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, mostCounted)
+	return sqlite.One[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, mostCounted)
 }
 
 // TermFrequencies returns in how many units each term occurs, a number in any way of
@@ -79,7 +80,7 @@ func (s *Store) TermFrequencies(ctx context.Context, terms []string) (map[string
 	}
 	tokens, err := s.tokens.split(ctx, indexed)
 	if err != nil {
-		return nil, mapError("search.terms", err)
+		return nil, sqlite.MapError("search.terms", err)
 	}
 	distinct := map[string]int{}
 	for _, list := range tokens {
@@ -90,7 +91,7 @@ func (s *Store) TermFrequencies(ctx context.Context, terms []string) (map[string
 	out := make(map[string]int, len(terms))
 	err = s.read(ctx, "search.terms", func(db *gorm.DB) error {
 		for tok := range distinct {
-			n, err := all[int](db, `SELECT doc FROM units_vocab WHERE term = ?`, tok)
+			n, err := sqlite.All[int](db, `SELECT doc FROM units_vocab WHERE term = ?`, tok)
 			if err != nil {
 				return err
 			}
@@ -136,7 +137,7 @@ func (k *tokenizer) open() error {
 	if k.db != nil {
 		return nil
 	}
-	db, err := connect(":memory:", nil, 1)
+	db, err := sqlite.Connect(":memory:", nil, 1)
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (k *tokenizer) open() error {
 		`CREATE VIRTUAL TABLE tokens USING fts5vocab (terms, instance)`,
 	} {
 		if err := db.Exec(ddl).Error; err != nil {
-			return errors.Join(err, disconnect(db))
+			return errors.Join(err, sqlite.Disconnect(db))
 		}
 	}
 	k.db = db
@@ -175,7 +176,7 @@ func (k *tokenizer) split(ctx context.Context, terms []string) ([][]string, erro
 			return nil, err
 		}
 	}
-	found, err := all[struct {
+	found, err := sqlite.All[struct {
 		Term string
 		Doc  int
 	}](tx, `SELECT term, doc FROM tokens`)
@@ -189,7 +190,7 @@ func (k *tokenizer) split(ctx context.Context, terms []string) ([][]string, erro
 func (k *tokenizer) close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	err := disconnect(k.db)
+	err := sqlite.Disconnect(k.db)
 	k.db = nil
 	return err
 }

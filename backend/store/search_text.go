@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Words that a person looks for in all sessions. The text index names the units that
@@ -144,7 +145,7 @@ func (w *textSearch) titles() error {
 	if w.q.Role != "" || !w.q.Since.IsZero() || !w.q.Until.IsZero() {
 		return nil // a title was said by nobody, at no time
 	}
-	rows, err := all[sessionRow](w.db, `SELECT * FROM sessions WHERE (? OR archived_at IS NULL) AND (? = '' OR id = ?)`,
+	rows, err := sqlite.All[sessionRow](w.db, `SELECT * FROM sessions WHERE (? OR archived_at IS NULL) AND (? = '' OR id = ?)`,
 		w.q.Archived, w.q.Session, w.q.Session)
 	if err != nil {
 		return err
@@ -194,7 +195,7 @@ func (w *textSearch) units(match string, sure bool) error {
 	if err != nil {
 		return err
 	}
-	rows, err := all[unitFound](w.db, `SELECT u.chunk_id AS chunk, u.turn_id AS turn, u.message AS role, u.start_offset AS start, u.end_offset AS end,
+	rows, err := sqlite.All[unitFound](w.db, `SELECT u.chunk_id AS chunk, u.turn_id AS turn, u.message AS role, u.start_offset AS start, u.end_offset AS end,
 		  coalesce((SELECT file_id FROM chunks WHERE id = u.chunk_id), '') AS file
 		FROM (SELECT rowid AS n FROM units_fts WHERE units_fts MATCH ? ORDER BY rowid DESC) f CROSS JOIN units u ON u.n = f.n
 		WHERE true`+c.where+` LIMIT ?`, append(append([]any{match}, c.args...), mostFound+1)...)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // seeded names the records of a small database that has one of everything.
@@ -137,7 +138,7 @@ func (d *seeded) archive(f *fixture) {
 		d.States = append(d.States, st)
 	}
 	for i := range 4 {
-		turn, step := f.ask(b.ID, []byte(benchText(300)+itoa(int64(i))))
+		turn, step := f.ask(b.ID, []byte(benchText(300)+sqlite.Itoa(int64(i))))
 		d.Linked, d.Manifests = append(d.Linked, step), append(d.Manifests, turn.ID)
 	}
 	d.Quoted, d.Quoting = f.quoting(b.ID)

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // mainBranch is the label of a session's first branch.
@@ -31,15 +32,15 @@ func (t *tx) createSession(n chat.NewSession) (sessionRow, branchRow, error) {
 		n.Source = "native"
 	}
 	session := sessionRow{
-		ID: t.newID(), CreatedAt: t.stamp(), UpdatedAt: t.stamp(), Source: clean(n.Source),
-		ActiveBranch: t.newID(), Title: chat.BoundTitle(clean(n.Title)), SystemPrompt: clean(n.SystemPrompt),
+		ID: t.NewID(), CreatedAt: t.Stamp(), UpdatedAt: t.Stamp(), Source: clean(n.Source),
+		ActiveBranch: t.NewID(), Title: chat.BoundTitle(clean(n.Title)), SystemPrompt: clean(n.SystemPrompt),
 	}
 	root := stateRow{
-		ID: t.newID(), SessionID: session.ID, BranchID: session.ActiveBranch,
-		Origin: string(chat.StateRoot), SchemaVersion: stateSchema, CreatedAt: t.stamp(),
+		ID: t.NewID(), SessionID: session.ID, BranchID: session.ActiveBranch,
+		Origin: string(chat.StateRoot), SchemaVersion: stateSchema, CreatedAt: t.Stamp(),
 	}
 	branch := branchRow{
-		ID: session.ActiveBranch, SessionID: session.ID, CreatedAt: t.stamp(), Label: mainBranch,
+		ID: session.ActiveBranch, SessionID: session.ID, CreatedAt: t.Stamp(), Label: mainBranch,
 		BaseState: root.ID, HeadState: root.ID,
 	}
 	err := t.record(chat.SessionID(session.ID), ledger.EventSessionCreated, session.ID, ledger.SessionCreated{
@@ -66,7 +67,7 @@ func (s *Store) Session(ctx context.Context, id chat.SessionID) (chat.Session, e
 }
 
 func sessionByID(db *gorm.DB, id chat.SessionID) (sessionRow, error) {
-	return one[sessionRow](db, "session", id, `SELECT * FROM sessions WHERE id = ?`, id)
+	return sqlite.One[sessionRow](db, "session", id, `SELECT * FROM sessions WHERE id = ?`, id)
 }
 
 type summaryRow struct {
@@ -105,7 +106,7 @@ func (s *Store) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Sessi
 		if err != nil {
 			return err
 		}
-		rows, err = all[summaryRow](db, query, q.Archived, titled, titled, limit, max(q.Offset, 0))
+		rows, err = sqlite.All[summaryRow](db, query, q.Archived, titled, titled, limit, max(q.Offset, 0))
 		return err
 	})
 	out := make([]chat.SessionSummary, len(rows))
@@ -124,7 +125,7 @@ func titledJSON(db *gorm.DB, words string) (string, error) {
 	if words == "" {
 		return "", nil
 	}
-	rows, err := all[struct{ ID, Title string }](db, `SELECT id, title FROM sessions`)
+	rows, err := sqlite.All[struct{ ID, Title string }](db, `SELECT id, title FROM sessions`)
 	if err != nil {
 		return "", err
 	}
@@ -144,7 +145,7 @@ func checkTitle(what, title string) error {
 	if chat.BoundTitle(title) == title {
 		return nil
 	}
-	return invalid("%s has at most %d characters; nothing was changed.", what, chat.MaxTitleRunes).WithHint("choose a shorter one")
+	return sqlite.Invalid("%s has at most %d characters; nothing was changed.", what, chat.MaxTitleRunes).WithHint("choose a shorter one")
 }
 
 // RenameSession gives a session another title.
@@ -161,18 +162,15 @@ func (s *Store) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt s
 	return s.changeSession(ctx, "session.prompt", id, ledger.EventSessionPrompt, ledger.TextChanged{Text: clean(prompt)})
 }
 
-// efforts are what a session may ask of a model that reasons; empty: its default.
-var efforts = []string{"", "minimal", "low", "medium", "high"}
-
 // SetSessionSettings sets a session's own choices, all of them.
 func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
 	v.SystemPrompt = clean(v.SystemPrompt)
 	return s.write(ctx, "session.settings", func(t *tx) error {
 		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // not a number fails too
-			return invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")
+			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")
 		}
-		if !slices.Contains(efforts, v.Effort) {
-			return invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
+		if !slices.Contains(chat.Efforts, v.Effort) {
+			return sqlite.Invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
 		}
 		return t.setSettings(id, v)
 	})
@@ -213,7 +211,7 @@ func archivedAt(t *tx, archived bool) *string {
 	if !archived {
 		return nil
 	}
-	now := t.stamp()
+	now := t.Stamp()
 	return &now
 }
 
@@ -224,7 +222,7 @@ func (s *Store) changeSession(ctx context.Context, op string, id chat.SessionID,
 // setSession changes a session that is there. Its place in the list, updated_at, moves with
 // turns only.
 func (t *tx) setSession(id chat.SessionID, kind ledger.Type, data any) error {
-	there, err := one[bool](t.db, "session", id, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)`, id)
+	there, err := sqlite.One[bool](t.DB, "session", id, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)`, id)
 	if err != nil {
 		return err
 	}
@@ -236,6 +234,6 @@ func (t *tx) setSession(id chat.SessionID, kind ledger.Type, data any) error {
 
 // touch moves a session to the top of the list.
 func (t *tx) touch(id string) error {
-	_, err := t.exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, t.stamp(), id)
+	_, err := t.Exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, t.Stamp(), id)
 	return err
 }

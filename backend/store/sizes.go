@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // uncounted is the Tokens of a turn that has not been counted yet.
@@ -188,7 +189,7 @@ func (s *Store) PutSizes(ctx context.Context, encoding string, sizes []chat.Turn
 	}
 	list, err := chat.MarshalJSON(rows)
 	if err != nil {
-		return mapError(op, err)
+		return sqlite.MapError(op, err)
 	}
 	corrected := false
 	err = s.write(ctx, op, func(t *tx) (err error) {
@@ -203,12 +204,12 @@ func (s *Store) PutSizes(ctx context.Context, encoding string, sizes []chat.Turn
 
 // putSizes reports whether it replaced another count: what is cached is wrong then.
 func (t *tx) putSizes(encoding, list string) (bool, error) {
-	corrected, err := one[bool](t.db, "sizes", encoding, `SELECT EXISTS (SELECT 1 FROM json_each(?) z
+	corrected, err := sqlite.One[bool](t.DB, "sizes", encoding, `SELECT EXISTS (SELECT 1 FROM json_each(?) z
 		JOIN turn_tokens n ON n.turn_id = z.value ->> 0 AND n.encoding = ? WHERE n.tokens <> z.value ->> 1)`, list, encoding)
 	if err != nil {
 		return false, err
 	}
-	_, err = t.exec(`INSERT INTO turn_tokens (turn_id, encoding, tokens)
+	_, err = t.Exec(`INSERT INTO turn_tokens (turn_id, encoding, tokens)
 		SELECT z.value ->> 0, ?, z.value ->> 1 FROM json_each(?) z
 		WHERE EXISTS (SELECT 1 FROM turns t WHERE t.id = z.value ->> 0
 		  AND t.phase IN ('ResponseFinalized', 'StateCommitted', 'Indexed', 'Done'))

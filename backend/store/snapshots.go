@@ -11,6 +11,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A snapshot is taken of a ledger that has grown by snapshotEvery events since the last
@@ -35,11 +37,11 @@ func (snapshotRow) TableName() string { return "snapshots" }
 // snapshot reads what the row holds; one that is damaged, or of another ledger than
 // the one at hand, is an error and not used.
 func (r snapshotRow) snapshot(db *gorm.DB) (ledger.Snapshot, error) {
-	content, err := Unpack(r.Content)
+	content, err := codec.Unpack(r.Content)
 	if err != nil {
 		return ledger.Snapshot{}, err
 	}
-	if !bytes.Equal(hashBytes(content), r.ContentHash) {
+	if !bytes.Equal(codec.Hash(content), r.ContentHash) {
 		return ledger.Snapshot{}, errors.New("it does not match its hash")
 	}
 	snap, err := ledger.DecodeSnapshot(content)
@@ -49,7 +51,7 @@ func (r snapshotRow) snapshot(db *gorm.DB) (ledger.Snapshot, error) {
 	if snap.State.SessionID != r.SessionID || snap.State.EventSeq != r.EventSeq {
 		return snap, errors.New("it is of another event")
 	}
-	hashes, err := all[[]byte](db, `SELECT hash FROM events WHERE session_id = ? AND event_seq = ?`, r.SessionID, r.EventSeq)
+	hashes, err := sqlite.All[[]byte](db, `SELECT hash FROM events WHERE session_id = ? AND event_seq = ?`, r.SessionID, r.EventSeq)
 	if err != nil {
 		return snap, err
 	}
@@ -112,17 +114,17 @@ func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 
 // applyRow replays an event that is in its place and whole.
 func applyRow(db *gorm.DB, decoded *recentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r eventRow) error {
-	id := r.SessionID + "/" + itoa(r.EventSeq)
+	id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 	payload, err := decoded.payload(db, r)
 	if err != nil {
-		return corruptRecord("events", id, err)
+		return sqlite.CorruptRecord("events", id, err)
 	}
 	e := r.event(payload)
 	if faults := e.Faults(tail); len(faults) > 0 || !erased.Vouch(e) {
-		return corruptRecord("events", id, fmt.Errorf("it is not in its place or not whole: %v", faults))
+		return sqlite.CorruptRecord("events", id, fmt.Errorf("it is not in its place or not whole: %v", faults))
 	}
 	if err := state.Apply(e); err != nil {
-		return corruptRecord("events", id, err)
+		return sqlite.CorruptRecord("events", id, err)
 	}
 	return nil
 }
@@ -131,7 +133,7 @@ func applyRow(db *gorm.DB, decoded *recentValues, erased ledger.Erasures, state 
 // ledger.
 func newestSnapshot(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
 	var how Replayed
-	rows, err := all[snapshotRow](db, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, session)
+	rows, err := sqlite.All[snapshotRow](db, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, session)
 	if err != nil {
 		return nil, how, err
 	}
@@ -141,7 +143,7 @@ func newestSnapshot(db *gorm.DB, session string) (*ledger.State, Replayed, error
 			how.From = r.EventSeq
 			return snap.State, how, nil
 		}
-		how.Ignored = append(how.Ignored, snapshotFinding(session+"/"+itoa(r.EventSeq), err))
+		how.Ignored = append(how.Ignored, snapshotFinding(session+"/"+sqlite.Itoa(r.EventSeq), err))
 	}
 	return ledger.NewState(session), how, nil
 }
@@ -159,7 +161,7 @@ func (s *Store) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding
 	const op = "ledger.snapshot"
 	var due []string
 	err = s.read(ctx, op, func(db *gorm.DB) (err error) {
-		due, err = all[string](db, `SELECT id FROM (SELECT s.id,
+		due, err = sqlite.All[string](db, `SELECT id FROM (SELECT s.id,
 			  coalesce((SELECT max(e.event_seq) FROM events e WHERE e.session_id = s.id), 0) AS last,
 			  coalesce((SELECT max(p.event_seq) FROM snapshots p WHERE p.session_id = s.id), 0) AS taken FROM sessions s)
 			WHERE last - taken >= max(?, last / ?) ORDER BY id`, snapshotEvery, snapshotShare)
@@ -178,7 +180,7 @@ func (s *Store) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding
 		}
 		taken++
 	}
-	return taken, ignored, mapError(op, failed)
+	return taken, ignored, sqlite.MapError(op, failed)
 }
 
 func (s *Store) snapshotSession(ctx context.Context, op, session string) ([]chat.Finding, error) {
@@ -198,12 +200,12 @@ func (s *Store) snapshotSession(ctx context.Context, op, session string) ([]chat
 		return how.Ignored, err
 	}
 	return how.Ignored, s.write(ctx, op, func(t *tx) error {
-		if _, err := t.exec(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content)
+		if _, err := t.Exec(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content)
 			SELECT session_id, event_seq, ?, ?, ? FROM events WHERE session_id = ? AND event_seq = ?`,
-			t.stamp(), row.ContentHash, row.Content, row.SessionID, row.EventSeq); err != nil {
+			t.Stamp(), row.ContentHash, row.Content, row.SessionID, row.EventSeq); err != nil {
 			return err
 		}
-		_, err := t.exec(`DELETE FROM snapshots WHERE session_id = ? AND event_seq NOT IN
+		_, err := t.Exec(`DELETE FROM snapshots WHERE session_id = ? AND event_seq NOT IN
 			(SELECT event_seq FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC LIMIT ?)`, session, session, snapshotsKept)
 		return err
 	})
@@ -219,13 +221,13 @@ func newSnapshot(db *gorm.DB, state *ledger.State) (snapshotRow, error) {
 	if err != nil {
 		return snapshotRow{}, err
 	}
-	return snapshotRow{SessionID: state.SessionID, EventSeq: state.EventSeq, ContentHash: hashBytes(content), Content: pack(content)}, nil
+	return snapshotRow{SessionID: state.SessionID, EventSeq: state.EventSeq, ContentHash: codec.Hash(content), Content: codec.Pack(content)}, nil
 }
 
 func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 	known := state.Sessions[state.SessionID]
 	if known == nil {
-		return ledger.Memory{}, corruptRecord("sessions", state.SessionID, errors.New("no event made it"))
+		return ledger.Memory{}, sqlite.CorruptRecord("sessions", state.SessionID, errors.New("no event made it"))
 	}
 	branch := known.ActiveBranch
 	row, err := branchByID(db, chat.BranchID(branch))
@@ -253,7 +255,7 @@ func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 func (a *audit) snapshots() map[int64]ledger.Sum {
 	whole := map[int64]ledger.Sum{}
 	each(a, "snapshots", "*", "event_seq", func(r snapshotRow) {
-		id := r.SessionID + "/" + itoa(r.EventSeq)
+		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 		a.times("snapshots", id, &r.CreatedAt)
 		snap, err := r.snapshot(a.db)
 		if err != nil {

@@ -15,12 +15,9 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
-
-// maxEventsWhole is up to what size, in bytes of JSON, a step's raw events are packed
-// against its items. A longer stream is encoded and decoded piece by piece, and stands
-// alone: it repeats itself more than anything else.
-const maxEventsWhole = 4 << 20
 
 // storedEvent is a raw event as it is stored: its bytes as text where they are
 // that, for text compresses and base64 does not.
@@ -68,7 +65,7 @@ func writeEvents(w io.Writer, events chat.EventSeq) error {
 
 // packEvents encodes a stream for its column, and returns the hex SHA-256 of its JSON;
 // both are empty for none. It may rest on the step's items.
-func packEvents(events chat.EventSeq, items deltaBase) (packed []byte, sum string, err error) {
+func packEvents(events chat.EventSeq, items codec.Base) (packed []byte, sum string, err error) {
 	if events == nil {
 		return nil, "", nil
 	}
@@ -91,10 +88,10 @@ type eventPacker struct {
 func (p *eventPacker) Write(b []byte) (int, error) {
 	if p.enc == nil {
 		p.whole = append(p.whole, b...)
-		if len(p.whole) <= maxEventsWhole {
+		if len(p.whole) <= codec.MaxWhole {
 			return len(b), nil
 		}
-		p.packed.WriteByte(packedZstd)
+		p.packed.WriteByte(codec.PackedZstd)
 		var err error
 		if p.enc, err = zstd.NewWriter(&p.packed, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true)); err != nil {
 			return 0, err
@@ -106,15 +103,15 @@ func (p *eventPacker) Write(b []byte) (int, error) {
 	return p.enc.Write(b)
 }
 
-func (p *eventPacker) end(items deltaBase) ([]byte, error) {
+func (p *eventPacker) end(items codec.Base) ([]byte, error) {
 	if p.enc != nil {
 		err := p.enc.Close()
 		return p.packed.Bytes(), err
 	}
-	if z := items.on(p.whole); z != nil {
+	if z := items.PackOn(p.whole); z != nil {
 		return z, nil
 	}
-	return pack(p.whole), nil
+	return codec.Pack(p.whole), nil
 }
 
 // readEvents yields what writeEvents wrote, of this version or the first.
@@ -151,14 +148,14 @@ func (r stepRow) eachEvent(yield func(chat.RawEvent) error) error {
 	if len(r.RawEvents) == 0 {
 		return nil
 	}
-	if r.RawEvents[0] != packedZstd {
+	if r.RawEvents[0] != codec.PackedZstd {
 		whole, err := r.events()
 		if err != nil {
 			return err
 		}
 		return readEvents(bytes.NewReader(whole), yield)
 	}
-	dec, err := unpacking(r.RawEvents)
+	dec, err := codec.Unpacking(r.RawEvents)
 	if err != nil {
 		return err
 	}
@@ -169,17 +166,17 @@ func (r stepRow) eachEvent(yield func(chat.RawEvent) error) error {
 // eventsSum is the sum of what events returns, of which no more than a piece is held where
 // it stands alone.
 func (r stepRow) eventsSum() (ledger.Sum, error) {
-	if len(r.RawEvents) == 0 || r.RawEvents[0] != packedZstd {
+	if len(r.RawEvents) == 0 || r.RawEvents[0] != codec.PackedZstd {
 		whole, err := r.events()
 		return sumIfAny(whole), err
 	}
-	dec, err := unpacking(r.RawEvents)
+	dec, err := codec.Unpacking(r.RawEvents)
 	if err != nil {
 		return "", err
 	}
 	defer dec.Close()
 	hash := sha256.New()
-	_, err = io.Copy(hash, io.LimitReader(dec, unpackMax))
+	_, err = io.Copy(hash, io.LimitReader(dec, codec.UnpackMax))
 	return ledger.SumOfHash(hash.Sum(nil)), err
 }
 
@@ -188,9 +185,9 @@ func (r stepRow) eventsSum() (ledger.Sum, error) {
 func (s *Store) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
 	var row stepRow
 	err := s.read(ctx, "step.events", func(db *gorm.DB) (err error) {
-		row, err = one[stepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
-		if _, _, rests := baseOf(row.RawEvents); err == nil && rests {
-			row, err = one[stepRow](db, "step", id, `SELECT raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
+		row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
+		if _, _, rests := codec.BaseOf(row.RawEvents); err == nil && rests {
+			row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
 		}
 		return err
 	})
@@ -203,7 +200,7 @@ func (s *Store) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.
 		return own.error
 	}
 	if err != nil {
-		return corruptRecord("steps", string(id), err)
+		return sqlite.CorruptRecord("steps", string(id), err)
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // BeginStep opens an attempt of a provider call. Its row, request included, is
@@ -28,7 +30,7 @@ func (s *Store) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, err
 }
 
 func (t *tx) beginStep(b chat.StepStart) (stepRow, error) {
-	turn, err := turnHead(t.db, b.TurnID)
+	turn, err := turnHead(t.DB, b.TurnID)
 	if err != nil {
 		return stepRow{}, err
 	}
@@ -37,7 +39,7 @@ func (t *tx) beginStep(b chat.StepStart) (stepRow, error) {
 			return stepRow{}, err
 		}
 	} else if turn.Outcome != "" {
-		return stepRow{}, conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
+		return stepRow{}, sqlite.Conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
 	}
 	if err := t.refuseRunningStep(b.TurnID); err != nil {
 		return stepRow{}, err
@@ -51,7 +53,7 @@ func (t *tx) beginStep(b chat.StepStart) (stepRow, error) {
 		return row, err
 	}
 	row.RequestJSON = packed
-	if err := t.db.Create(&row).Error; err != nil {
+	if err := t.DB.Create(&row).Error; err != nil {
 		return row, err
 	}
 	if link != nil {
@@ -67,13 +69,13 @@ func (t *tx) beginStep(b chat.StepStart) (stepRow, error) {
 
 func newStep(t *tx, b chat.StepStart) (stepRow, error) {
 	if b.Index < 0 {
-		return stepRow{}, invalid("A step's index is not negative.")
+		return stepRow{}, sqlite.Invalid("A step's index is not negative.")
 	}
-	attempt, err := one[int](t.db, "turn", b.TurnID,
+	attempt, err := sqlite.One[int](t.DB, "turn", b.TurnID,
 		`SELECT coalesce(max(attempt), 0) + 1 FROM steps WHERE turn_id = ? AND step_index = ?`, b.TurnID, b.Index)
 	row := stepRow{
-		ID: t.newID(), TurnID: string(b.TurnID), StepIndex: b.Index, Attempt: attempt,
-		Status: string(chat.StepRunning), Provider: clean(b.Provider), ModelID: clean(b.ModelID), StartedAt: t.stamp(),
+		ID: t.NewID(), TurnID: string(b.TurnID), StepIndex: b.Index, Attempt: attempt,
+		Status: string(chat.StepRunning), Provider: clean(b.Provider), ModelID: clean(b.ModelID), StartedAt: t.Stamp(),
 		OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", ToolsMode: b.ToolsMode,
 	}
 	if b.StreamPath != nil {
@@ -90,9 +92,9 @@ func orEmpty(b []byte) []byte {
 }
 
 func (t *tx) refuseRunningStep(turn chat.TurnID) error {
-	open, err := all[string](t.db, `SELECT id FROM steps WHERE turn_id = ? AND status = 'running'`, turn)
+	open, err := sqlite.All[string](t.DB, `SELECT id FROM steps WHERE turn_id = ? AND status = 'running'`, turn)
 	if err == nil && len(open) > 0 {
-		err = conflict("Step %s of this turn is still open.", open[0])
+		err = sqlite.Conflict("Step %s of this turn is still open.", open[0])
 	}
 	return err
 }
@@ -102,7 +104,7 @@ func (t *tx) refuseRunningStep(turn chat.TurnID) error {
 // that has ended are final. The ledger learns them when the step ends.
 func (s *Store) StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error {
 	return s.write(ctx, "step.progress", func(t *tx) error {
-		_, err := t.exec(`UPDATE steps SET stream_displayed_bytes = max(stream_displayed_bytes, ?),
+		_, err := t.Exec(`UPDATE steps SET stream_displayed_bytes = max(stream_displayed_bytes, ?),
 			stream_durable_bytes = max(stream_durable_bytes, ?) WHERE id = ? AND status = 'running'`, displayed, durable, step)
 		return err
 	})
@@ -113,7 +115,7 @@ func (s *Store) EndStep(ctx context.Context, e chat.StepEnd) error {
 	const op = "step.end"
 	var turn chat.TurnID
 	err := s.read(ctx, op, func(db *gorm.DB) (err error) {
-		turn, err = one[chat.TurnID](db, "step", e.StepID, `SELECT turn_id FROM steps WHERE id = ?`, e.StepID)
+		turn, err = sqlite.One[chat.TurnID](db, "step", e.StepID, `SELECT turn_id FROM steps WHERE id = ?`, e.StepID)
 		return err
 	})
 	if err != nil {
@@ -121,7 +123,7 @@ func (s *Store) EndStep(ctx context.Context, e chat.StepEnd) error {
 	}
 	ended, err := prepareStep(turn, &e, "")
 	if err != nil {
-		return mapError(op, err)
+		return sqlite.MapError(op, err)
 	}
 	return s.write(ctx, op, func(t *tx) error { return t.endStep(turn, ended) })
 }
@@ -137,23 +139,23 @@ func (t *tx) closeSteps(turn chat.TurnID, e *endedStep) error {
 }
 
 func (t *tx) endStep(turn chat.TurnID, e *endedStep) error {
-	step, err := stepByID(t.db, e.StepID)
+	step, err := stepByID(t.DB, e.StepID)
 	if err != nil {
 		return err
 	}
 	if err := checkStepEnd(step, turn, e.StepEnd); err != nil {
 		return err
 	}
-	if _, err := t.exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
+	if _, err := t.Exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
 		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ? WHERE id = ?`,
-		e.row.Status, t.stamp(), e.row.OutcomeJSON, e.row.NormalizedItemsJSON, e.row.ItemsZ, e.row.UsageJSON,
+		e.row.Status, t.Stamp(), e.row.OutcomeJSON, e.row.NormalizedItemsJSON, e.row.ItemsZ, e.row.UsageJSON,
 		e.DisplayedBytes, e.DurableBytes, e.row.ResponseJSON, e.row.RawEvents, e.StepID); err != nil {
 		return err
 	}
 	if err := t.putStepMetrics(turn, e.StepID, e.Metrics); err != nil {
 		return err
 	}
-	head, err := turnHead(t.db, turn)
+	head, err := turnHead(t.DB, turn)
 	if err != nil {
 		return err
 	}
@@ -167,13 +169,13 @@ func (t *tx) endStep(turn chat.TurnID, e *endedStep) error {
 func checkStepEnd(step stepRow, turn chat.TurnID, e chat.StepEnd) error {
 	switch {
 	case step.TurnID != string(turn):
-		return invalid("Step %s belongs to another turn.", e.StepID)
+		return sqlite.Invalid("Step %s belongs to another turn.", e.StepID)
 	case chat.StepStatus(step.Status) != chat.StepRunning:
-		return conflict("Step %s has already ended.", e.StepID)
+		return sqlite.Conflict("Step %s has already ended.", e.StepID)
 	case e.Outcome.Status == chat.StepRunning || e.Outcome.Status == "":
-		return invalid("A step cannot end as running.")
+		return sqlite.Invalid("A step cannot end as running.")
 	case e.DisplayedBytes < 0 || e.DurableBytes < 0:
-		return invalid("A step's byte counts are not negative.")
+		return sqlite.Invalid("A step's byte counts are not negative.")
 	}
 	return nil
 }
@@ -199,19 +201,19 @@ func prepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*endedStep, 
 	}
 	items, _, err := encodeText(p.Items)
 	if err != nil {
-		return nil, invalid("The step's items cannot be stored: %v.", err)
+		return nil, sqlite.Invalid("The step's items cannot be stored: %v.", err)
 	}
 	if p.row, err = endedRow(*e); err != nil {
 		return nil, err
 	}
 	p.row.NormalizedItemsJSON = items
 	p.told = endedEvent(turn, *e)
-	var base deltaBase
-	if !isLong(len(items)) {
+	var base codec.Base
+	if !codec.IsLong(len(items)) {
 		p.told.Items = json.RawMessage(items)
 		base = p.row.restItems([]byte(answer))
 	}
-	if p.row.RawEvents, p.told.EventsSHA256, err = packEvents(e.Events, base); err != nil || !isLong(len(items)) {
+	if p.row.RawEvents, p.told.EventsSHA256, err = packEvents(e.Events, base); err != nil || !codec.IsLong(len(items)) {
 		return p, err
 	}
 	p.told.Items = json.RawMessage(longMark)
@@ -227,7 +229,7 @@ func endedRow(e chat.StepEnd) (stepRow, error) {
 	}
 	usage, err := encodeOptional(e.Usage)
 	return stepRow{
-		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), UsageJSON: usage, ResponseJSON: pack(e.Response),
+		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), UsageJSON: usage, ResponseJSON: codec.Pack(e.Response),
 	}, err
 }
 

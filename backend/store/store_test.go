@@ -15,6 +15,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/store/sqlite"
 )
 
 func TestMain(m *testing.M) {
@@ -39,7 +40,7 @@ type fixture struct {
 func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	f := &fixture{TB: tb, ctx: context.Background(), clock: clock.NewFake(start), dir: tb.TempDir()}
-	f.ok(os.WriteFile(filepath.Join(f.dir, DatabaseFile), template(), 0o600))
+	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.DatabaseFile), template(), 0o600))
 	f.open()
 	tb.Cleanup(func() { _ = f.Store.Close() })
 	return f
@@ -60,7 +61,7 @@ var template = sync.OnceValue(func() []byte {
 	if err != nil {
 		panic(err)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, DatabaseFile))
+	data, err := os.ReadFile(filepath.Join(dir, sqlite.DatabaseFile))
 	if err != nil {
 		panic(err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A range summary belongs to the branch that owns the last turn of its range: it
@@ -48,7 +50,7 @@ func (r rangeSummaryRow) summary() chat.RangeSummary {
 
 // intact reports that the content is what was stored.
 func (r rangeSummaryRow) intact() bool {
-	return slices.Equal(r.ContentHash, hashBytes([]byte(r.Content)))
+	return slices.Equal(r.ContentHash, codec.Hash([]byte(r.Content)))
 }
 
 func summariesOf(rows []rangeSummaryRow) []chat.RangeSummary {
@@ -86,7 +88,7 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 	if err := t.checkLease(n.Job); err != nil {
 		return rangeSummaryRow{}, err
 	}
-	segs, err := segments(t.db, n.BranchID)
+	segs, err := segments(t.DB, n.BranchID)
 	if err != nil {
 		return rangeSummaryRow{}, err
 	}
@@ -96,9 +98,9 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 	own := segs[slices.IndexFunc(segs, func(g segment) bool { return n.To-1 > g.From && n.To-1 <= g.To })]
 	body := clean(n.Content)
 	row := rangeSummaryRow{
-		ID: t.newID(), SessionID: own.Session, BranchID: own.Branch, FromSeq: n.From, ToSeq: n.To, TokenCount: n.TokenCount,
-		OriginalTokens: n.OriginalTokens, GeneratedBy: clean(n.GeneratedBy), CreatedAt: t.stamp(),
-		ContentHash: hashBytes([]byte(body)), Content: body, ValidationJSON: orNull(string(n.Validation)),
+		ID: t.NewID(), SessionID: own.Session, BranchID: own.Branch, FromSeq: n.From, ToSeq: n.To, TokenCount: n.TokenCount,
+		OriginalTokens: n.OriginalTokens, GeneratedBy: clean(n.GeneratedBy), CreatedAt: t.Stamp(),
+		ContentHash: codec.Hash([]byte(body)), Content: body, ValidationJSON: orNull(string(n.Validation)),
 	}
 	if err := t.supersede(row, n.Supersedes); err != nil {
 		return row, err
@@ -118,16 +120,16 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 func checkSummary(n chat.NewSummary) error {
 	switch {
 	case strings.TrimSpace(n.Content) == "":
-		return invalid("A summary without content is not kept.")
+		return sqlite.Invalid("A summary without content is not kept.")
 	case n.From < 1 || n.To <= n.From:
-		return invalid("[%d, %d) is not a range of turns.", n.From, n.To)
+		return sqlite.Invalid("[%d, %d) is not a range of turns.", n.From, n.To)
 	case n.TokenCount < 1 || n.TokenCount >= n.OriginalTokens:
-		return invalid("The summary of turns %d to %d has %d tokens where the turns have %d: it does not reduce them.",
+		return sqlite.Invalid("The summary of turns %d to %d has %d tokens where the turns have %d: it does not reduce them.",
 			n.From, n.To-1, n.TokenCount, n.OriginalTokens)
 	case strings.TrimSpace(n.GeneratedBy) == "":
-		return invalid("The summary of turns %d to %d does not say what made it.", n.From, n.To-1)
+		return sqlite.Invalid("The summary of turns %d to %d does not say what made it.", n.From, n.To-1)
 	case len(n.Validation) > 0 && !json.Valid(n.Validation):
-		return invalid("The validation of the summary of turns %d to %d is not JSON.", n.From, n.To-1)
+		return sqlite.Invalid("The validation of the summary of turns %d to %d is not JSON.", n.From, n.To-1)
 	}
 	return nil
 }
@@ -139,7 +141,7 @@ func committedIn(db *gorm.DB, segs []segment, from, to int64) (committed, failed
 	if err != nil {
 		return 0, 0, err
 	}
-	n, err := one[struct{ Committed, Failed int64 }](db, "range", from, scopeCTE+`
+	n, err := sqlite.One[struct{ Committed, Failed int64 }](db, "range", from, scopeCTE+`
 		SELECT count(t.state_after) AS committed, coalesce(sum(t.phase = 'Failed'), 0) AS failed
 		FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
 		WHERE t.turn_seq >= ? AND t.turn_seq < ?`, scope, from, to)
@@ -147,12 +149,12 @@ func committedIn(db *gorm.DB, segs []segment, from, to int64) (committed, failed
 }
 
 func (t *tx) checkCommitted(segs []segment, n chat.NewSummary) error {
-	committed, failed, err := committedIn(t.db, segs, n.From, n.To)
+	committed, failed, err := committedIn(t.DB, segs, n.From, n.To)
 	if err != nil {
 		return err
 	}
 	if committed == 0 || committed+failed != n.To-n.From {
-		return invalid("Turns %d to %d are not all committed; a summary stands for committed turns only.", n.From, n.To-1)
+		return sqlite.Invalid("Turns %d to %d are not all committed; a summary stands for committed turns only.", n.From, n.To-1)
 	}
 	return nil
 }
@@ -160,18 +162,18 @@ func (t *tx) checkCommitted(segs []segment, n chat.NewSummary) error {
 // supersede marks what a summary takes the place of.
 func (t *tx) supersede(by rangeSummaryRow, ids []string) error {
 	for _, id := range ids {
-		old, err := one[rangeSummaryRow](t.db, "summary", id, `SELECT * FROM summaries WHERE id = ?`, id)
+		old, err := sqlite.One[rangeSummaryRow](t.DB, "summary", id, `SELECT * FROM summaries WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
 		if old.SessionID != by.SessionID || old.FromSeq < by.FromSeq || old.ToSeq > by.ToSeq {
-			return invalid("Summary %s is not of a part of turns %d to %d.", id, by.FromSeq, by.ToSeq-1)
+			return sqlite.Invalid("Summary %s is not of a part of turns %d to %d.", id, by.FromSeq, by.ToSeq-1)
 		}
 		if old.BranchID != by.BranchID {
 			continue
 		}
 		if old.SupersededBy != nil {
-			return conflict("Summary %s was superseded meanwhile.", id).WithHint("read the summaries again")
+			return sqlite.Conflict("Summary %s was superseded meanwhile.", id).WithHint("read the summaries again")
 		}
 		if err := t.record(chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: by.ID}); err != nil {
 			return err
@@ -181,10 +183,10 @@ func (t *tx) supersede(by rangeSummaryRow, ids []string) error {
 }
 
 func (t *tx) refuseSecond(row rangeSummaryRow) error {
-	there, err := all[string](t.db, `SELECT id FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ?
+	there, err := sqlite.All[string](t.DB, `SELECT id FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ?
 		AND superseded_by IS NULL`, row.BranchID, row.FromSeq, row.ToSeq)
 	if err == nil && len(there) > 0 {
-		err = conflict("Turns %d to %d have the summary %s.", row.FromSeq, row.ToSeq-1, there[0])
+		err = sqlite.Conflict("Turns %d to %d have the summary %s.", row.FromSeq, row.ToSeq-1, there[0])
 	}
 	return err
 }
@@ -211,7 +213,7 @@ func (s *Store) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]ch
 		if err != nil {
 			return err
 		}
-		rows, err = all[rangeSummaryRow](db, scopeCTE+`
+		rows, err = sqlite.All[rangeSummaryRow](db, scopeCTE+`
 			SELECT r.* FROM seg JOIN summaries r ON r.branch_id = seg.branch AND r.to_seq - 1 <= seg."to"
 			ORDER BY r.from_seq, r.to_seq, r.id`, scope)
 		return err
@@ -231,7 +233,7 @@ func (s *Store) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]ch
 func (s *Store) AllSummaries(ctx context.Context, session chat.SessionID) ([]chat.RangeSummary, error) {
 	var rows []rangeSummaryRow
 	err := s.read(ctx, "summary.list", func(db *gorm.DB) (err error) {
-		rows, err = all[rangeSummaryRow](db, `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
+		rows, err = sqlite.All[rangeSummaryRow](db, `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
 		return err
 	})
 	return summariesOf(rows), err

@@ -9,6 +9,7 @@ import (
 	gosqlite "github.com/glebarez/go-sqlite"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // reindexed is how many turns reindexTexts lists at a time.
@@ -36,7 +37,7 @@ func reindexTexts(ctx context.Context, tx *sql.Tx) error {
 func ofOneRecord(err error) bool {
 	var e *gosqlite.Error
 	if errors.As(err, &e) {
-		return slices.Contains([]int{sqliteCorrupt, sqliteNotADB, sqliteIOErr}, e.Code()&0xff)
+		return slices.Contains([]int{sqlite.ResultCorrupt, sqlite.ResultNotADB, sqlite.ResultIOErr}, e.Code()&0xff)
 	}
 	return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) // a column of another type
 }

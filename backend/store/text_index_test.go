@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // beforeLexical is a database as the last version wrote it that indexed Thai as words
@@ -58,7 +59,7 @@ func TestWriteBeforeLexical(t *testing.T) {
 func TestTextIndexOfTheVersionBefore(t *testing.T) {
 	f := copied(t, unpacked(t, beforeLexical))
 	f.verifyClean()
-	stored, err := all[unitRow](f.reader, `SELECT u.n, u.pairs, x.text FROM units u JOIN unit_texts x ON x.n = u.n`)
+	stored, err := sqlite.All[unitRow](f.db.Reader, `SELECT u.n, u.pairs, x.text FROM units u JOIN unit_texts x ON x.n = u.n`)
 	f.ok(err)
 	for _, u := range stored {
 		if text(u.Pairs) != text(pairsOf(u.Text)) {
@@ -81,11 +82,11 @@ func TestTextIndexOfTheVersionBefore(t *testing.T) {
 // characters, as a search asks for them.
 func TestIndexFindsWordsOfItsTexts(t *testing.T) {
 	f := newFixture(t)
-	f.ok(f.writer.Exec(`CREATE VIRTUAL TABLE temp.probe USING fts5 (body, tokenize='porter unicode61')`).Error)
+	f.ok(f.db.Writer.Exec(`CREATE VIRTUAL TABLE temp.probe USING fts5 (body, tokenize='porter unicode61')`).Error)
 	letters := rapid.SampledFrom([]rune("aZé9,. -'\"*猫数据库サバｻﾊーｰ\u3099ﾞﾟ데이터ㄱกขท\u0E35\u0E48ຂ\u0EB9ក\u17D2ឋမ\u103CＡ１〇々㍿\U000E0100"))
 	rapid.Check(t, func(rt *rapid.T) {
 		body := rapid.StringOfN(letters, 1, 30, -1).Draw(rt, "text")
-		tx := f.writer.Begin()
+		tx := f.db.Writer.Begin()
 		defer tx.Rollback()
 		f.ok(tx.Exec(`INSERT INTO probe VALUES (?)`, lexical.IndexText(body)).Error)
 		for _, word := range lexical.Words(body) {
@@ -94,7 +95,7 @@ func TestIndexFindsWordsOfItsTexts(t *testing.T) {
 				if match == "" {
 					continue // marks alone
 				}
-				if n, err := all[int](tx, `SELECT count(*) FROM probe WHERE probe MATCH ?`, match); err != nil || n[0] != 1 {
+				if n, err := sqlite.All[int](tx, `SELECT count(*) FROM probe WHERE probe MATCH ?`, match); err != nil || n[0] != 1 {
 					rt.Fatalf("%q (%s) does not find %q, indexed as %q: %v", term, match, body, lexical.IndexText(body), err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // ProposeCalls ends a step whose model asked for tools, and records its calls: both, or
@@ -16,12 +17,12 @@ func (s *Store) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.StepE
 	const op = "tool.propose"
 	ended, err := prepareStep(turn, &e, "")
 	if err != nil {
-		return chat.ToolBatch{}, mapError(op, err)
+		return chat.ToolBatch{}, sqlite.MapError(op, err)
 	}
 	var batch chat.ToolBatch
 	err = s.write(ctx, op, func(t *tx) error {
 		if len(calls) == 0 {
-			return invalid("There are no calls to record.")
+			return sqlite.Invalid("There are no calls to record.")
 		}
 		head, err := respondingTurn(t, turn)
 		if err != nil {
@@ -38,9 +39,9 @@ func (s *Store) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.StepE
 
 // respondingTurn is a turn that runs: it has no outcome yet.
 func respondingTurn(t *tx, id chat.TurnID) (turnRow, error) {
-	head, err := turnHead(t.db, id)
+	head, err := turnHead(t.DB, id)
 	if err == nil && (chat.Phase(head.Phase) != chat.PhaseResponding || head.Outcome != "") {
-		err = conflict("Turn %d is not running.", head.TurnSeq)
+		err = sqlite.Conflict("Turn %d is not running.", head.TurnSeq)
 	}
 	return head, err
 }
@@ -49,15 +50,15 @@ func (t *tx) propose(turn turnRow, step chat.StepID, calls []chat.ProposedCall) 
 	told := ledger.ToolBatchProposed{TurnID: chat.TurnID(turn.ID), StepID: step}
 	for _, c := range calls {
 		told.Calls = append(told.Calls, ledger.ToolProposed{
-			ID: chat.ToolCallID(t.newID()), UseID: clean(c.UseID), Name: clean(c.Name), Source: clean(c.Source), Tool: clean(c.Tool),
+			ID: chat.ToolCallID(t.NewID()), UseID: clean(c.UseID), Name: clean(c.Name), Source: clean(c.Source), Tool: clean(c.Tool),
 			Definition: c.Definition, Effects: c.Effects, Arguments: clean(string(c.Arguments)),
 		})
 	}
-	id := t.newID()
+	id := t.NewID()
 	if err := t.record(chat.SessionID(turn.SessionID), ledger.EventToolBatchProposed, id, told); err != nil {
 		return chat.ToolBatch{}, err
 	}
-	list, err := batchesWhere(t.db, `b.id = ?`, id)
+	list, err := batchesWhere(t.DB, `b.id = ?`, id)
 	if err != nil || len(list) == 0 {
 		return chat.ToolBatch{}, err
 	}
@@ -73,7 +74,7 @@ type callAt struct {
 }
 
 func (t *tx) callAt(id chat.ToolCallID) (callAt, error) {
-	return one[callAt](t.db, "tool call", id, `SELECT c.*, t.session_id AS session, b.state AS batch, t.turn_seq AS seq FROM tool_calls c
+	return sqlite.One[callAt](t.DB, "tool call", id, `SELECT c.*, t.session_id AS session, b.state AS batch, t.turn_seq AS seq FROM tool_calls c
 		JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id WHERE c.id = ?`, id)
 }
 
@@ -84,14 +85,14 @@ func (t *tx) openCall(id chat.ToolCallID, states ...chat.ToolCallState) (callAt,
 		return at, err
 	}
 	if chat.BatchState(at.Batch) != chat.BatchOpen {
-		return at, conflict("The tool call is part of an answer that has ended.")
+		return at, sqlite.Conflict("The tool call is part of an answer that has ended.")
 	}
 	for _, s := range states {
 		if chat.ToolCallState(at.Call.State) == s {
 			return at, nil
 		}
 	}
-	return at, conflict("The tool call is %s already.", at.Call.State)
+	return at, sqlite.Conflict("The tool call is %s already.", at.Call.State)
 }
 
 // DecideCall records a decision about a call that waits for one. One that is not allowed
@@ -107,7 +108,7 @@ func (s *Store) DecideCall(ctx context.Context, d chat.CallDecision) error {
 			return err
 		}
 		if d.Decision == chat.DecisionNone || d.Decision.Allows() != (d.Result == nil) {
-			return invalid("A tool call is allowed, or has a result that says that it is not.")
+			return sqlite.Invalid("A tool call is allowed, or has a result that says that it is not.")
 		}
 		if err := t.record(chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
 			ledger.ToolCallDecided{Decision: d.Decision, Definition: d.Definition}); err != nil || d.Result == nil {
@@ -126,7 +127,7 @@ func (s *Store) StartCall(ctx context.Context, id chat.ToolCallID, redactions []
 			return err
 		}
 		if at.Call.Effects && chat.ToolCallState(at.Call.State) == chat.CallStarted {
-			return conflict("The tool call was started before and may have had effects; it is not run again by itself.")
+			return sqlite.Conflict("The tool call was started before and may have had effects; it is not run again by itself.")
 		}
 		return t.record(chat.SessionID(at.Session), ledger.EventToolCallStarted, at.Call.ID, ledger.ToolCallStarted{Redactions: redactions})
 	})
@@ -149,7 +150,7 @@ func (s *Store) EndCall(ctx context.Context, e chat.CallEnd) error {
 
 func (t *tx) endCall(at callAt, e chat.CallEnd) error {
 	if (e.Result == nil) == (e.Reason == "") {
-		return invalid("A tool call ends with a result, or unknown for a reason.")
+		return sqlite.Invalid("A tool call ends with a result, or unknown for a reason.")
 	}
 	told := ledger.ToolCallEnded{Reason: e.Reason}
 	if e.Result != nil {
@@ -159,7 +160,7 @@ func (t *tx) endCall(at callAt, e chat.CallEnd) error {
 		}
 		content, err := chat.MarshalJSON(blocks)
 		if err != nil {
-			return invalid("The result cannot be stored: %v.", err)
+			return sqlite.Invalid("The result cannot be stored: %v.", err)
 		}
 		told.IsError, told.Content = e.Result.IsError, json.RawMessage(clean(string(content)))
 	}
@@ -189,12 +190,12 @@ func (t *tx) answerRest(ends []chat.CallEnd) error {
 // CommitBatch closes a batch of which every call has its result.
 func (s *Store) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
 	return s.write(ctx, "tool.commit", func(t *tx) error {
-		rows, err := batchesWhere(t.db, `b.id = ?`, id)
+		rows, err := batchesWhere(t.DB, `b.id = ?`, id)
 		if err != nil {
 			return err
 		}
 		if len(rows) == 0 || rows[0].State != chat.BatchOpen || !rows[0].Finished() {
-			return conflict("Not every tool call of the step has a result.")
+			return sqlite.Conflict("Not every tool call of the step has a result.")
 		}
 		return t.closeBatch(rows[0], chat.BatchCommitted)
 	})
@@ -208,11 +209,11 @@ func (t *tx) closeBatch(b chat.ToolBatch, state chat.BatchState) error {
 // which a call was started nothing is given up here: its effects are part of the answer.
 func (s *Store) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
 	return s.write(ctx, "tool.abandon", func(t *tx) error {
-		open, err := batchesWhere(t.db, `b.turn_id = ? AND b.state = 'open'`, turn)
+		open, err := batchesWhere(t.DB, `b.turn_id = ? AND b.state = 'open'`, turn)
 		for _, b := range open {
 			for _, c := range b.Calls {
 				if c.Runs > 0 {
-					return conflict("Tools of this step have run already, so it is not asked again.").
+					return sqlite.Conflict("Tools of this step have run already, so it is not asked again.").
 						WithHint("decide about the calls that are open, then continue; or discard the answer")
 				}
 			}
@@ -226,7 +227,7 @@ func (s *Store) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
 
 // closeBatches closes what is open with its turn.
 func (t *tx) closeBatches(turn chat.TurnID) error {
-	open, err := batchesWhere(t.db, `b.turn_id = ? AND b.state = 'open'`, turn)
+	open, err := batchesWhere(t.DB, `b.turn_id = ? AND b.state = 'open'`, turn)
 	for _, b := range open {
 		state := chat.BatchAbandoned
 		if b.Finished() {
@@ -257,7 +258,7 @@ func (s *Store) ToolBatches(ctx context.Context, turns []chat.TurnID) (map[chat.
 
 // batchesWhere reads batches with their calls and results. The condition names a batch b.
 func batchesWhere(db *gorm.DB, where string, args ...any) ([]chat.ToolBatch, error) {
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		Batch   batchRow `gorm:"embedded"`
 		Session string
 		Branch  string
@@ -278,11 +279,11 @@ func batchesWhere(db *gorm.DB, where string, args ...any) ([]chat.ToolBatch, err
 }
 
 func callsOf(db *gorm.DB, b chat.ToolBatch) ([]chat.CallRecord, error) {
-	rows, err := all[callRow](db, `SELECT * FROM tool_calls WHERE batch_id = ? ORDER BY ordinal`, b.ID)
+	rows, err := sqlite.All[callRow](db, `SELECT * FROM tool_calls WHERE batch_id = ? ORDER BY ordinal`, b.ID)
 	if err != nil {
 		return nil, err
 	}
-	results, err := all[resultRow](db, `SELECT r.* FROM tool_calls c JOIN tool_results r ON r.tool_call_id = c.id WHERE c.batch_id = ?`, b.ID)
+	results, err := sqlite.All[resultRow](db, `SELECT r.* FROM tool_calls c JOIN tool_results r ON r.tool_call_id = c.id WHERE c.batch_id = ?`, b.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +296,7 @@ func callsOf(db *gorm.DB, b chat.ToolBatch) ([]chat.CallRecord, error) {
 				continue
 			}
 			if out[i].Result, err = have.result(r.CallID); err != nil {
-				return nil, corruptRecord("tool_results", r.ID, err)
+				return nil, sqlite.CorruptRecord("tool_results", r.ID, err)
 			}
 		}
 	}
@@ -327,7 +328,7 @@ func (s *Store) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
 			return err
 		}
 		for _, b := range open {
-			names, err := one[struct {
+			names, err := sqlite.One[struct {
 				Title string
 				Seq   int64
 			}](db, "turn", b.TurnID, `SELECT s.title, t.turn_seq AS seq FROM turns t JOIN sessions s ON s.id = t.session_id WHERE t.id = ?`, b.TurnID)
@@ -347,7 +348,7 @@ func (s *Store) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
 func (s *Store) CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error) {
 	var ids []chat.ToolCallID
 	err := s.read(ctx, "tool.find", func(db *gorm.DB) (err error) {
-		ids, err = all[chat.ToolCallID](db, `SELECT id FROM tool_calls WHERE substr(id, -length(?)) = ? ORDER BY id DESC LIMIT 2`, suffix, suffix)
+		ids, err = sqlite.All[chat.ToolCallID](db, `SELECT id FROM tool_calls WHERE substr(id, -length(?)) = ? ORDER BY id DESC LIMIT 2`, suffix, suffix)
 		return err
 	})
 	return ids, err

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Tree reads a session's branches as runs of turns: what forks is arithmetic on the
@@ -103,7 +104,7 @@ func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
 	if err != nil {
 		return err
 	}
-	rows, err := all[runRow](db, `
+	rows, err := sqlite.All[runRow](db, `
 		WITH run AS MATERIALIZED (SELECT value ->> 0 AS at, value ->> 1 AS branch, value ->> 2 AS "from", value ->> 3 AS "to" FROM json_each(?))
 		SELECT run.at, a.id AS first_id, a.user_message_json AS first_user, z.id AS last_id,
 		  CASE WHEN z.id <> a.id THEN z.user_message_json END AS last_user,
@@ -127,7 +128,7 @@ func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
 // countOpen counts the turns of runs that are pending and open. They are few, and have
 // indexes of their own: no other turn is read.
 func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		BranchID chat.BranchID
 		TurnSeq  int64
 		Pending  bool
@@ -186,7 +187,7 @@ func (s *Store) BranchesApart(ctx context.Context, a, b chat.BranchID) (chat.Bra
 			return err
 		}
 		if left[0].Session != right[0].Session {
-			return invalid("The two branches are of different sessions.").WithHint("compare branches of one session")
+			return sqlite.Invalid("The two branches are of different sessions.").WithHint("compare branches of one session")
 		}
 		ends, err := lastSeqs(db, left, right)
 		if err != nil {
@@ -197,7 +198,7 @@ func (s *Store) BranchesApart(ctx context.Context, a, b chat.BranchID) (chat.Bra
 		if apart.Shared == 0 {
 			return nil
 		}
-		apart.Last, err = one[chat.TurnID](db, "turn", apart.Shared, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq = ?`, owner, apart.Shared)
+		apart.Last, err = sqlite.One[chat.TurnID](db, "turn", apart.Shared, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq = ?`, owner, apart.Shared)
 		return err
 	})
 	return apart, err

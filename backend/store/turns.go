@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // Turn reads one turn.
 func (s *Store) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
@@ -26,12 +25,12 @@ func (s *Store) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 }
 
 func turnByID(db *gorm.DB, id chat.TurnID) (turnRow, error) {
-	return one[turnRow](db, "turn", id, `SELECT `+turnColumns+` FROM turns t WHERE t.id = ?`, id)
+	return sqlite.One[turnRow](db, "turn", id, `SELECT `+turnColumns+` FROM turns t WHERE t.id = ?`, id)
 }
 
 // turnHead reads a turn without its messages: enough to decide about it.
 func turnHead(db *gorm.DB, id chat.TurnID) (turnRow, error) {
-	return one[turnRow](db, "turn", id, `
+	return sqlite.One[turnRow](db, "turn", id, `
 		SELECT id, coalesce(n, 0) AS n, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status
 		FROM turns WHERE id = ?`, id)
 }
@@ -49,7 +48,7 @@ func (s *Store) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, 
 			return err
 		}
 		rows, err = lineageRows(db, segs, from, to)
-		if chat.CodeOf(mapError("", err)) == chat.CodeCorrupt {
+		if chat.CodeOf(sqlite.MapError("", err)) == chat.CodeCorrupt {
 			rows, err = lineageOneByOne(db, segs, from, to)
 		}
 		return err
@@ -81,7 +80,7 @@ func pageBounds(db *gorm.DB, segs []segment, q chat.LineageQuery) (int64, int64,
 // lastSeq is the turn_seq of the newest turn of a lineage, 0 for none.
 func lastSeq(db *gorm.DB, segs []segment) (int64, error) {
 	own := segs[len(segs)-1]
-	return one[int64](db, "branch", own.Branch,
+	return sqlite.One[int64](db, "branch", own.Branch,
 		`SELECT coalesce(max(turn_seq), ?) FROM turns WHERE branch_id = ?`, own.From, own.Branch)
 }
 
@@ -90,7 +89,7 @@ func lineageRows(db *gorm.DB, segs []segment, from, to int64) ([]turnRow, error)
 	if err != nil {
 		return nil, err
 	}
-	return all[turnRow](db, scopeCTE+inOrder(`t.turn_seq BETWEEN ? AND ?`), scope, from, to)
+	return sqlite.All[turnRow](db, scopeCTE+inOrder(`t.turn_seq BETWEEN ? AND ?`), scope, from, to)
 }
 
 // inOrder reads the turns of the segments that meet a condition, in order. Their ids are
@@ -108,7 +107,7 @@ func lineageOneByOne(db *gorm.DB, segs []segment, from, to int64) ([]turnRow, er
 	if err != nil {
 		return nil, err
 	}
-	heads, err := all[turnRow](db, scopeCTE+`
+	heads, err := sqlite.All[turnRow](db, scopeCTE+`
 		SELECT t.id, t.session_id, t.branch_id, t.turn_seq, t.state_before, t.state_after, t.phase, t.outcome, t.created_at, t.updated_at
 		FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
 		WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq`, scope, from, to)
@@ -152,7 +151,7 @@ func (s *Store) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.
 		if err != nil {
 			return err
 		}
-		rows, err = all[turnRow](db, scopeCTE+inOrder(`t.phase = 'ResponseFinalized'`), scope)
+		rows, err = sqlite.All[turnRow](db, scopeCTE+inOrder(`t.phase = 'ResponseFinalized'`), scope)
 		return err
 	})
 	return turnsOf(rows), err
@@ -160,7 +159,7 @@ func (s *Store) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.
 
 // pendingIDs are a branch's own pending turns up to a sequence, in order.
 func pendingIDs(db *gorm.DB, branch chat.BranchID, upTo int64) ([]chat.TurnID, error) {
-	return all[chat.TurnID](db, `SELECT id FROM turns WHERE branch_id = ? AND phase = 'ResponseFinalized'
+	return sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE branch_id = ? AND phase = 'ResponseFinalized'
 		AND turn_seq <= ? ORDER BY turn_seq`, branch, upTo)
 }
 
@@ -178,7 +177,7 @@ func (s *Store) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, 
 func (s *Store) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 	var rows []turnRow
 	err := s.read(ctx, "turn.unfinished", func(db *gorm.DB) (err error) {
-		rows, err = all[turnRow](db, `SELECT `+turnColumns+` FROM turns t
+		rows, err = sqlite.All[turnRow](db, `SELECT `+turnColumns+` FROM turns t
 			WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.created_at, t.id`)
 		return err
 	})
@@ -189,7 +188,7 @@ func (s *Store) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 func (s *Store) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
 	var rows []stepRow
 	err := s.read(ctx, "step.list", func(db *gorm.DB) (err error) {
-		rows, err = all[stepRow](db, `SELECT `+stepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
+		rows, err = sqlite.All[stepRow](db, `SELECT `+stepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
 		return err
 	})
 	out := make([]chat.Step, len(rows))
@@ -215,7 +214,7 @@ func (s *Store) stepsOf(ctx context.Context, columns string, turns []chat.TurnID
 		return out, nil
 	}
 	err := s.read(ctx, "step.list", func(db *gorm.DB) error {
-		rows, err := all[stepRow](db, `SELECT `+columns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
+		rows, err := sqlite.All[stepRow](db, `SELECT `+columns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
 		for _, r := range rows {
 			step := r.step()
 			out[step.TurnID] = append(out[step.TurnID], step)
@@ -236,14 +235,14 @@ func (s *Store) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error)
 }
 
 func stepByID(db *gorm.DB, id chat.StepID) (stepRow, error) {
-	return one[stepRow](db, "step", id, `SELECT `+stepHeadColumns+` FROM steps WHERE id = ?`, id)
+	return sqlite.One[stepRow](db, "step", id, `SELECT `+stepHeadColumns+` FROM steps WHERE id = ?`, id)
 }
 
 // StepPayload reads the exact request, response and stream of a step.
 func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
 	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
-		row, err := one[stepRow](db, "step", id, `SELECT response_json, raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
+		row, err := sqlite.One[stepRow](db, "step", id, `SELECT response_json, raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
@@ -252,7 +251,7 @@ func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPaylo
 			p.Request, err = requestChain.read(db, string(id), nil)
 		}
 		if err != nil {
-			return corruptRecord("steps", string(id), err)
+			return sqlite.CorruptRecord("steps", string(id), err)
 		}
 		return nil
 	})
@@ -264,15 +263,15 @@ func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPaylo
 func (s *Store) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
 	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
-		row, err := one[stepRow](db, "step", id, `SELECT response_json FROM steps WHERE id = ?`, id)
+		row, err := sqlite.One[stepRow](db, "step", id, `SELECT response_json FROM steps WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
-		if p.Response, err = Unpack(row.ResponseJSON); err == nil {
+		if p.Response, err = codec.Unpack(row.ResponseJSON); err == nil {
 			p.Request, err = requestChain.read(db, string(id), nil)
 		}
 		if err != nil {
-			return corruptRecord("steps", string(id), err)
+			return sqlite.CorruptRecord("steps", string(id), err)
 		}
 		return nil
 	})
@@ -281,7 +280,7 @@ func (s *Store) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayloa
 
 // payload is all but the request, which is read through its chain.
 func (r stepRow) payload() (p chat.StepPayload, err error) {
-	if p.Response, err = Unpack(r.ResponseJSON); err != nil {
+	if p.Response, err = codec.Unpack(r.ResponseJSON); err != nil {
 		return p, err
 	}
 	err = r.eachEvent(func(e chat.RawEvent) error {
@@ -301,7 +300,7 @@ func (s *Store) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage
 		}
 		var err error
 		if manifest, err = manifestChain.read(db, string(turn), &s.manifests); err != nil {
-			return corruptRecord("turns", string(turn), err)
+			return sqlite.CorruptRecord("turns", string(turn), err)
 		}
 		return nil
 	})
@@ -341,7 +340,7 @@ func (s *Store) PreviousManifest(ctx context.Context, branch chat.BranchID, befo
 // newest turn with a manifest; empty is none.
 func newestManifest(db *gorm.DB, segs []segment, before int64) (string, error) {
 	for _, g := range slices.Backward(segs) {
-		ids, err := all[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
+		ids, err := sqlite.All[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
 			AND manifest IS NOT NULL ORDER BY turn_seq DESC LIMIT 1`, g.Branch, g.From, min(g.To, before-1))
 		if err != nil || len(ids) > 0 {
 			return strings.Join(ids, ""), err
@@ -361,7 +360,7 @@ func (s *Store) State(ctx context.Context, id chat.StateID) (chat.State, error) 
 }
 
 func stateByID(db *gorm.DB, id chat.StateID) (stateRow, error) {
-	row, err := one[stateRow](db, "state", id, `SELECT * FROM states WHERE id = ?`, id)
+	row, err := sqlite.One[stateRow](db, "state", id, `SELECT * FROM states WHERE id = ?`, id)
 	if err != nil {
 		return row, err
 	}
@@ -380,7 +379,7 @@ func (s *Store) States(ctx context.Context, branch chat.BranchID) ([]chat.State,
 		if err != nil {
 			return err
 		}
-		rows, err = all[stateRow](db, scopeCTE+`
+		rows, err = sqlite.All[stateRow](db, scopeCTE+`
 			SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
 			ORDER BY st.state_seq DESC`, scope)
 		if err != nil {
@@ -404,7 +403,7 @@ func (s *Store) unpackStates(ctx context.Context, db *gorm.DB, rows []stateRow) 
 			continue
 		}
 		if i+1 < len(rows) && text(r.ParentID) == rows[i+1].ID {
-			if value, err := unpackOn([]byte(rows[i+1].Summary), r.SummaryZ); err == nil {
+			if value, err := codec.UnpackOn([]byte(rows[i+1].Summary), r.SummaryZ); err == nil {
 				r.Summary = string(value)
 				continue
 			}
@@ -422,7 +421,7 @@ func (s *Store) unpackStates(ctx context.Context, db *gorm.DB, rows []stateRow) 
 func (s *Store) StateTurnSeq(ctx context.Context, id chat.StateID) (int64, error) {
 	var seq int64
 	err := s.read(ctx, "state.read", func(db *gorm.DB) (err error) {
-		seq, err = one[int64](db, "state", id, `SELECT covers_seq FROM states WHERE id = ?`, id)
+		seq, err = sqlite.One[int64](db, "state", id, `SELECT covers_seq FROM states WHERE id = ?`, id)
 		return err
 	})
 	return seq, err

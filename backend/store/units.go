@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // SearchUnits finds units that hold any of the terms, best first by bm25 (SPEC 8).
@@ -186,7 +187,7 @@ func (s *Store) UnitTotals(ctx context.Context) (units int, tokens int64, err er
 func (s *Store) UnitCount(ctx context.Context) (int, error) {
 	var n int
 	err := s.read(ctx, "search.count", func(db *gorm.DB) (err error) {
-		n, err = one[int](db, "units", "", `SELECT coalesce(max(n), 0) FROM units`)
+		n, err = sqlite.One[int](db, "units", "", `SELECT coalesce(max(n), 0) FROM units`)
 		return err
 	})
 	return n, err

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // unwritableSetup makes the data of a test that runs in a namespace of its own.
@@ -42,12 +43,12 @@ func TestUnwritable(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("kept")
 	f.accept(b.ID, unwritableText)
-	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal", markFile, confirmedFile} { // as a kill leaves them
-		f.ok(copyFile(filepath.Join(f.dir, name), filepath.Join(seed, "beside", name)))
+	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", markFile, sqlite.ConfirmedFile} { // as a kill leaves them
+		f.ok(sqlite.CopyFile(filepath.Join(f.dir, name), filepath.Join(seed, "beside", name)))
 	}
 	f.ok(f.Store.Close())
-	f.ok(copyFile(filepath.Join(f.dir, DatabaseFile), filepath.Join(seed, "alone", DatabaseFile)))
-	if sizeOf(filepath.Join(f.dir, DatabaseFile+"-wal")) != 0 || sizeOf(filepath.Join(seed, "beside", DatabaseFile+"-wal")) == 0 {
+	f.ok(sqlite.CopyFile(filepath.Join(f.dir, sqlite.DatabaseFile), filepath.Join(seed, "alone", sqlite.DatabaseFile)))
+	if sqlite.SizeOf(filepath.Join(f.dir, sqlite.DatabaseFile+"-wal")) != 0 || sqlite.SizeOf(filepath.Join(seed, "beside", sqlite.DatabaseFile+"-wal")) == 0 {
 		t.Fatal("the data has the wrong files")
 	}
 	cmd := exec.Command("unshare", "-Urm", os.Args[0], "-test.run", "^TestUnwritable$", "-test.v")
@@ -92,7 +93,7 @@ func onUnwritable(t *testing.T, seed string) {
 				t.Errorf("opened for writing: %v", err)
 			}
 			after := contents(t, dir)
-			delete(after, filepath.Join(dir, LockFile)) // who may write takes it first
+			delete(after, filepath.Join(dir, sqlite.LockFile)) // who may write takes it first
 			if !maps.Equal(after, before) {
 				t.Error("the files are not as they were")
 			}

@@ -8,27 +8,28 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Checkpoint brings the write-ahead log into the database file and empties it.
 // Readers that are at work make it a partial one, which is no error.
 func (s *Store) Checkpoint(ctx context.Context) error {
 	const op = "store.checkpoint"
-	if s.writer == nil {
+	if s.db.Writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
 	err := faults.Point("store.checkpoint")
 	if err == nil {
-		err = s.writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
+		err = s.db.Writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
 	}
-	return mapError(op, err)
+	return sqlite.MapError(op, err)
 }
 
 // Setting reads a piece of small application state.
 func (s *Store) Setting(ctx context.Context, key string) (string, bool, error) {
 	var rows []string
 	err := s.read(ctx, "setting.read", func(db *gorm.DB) (err error) {
-		rows, err = all[string](db, `SELECT value FROM settings WHERE key = ?`, key)
+		rows, err = sqlite.All[string](db, `SELECT value FROM settings WHERE key = ?`, key)
 		return err
 	})
 	if err != nil || len(rows) == 0 {
@@ -40,9 +41,9 @@ func (s *Store) Setting(ctx context.Context, key string) (string, bool, error) {
 // PutSetting keeps a piece of small application state, such as the last session.
 func (s *Store) PutSetting(ctx context.Context, key, value string) error {
 	return s.write(ctx, "setting.write", func(t *tx) error {
-		_, err := t.exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
+		_, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-			clean(key), clean(value), t.stamp())
+			clean(key), clean(value), t.Stamp())
 		return err
 	})
 }

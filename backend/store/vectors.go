@@ -9,6 +9,8 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // VectorGeneration changes when whoever keeps the serving namespace's vectors in
@@ -16,7 +18,7 @@ import (
 func (s *Store) VectorGeneration(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.read(ctx, "vector.generation", func(db *gorm.DB) (err error) {
-		n, err = one[int64](db, "vector generation", "", `SELECT generation FROM vector_generation`)
+		n, err = sqlite.One[int64](db, "vector generation", "", `SELECT generation FROM vector_generation`)
 		return err
 	})
 	return n, err
@@ -57,7 +59,7 @@ func (s *Store) VectorRows(ctx context.Context, ns int64, within chat.SessionID,
 			if string(branch) != string(r.Branch) {
 				r.Branch = chat.BranchID(branch)
 			}
-			r.Codes, _, _ = codesOf(vector, dimension) // nil means damaged
+			r.Codes, _, _ = codec.CodesOf(vector, dimension) // nil means damaged
 			if err := yield(r); err != nil {
 				return err
 			}
@@ -68,7 +70,7 @@ func (s *Store) VectorRows(ctx context.Context, ns int64, within chat.SessionID,
 
 // dimensionOf is a namespace's; 0 if it is gone.
 func dimensionOf(db *gorm.DB, ns int64) (int, error) {
-	rows, err := all[int](db, `SELECT dimension FROM namespaces WHERE id = ?`, ns)
+	rows, err := sqlite.All[int](db, `SELECT dimension FROM namespaces WHERE id = ?`, ns)
 	return append(rows, 0)[0], err
 }
 
@@ -113,7 +115,7 @@ func vectorsOf(db *gorm.DB, ns int64, dimension int, units []int64, out map[int6
 		if err := rows.Scan(&n, &b); err != nil {
 			return err
 		}
-		if v, err := dequantize(b, dimension); err == nil {
+		if v, err := codec.Dequantize(b, dimension); err == nil {
 			out[n] = v
 		}
 	}
@@ -125,7 +127,7 @@ func vectorsOf(db *gorm.DB, ns int64, dimension int, units []int64, out map[int6
 func (s *Store) SampleVectors(ctx context.Context, ns int64, n int) ([][]float32, error) {
 	var units []int64
 	err := s.read(ctx, "vector.sample", func(db *gorm.DB) error {
-		ends, err := one[struct{ First, Last int64 }](db, "namespace", ns,
+		ends, err := sqlite.One[struct{ First, Last int64 }](db, "namespace", ns,
 			`SELECT coalesce((SELECT min(unit_n) FROM unit_embeddings WHERE namespace_id = ?), 0) AS first,
 			  coalesce((SELECT max(unit_n) FROM unit_embeddings WHERE namespace_id = ?), -1) AS last`, ns, ns)
 		if err != nil {
@@ -135,7 +137,7 @@ func (s *Store) SampleVectors(ctx context.Context, ns int64, n int) ([][]float32
 		if err != nil {
 			return err
 		}
-		units, err = all[int64](db, `SELECT DISTINCT (SELECT min(unit_n) FROM unit_embeddings
+		units, err = sqlite.All[int64](db, `SELECT DISTINCT (SELECT min(unit_n) FROM unit_embeddings
 			WHERE namespace_id = ? AND unit_n >= j.value) FROM json_each(?) j`, ns, string(list))
 		return err
 	})
@@ -170,7 +172,7 @@ func spread(first, last int64, n int) []int64 {
 func (s *Store) Unembedded(ctx context.Context, ns int64, limit int) ([]chat.UnitText, error) {
 	var out []chat.UnitText
 	err := s.read(ctx, "vector.missing", func(db *gorm.DB) error {
-		space, err := all[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns)
+		space, err := sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns)
 		if err != nil || len(space) == 0 || space[0].Vectors == space[0].Units {
 			return err // each unit has one: asked again and again, it must cost nothing
 		}
@@ -189,7 +191,7 @@ func (s *Store) Unembedded(ctx context.Context, ns int64, limit int) ([]chat.Uni
 }
 
 func unembedded(db *gorm.DB, ns, after int64, limit int) ([]int64, error) {
-	return all[int64](db, `SELECT u.n FROM units u WHERE u.n > ?
+	return sqlite.All[int64](db, `SELECT u.n FROM units u WHERE u.n > ?
 		AND NOT EXISTS (SELECT 1 FROM unit_embeddings e WHERE e.namespace_id = ? AND e.unit_n = u.n) ORDER BY u.n LIMIT ?`, after, ns, limit)
 }
 
@@ -199,7 +201,7 @@ func unitTexts(db *gorm.DB, units []int64) ([]chat.UnitText, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		N    int64
 		Text string
 	}](db, `SELECT x.n, x.text FROM json_each(?) j CROSS JOIN unit_texts x ON x.n = j.value ORDER BY x.n`, string(list))
@@ -223,19 +225,19 @@ func (s *Store) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte) 
 	}
 	list, err := chat.MarshalJSON(names)
 	if err != nil {
-		return nil, mapError("vector.cached", err)
+		return nil, sqlite.MapError("vector.cached", err)
 	}
 	err = s.read(ctx, "vector.cached", func(db *gorm.DB) error {
 		dimension, err := dimensionOf(db, ns)
 		if err != nil || dimension == 0 {
 			return err
 		}
-		rows, err := all[struct{ ContentHash, Vector []byte }](db, `
+		rows, err := sqlite.All[struct{ ContentHash, Vector []byte }](db, `
 			SELECT u.content_hash, e.vector FROM json_each(?) j
 			CROSS JOIN units u ON substr(u.content_hash, 1, 8) = unhex(substr(j.value, 1, 16)) AND u.content_hash = unhex(j.value)
 			CROSS JOIN unit_embeddings e ON e.namespace_id = ? AND e.unit_n = u.n GROUP BY u.content_hash`, string(list), ns)
 		for _, r := range rows {
-			if v, err := dequantize(r.Vector, dimension); err == nil {
+			if v, err := codec.Dequantize(r.Vector, dimension); err == nil {
 				out[[32]byte(r.ContentHash)] = v
 			}
 		}
@@ -255,22 +257,22 @@ func (s *Store) PutVectors(ctx context.Context, ns int64, vectors []chat.UnitVec
 
 // putVectors keeps vectors; there says what to do about one that is there already.
 func (t *tx) putVectors(ns int64, vectors []chat.UnitVector, there string) error {
-	rows, err := all[namespaceRow](t.db, `SELECT * FROM namespaces WHERE id = ?`, ns)
+	rows, err := sqlite.All[namespaceRow](t.DB, `SELECT * FROM namespaces WHERE id = ?`, ns)
 	if err != nil || len(rows) == 0 || !rows[0].live() {
 		return err
 	}
 	space := rows[0]
-	newest, err := one[int64](t.db, "namespace", ns, `SELECT coalesce(max(unit_n), 0) FROM unit_embeddings WHERE namespace_id = ?`, ns)
+	newest, err := sqlite.One[int64](t.DB, "namespace", ns, `SELECT coalesce(max(unit_n), 0) FROM unit_embeddings WHERE namespace_id = ?`, ns)
 	if err != nil {
 		return err
 	}
 	behind := false
 	for _, v := range vectors {
-		b, err := quantize(v.Vector, space.Dimension)
+		b, err := codec.Quantize(v.Vector, space.Dimension)
 		if err != nil {
-			return invalid("The embedder %s answered %v.", space.Identity, err)
+			return sqlite.Invalid("The embedder %s answered %v.", space.Identity, err)
 		}
-		n, err := t.exec(`INSERT INTO unit_embeddings (unit_n, namespace_id, vector)
+		n, err := t.Exec(`INSERT INTO unit_embeddings (unit_n, namespace_id, vector)
 			SELECT n, ?, ? FROM units WHERE n = ?
 			ON CONFLICT (namespace_id, unit_n) `+there, ns, b, v.N)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Kinds of findings.
@@ -70,7 +71,7 @@ func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 	}
 	agrees, err := s.compareIndex(ctx, a)
 	if err != nil {
-		return a.found, mapError(op, err)
+		return a.found, sqlite.MapError(op, err)
 	}
 	if agrees {
 		return a.found, nil
@@ -82,36 +83,36 @@ func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 // write: who only reads has it done on a copy. Where there is no room for one, it is not
 // known whether they agree.
 func (s *Store) compareIndex(ctx context.Context, a *audit) (agrees bool, err error) {
-	if s.writer != nil {
-		return a.compareTextIndex(s.writer.WithContext(ctx))
+	if s.db.Writer != nil {
+		return a.compareTextIndex(s.db.Writer.WithContext(ctx))
 	}
-	sweepReadings()
-	if free, err := freeSpace(os.TempDir()); err != nil || free < 2*sizeOf(s.path())+enough {
+	sqlite.SweepReadings()
+	if free, err := sqlite.FreeSpace(os.TempDir()); err != nil || free < 2*sqlite.SizeOf(s.path())+sqlite.MinToOpen {
 		return false, nil
 	}
-	dir, err := os.MkdirTemp("", readingPrefix+"*")
+	dir, err := os.MkdirTemp("", sqlite.ReadingPrefix+"*")
 	if err != nil {
 		return false, nil
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	path := filepath.Join(dir, DatabaseFile)
-	source, err := connectAt(s.place, commonPragmas, 1)
+	path := filepath.Join(dir, sqlite.DatabaseFile)
+	source, err := sqlite.ConnectAt(s.place, sqlite.CommonPragmas, 1)
 	if err != nil {
 		return false, err
 	}
 	err = source.WithContext(ctx).Exec(`VACUUM INTO ?`, path).Error
-	if err = errors.Join(err, disconnect(source)); err != nil {
-		switch chat.CodeOf(mapError("", err)) {
+	if err = errors.Join(err, sqlite.Disconnect(source)); err != nil {
+		switch chat.CodeOf(sqlite.MapError("", err)) {
 		case chat.CodeCorrupt, chat.CodeNoSpace: // a damaged page is named by the check of the file
 			return false, nil
 		}
 		return false, err
 	}
-	copied, err := connect(path, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, commonPragmas...), 1)
+	copied, err := sqlite.Connect(path, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, sqlite.CommonPragmas...), 1)
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = disconnect(copied) }()
+	defer func() { _ = sqlite.Disconnect(copied) }()
 	return a.compareTextIndex(copied.WithContext(ctx))
 }
 
@@ -178,13 +179,13 @@ func each[R any](a *audit, table, columns, order string, do func(R)) {
 		return
 	}
 	a.found = a.found[:mark]
-	ids, err := all[int64](a.db, places, args...)
+	ids, err := sqlite.All[int64](a.db, places, args...)
 	if err != nil {
 		a.add(findUnreadable, table, a.session, "The table cannot be read.")
 		return
 	}
 	for _, id := range ids {
-		row, err := one[R](a.db, table, id, `SELECT `+columns+` FROM `+table+` WHERE rowid = ?`, id)
+		row, err := sqlite.One[R](a.db, table, id, `SELECT `+columns+` FROM `+table+` WHERE rowid = ?`, id)
 		if err != nil {
 			name := recordID(a.db, table, id)
 			a.lost(table, name)
@@ -226,9 +227,9 @@ func recordID(db *gorm.DB, table string, rowid int64) string {
 	if !ok {
 		key = "id"
 	}
-	id, err := one[string](db, table, rowid, `SELECT `+key+` FROM "`+table+`" WHERE rowid = ?`, rowid)
+	id, err := sqlite.One[string](db, table, rowid, `SELECT `+key+` FROM "`+table+`" WHERE rowid = ?`, rowid)
 	if err != nil {
-		return "row " + itoa(rowid)
+		return "row " + sqlite.Itoa(rowid)
 	}
 	return id
 }
@@ -239,12 +240,12 @@ const maxFileFindings = 100
 func (a *audit) file() {
 	// A connection that searched before keeps the structure of the text index in memory, and
 	// the check, unlike a search, does not notice that others changed the index since.
-	if _, err := all[int](a.db, `SELECT 1 FROM units_fts LIMIT 1`); err != nil {
+	if _, err := sqlite.All[int](a.db, `SELECT 1 FROM units_fts LIMIT 1`); err != nil {
 		a.add(findIntegrity, "units_fts", "", "The text index cannot be read.")
 	}
-	lines, err := all[string](a.db, fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxFileFindings))
+	lines, err := sqlite.All[string](a.db, fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxFileFindings))
 	if err != nil {
-		a.add(findIntegrity, "", DatabaseFile, "The file's structure cannot be checked.")
+		a.add(findIntegrity, "", sqlite.DatabaseFile, "The file's structure cannot be checked.")
 		return
 	}
 	for _, line := range lines {
@@ -255,13 +256,13 @@ func (a *audit) file() {
 }
 
 func (a *audit) references() {
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		Table  string
 		Rowid  int64
 		Parent string
 	}](a.db, `SELECT "table", rowid, parent FROM pragma_foreign_key_check WHERE rowid IS NOT NULL`) // tables without row numbers have checks of their own
 	if err != nil {
-		a.add(findForeignKey, "", DatabaseFile, "References cannot be checked.")
+		a.add(findForeignKey, "", sqlite.DatabaseFile, "References cannot be checked.")
 		return
 	}
 	for _, r := range rows {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // auditedFile is a document with what it holds.
@@ -27,7 +28,7 @@ func (a *audit) files() {
 	each(a, "files", fileColumns+", content, text", "id", func(f auditedFile) {
 		r := f.Row
 		a.times("files", r.ID, &r.CreatedAt)
-		a.expect(bytes.Equal(hashBytes(f.Content), r.ContentHash), findContent, "files", r.ID, "Its content does not match its hash.")
+		a.expect(bytes.Equal(codec.Hash(f.Content), r.ContentHash), findContent, "files", r.ID, "Its content does not match its hash.")
 		a.expect(r.Size == int64(len(f.Content)), findContent, "files", r.ID, "It is not as long as it should be.")
 		if r.TurnID == nil && a.want.Files[r.ID] == nil {
 			return // of a draft

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"gorm.io/gorm"
+
+	"contextinfinity/backend/store/sqlite"
 )
 
 // TestAFlippedBitOfTheFileIsFound flips bits anywhere in the database's file: each is found
@@ -57,15 +59,15 @@ func (f *fixture) findsDamage(dir string) bool {
 // contents is all that can be read from a database, by table.
 func (f *fixture) contents(path string) map[string]string {
 	f.Helper()
-	db, err := connectAt(place{path: path, frozen: true}, commonPragmas, 1)
+	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Frozen: true}, sqlite.CommonPragmas, 1)
 	f.ok(err)
-	defer func() { f.ok(disconnect(db)) }()
+	defer func() { f.ok(sqlite.Disconnect(db)) }()
 	out := map[string]string{"sqlite_schema": f.rowsOf(db, "sqlite_schema")}
 	out["what the ledgers and the records say"] = f.saidIn(filepath.Dir(path))
 	f.ok(db.Exec(`CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, units_fts, 'instance')`).Error)
-	words, err := all[string](db, `SELECT term || '/' || doc || '/' || col || '/' || "offset" FROM temp.words`)
+	words, err := sqlite.All[string](db, `SELECT term || '/' || doc || '/' || col || '/' || "offset" FROM temp.words`)
 	out["what the text index says"] = strings.Join(words, "\n") + fmt.Sprint(err)
-	tables, err := all[string](db, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
+	tables, err := sqlite.All[string](db, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
 	f.ok(err)
 	for _, table := range tables {
 		if !slices.Contains(saidElsewhere, table) {
@@ -85,22 +87,22 @@ func (f *fixture) saidIn(dir string) string {
 	s, err := Open(f.ctx, Options{DataDir: dir, ReadOnly: true})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()
-	sessions, err := all[string](s.reader, `SELECT id FROM sessions ORDER BY id`)
+	sessions, err := sqlite.All[string](s.db.Reader, `SELECT id FROM sessions ORDER BY id`)
 	f.ok(err)
-	_, said := f.sayings(s.reader, sessions)
+	_, said := f.sayings(s.db.Reader, sessions)
 	return string(said)
 }
 
 // rowsOf is every value of a table; what cannot be read is its error.
 func (f *fixture) rowsOf(db *gorm.DB, table string) string {
-	columns, err := all[string](db, `SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0`, table)
+	columns, err := sqlite.All[string](db, `SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0`, table)
 	if err != nil || len(columns) == 0 {
 		return fmt.Sprint(err)
 	}
 	for i, c := range columns {
 		columns[i] = `quote("` + c + `")`
 	}
-	rows, err := all[string](db, `SELECT `+strings.Join(columns, ` || ',' || `)+` FROM "`+table+`"`)
+	rows, err := sqlite.All[string](db, `SELECT `+strings.Join(columns, ` || ',' || `)+` FROM "`+table+`"`)
 	return strings.Join(rows, "\n") + fmt.Sprint(err)
 }
 
@@ -121,7 +123,7 @@ func TestVerifyLeavesTheLog(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
 	dir := f.killed()
-	if sizeOf(filepath.Join(dir, DatabaseFile+"-wal")) == 0 {
+	if sqlite.SizeOf(filepath.Join(dir, sqlite.DatabaseFile+"-wal")) == 0 {
 		t.Fatal("there is no log to leave")
 	}
 	before := contents(t, dir)
@@ -137,7 +139,7 @@ func TestVerifyLeavesTheLog(t *testing.T) {
 func TestReadersCompareTheTextIndex(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
-	f.ok(f.writer.Exec(`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id = (SELECT max(id) FROM units_fts_data)`).Error)
+	f.ok(f.db.Writer.Exec(`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id = (SELECT max(id) FROM units_fts_data)`).Error)
 	f.ok(f.Store.Close())
 	s, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
 	f.ok(err)

@@ -12,6 +12,8 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // turnSequences: the turns of a branch go on from its fork without a gap.
@@ -28,7 +30,7 @@ func (a *audit) stateSequences() {
 }
 
 func (a *audit) sequences(table, query string) {
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		ID       string
 		BranchID string
 		Seq      int64
@@ -48,7 +50,7 @@ func (a *audit) sequences(table, query string) {
 // heads: a branch's head is its newest state, or its base; its epoch counts the
 // moves; its fork is where it says.
 func (a *audit) heads() {
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		Row       branchRow `gorm:"embedded"`
 		NewestID  *string
 		NewestSeq *int64
@@ -84,14 +86,14 @@ func (a *audit) heads() {
 
 // covered: a state follows its parent and covers the turns that name it.
 func (a *audit) covered() {
-	states, err := all[struct{ ID string }](a.db, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
+	states, err := sqlite.All[struct{ ID string }](a.db, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
 		WHERE (s.parent_id IS NOT NULL AND (p.id IS NULL OR p.state_seq <> s.state_seq - 1 OR p.covers_seq > s.covers_seq)
 		  OR s.parent_id IS NULL AND (s.state_seq <> 0 OR s.covers_seq <> 0)) AND `+a.within("s.session_id")+` ORDER BY s.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "states", "", "Parents cannot be read.")
 	for _, s := range states {
 		a.add(findHead, "states", s.ID, "It does not follow its parent.")
 	}
-	turns, err := all[struct{ ID string }](a.db, `SELECT t.id FROM turns t JOIN states s ON s.id = t.state_after
+	turns, err := sqlite.All[struct{ ID string }](a.db, `SELECT t.id FROM turns t JOIN states s ON s.id = t.state_after
 		WHERE (s.branch_id <> t.branch_id OR s.covers_seq < t.turn_seq) AND `+a.within("t.session_id")+` ORDER BY t.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "turns", "", "Covers cannot be read.")
 	for _, t := range turns {
@@ -101,7 +103,7 @@ func (a *audit) covered() {
 
 // roots: each session has one root state and an active branch of its own.
 func (a *audit) roots() {
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		ID    string
 		Roots int
 		Own   bool
@@ -140,7 +142,7 @@ func (a *audit) chunks() {
 			message = document
 		}
 		said := chunkText(message, r)
-		a.expect(bytes.Equal(r.ContentHash, hashBytes([]byte(said))), findContent, "chunks", r.ID, "Its text does not match its hash.")
+		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(said))), findContent, "chunks", r.ID, "Its text does not match its hash.")
 		a.expect(spans(message, r.StartOffset, r.EndOffset, said), findIndex, "chunks", r.ID, "It is not what its message says there.")
 		a.have.Chunks[r.ID] = r.toLedgerRecord(said)
 	})
@@ -165,7 +167,7 @@ const unitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
 // units against their chunks, and the text index's rows against them.
 func (a *audit) units() {
 	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+unitText, "n", func(r unitRow) {
-		a.expect(bytes.Equal(r.ContentHash, hashBytes([]byte(r.Text))), findContent, "units", r.ID, "Its text does not match its hash.")
+		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), findContent, "units", r.ID, "Its text does not match its hash.")
 		a.expect(text(r.Pairs) == text(pairsOf(r.Text)), findIndex, "units", r.ID, "Its indexed form is not that of its text.")
 		a.have.Units[r.ID] = &ledger.Unit{TurnID: r.TurnID, ChunkID: r.ChunkID, Start: r.StartOffset, End: r.EndOffset,
 			Tokens: r.Tokens, Text: ledger.SumOfText(r.Text)}
@@ -174,13 +176,13 @@ func (a *audit) units() {
 
 // strays are chunks and units that do not agree with what they are of.
 func (a *audit) strays() {
-	chunks, err := all[string](a.db, `SELECT c.id FROM chunks c JOIN turns t ON t.id = c.source_turn
+	chunks, err := sqlite.All[string](a.db, `SELECT c.id FROM chunks c JOIN turns t ON t.id = c.source_turn
 		WHERE (c.branch_id <> t.branch_id OR c.session_id <> t.session_id) AND `+a.within("c.session_id")+` ORDER BY c.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "chunks", "", "Chunks cannot be joined to their turns.")
 	for _, id := range chunks {
 		a.add(findIndex, "chunks", id, "It does not agree with its turn.")
 	}
-	strays, err := all[struct{ ID string }](a.db, `SELECT u.id FROM units u JOIN chunks c ON c.id = u.chunk_id JOIN turns t ON t.id = c.source_turn
+	strays, err := sqlite.All[struct{ ID string }](a.db, `SELECT u.id FROM units u JOIN chunks c ON c.id = u.chunk_id JOIN turns t ON t.id = c.source_turn
 		WHERE (u.turn_id <> t.id OR u.turn_seq <> t.turn_seq OR u.branch_id <> t.branch_id OR u.session_id <> t.session_id
 		  OR u.message <> c.role OR u.start_offset < c.start_offset OR u.end_offset > c.end_offset) AND `+a.within("u.session_id")+` ORDER BY u.n`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "units", "", "Units cannot be joined to their chunks.")
@@ -190,12 +192,12 @@ func (a *audit) strays() {
 }
 
 func (a *audit) textIndex() {
-	lost, err := all[struct{ ID string }](a.db, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
+	lost, err := sqlite.All[struct{ ID string }](a.db, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
 	for _, u := range lost {
 		a.add(findIndex, "units", u.ID, "The text index does not hold it.")
 	}
-	extra, err := all[int64](a.db, `SELECT id FROM units_fts_docsize WHERE id NOT IN (SELECT n FROM units) ORDER BY id`)
+	extra, err := sqlite.All[int64](a.db, `SELECT id FROM units_fts_docsize WHERE id NOT IN (SELECT n FROM units) ORDER BY id`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
 	for _, n := range extra {
 		a.add(findIndex, "units_fts", n, "The text index holds a unit that is not there.")
@@ -206,7 +208,7 @@ func (a *audit) textIndex() {
 // textIndexForm checks what SQLite's own check of the text index passes over, because it
 // reads the one as the other: the case of the settings' names, format 5 for 4, text for a blob.
 func (a *audit) textIndexForm() {
-	form, err := all[string](a.db, `SELECT k || '=' || v FROM units_fts_config
+	form, err := sqlite.All[string](a.db, `SELECT k || '=' || v FROM units_fts_config
 		UNION ALL SELECT DISTINCT 'data ' || typeof(block) FROM units_fts_data UNION ALL SELECT DISTINCT 'docsize ' || typeof(sz) FROM units_fts_docsize
 		UNION ALL SELECT DISTINCT 'idx ' || typeof(term) FROM units_fts_idx`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
@@ -222,7 +224,7 @@ func (a *audit) textIndexForm() {
 // compareTextIndex has the engine compare index and units.
 func (a *audit) compareTextIndex(db *gorm.DB) (bool, error) {
 	err := db.Exec(`INSERT INTO units_fts (units_fts, rank) VALUES ('integrity-check', 1)`).Error
-	if chat.CodeOf(mapError("", err)) == chat.CodeCorrupt {
+	if chat.CodeOf(sqlite.MapError("", err)) == chat.CodeCorrupt {
 		a.add(findIndex, "units_fts", "", "The text index does not agree with the units; it can be rebuilt from them.")
 		return false, nil
 	}
@@ -255,6 +257,6 @@ func (a *audit) lookUp(r unitRow) {
 		return
 	}
 	match := strings.Join(terms, " AND ")
-	hits, err := all[int64](a.db, `SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid = ?`, match, r.N)
+	hits, err := sqlite.All[int64](a.db, `SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid = ?`, match, r.N)
 	a.expect(err == nil && len(hits) == 1, findIndex, "units", r.ID, "The text index does not find it by its own words.")
 }

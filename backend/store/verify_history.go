@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // summaries against their turns, each other and the replay.
@@ -45,7 +47,7 @@ func (a *audit) summaryRange(r rangeSummaryRow, lineages map[string][]segment) {
 
 // sizes: only a final turn weighs anything. Counts are derived and not compared.
 func (a *audit) sizes() {
-	strays, err := all[string](a.db, `SELECT n.turn_id || '/' || n.encoding FROM turn_tokens n LEFT JOIN turns t ON t.id = n.turn_id
+	strays, err := sqlite.All[string](a.db, `SELECT n.turn_id || '/' || n.encoding FROM turn_tokens n LEFT JOIN turns t ON t.id = n.turn_id
 		WHERE t.final_assistant_message_json IS NULL ORDER BY 1`)
 	a.expect(err == nil, findUnreadable, "turn_tokens", "", "Sizes cannot be read.")
 	for _, id := range strays {
@@ -64,7 +66,7 @@ type chainAudit struct {
 // chain reads the session's links of a kind and checks them by themselves.
 func (a *audit) chain(c chain) *chainAudit {
 	ca := &chainAudit{chain: c, links: map[string]linkRow{}}
-	rows, err := all[linkRow](a.db, `SELECT `+c.key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.links+
+	rows, err := sqlite.All[linkRow](a.db, `SELECT `+c.key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.links+
 		` WHERE `+c.within(c.key), a.session)
 	a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
 	for _, r := range rows {
@@ -80,7 +82,7 @@ func (a *audit) chain(c chain) *chainAudit {
 // links name records that are there.
 func (a *audit) links() {
 	for _, c := range []chain{requestChain, manifestChain} {
-		strays, err := all[string](a.db, `SELECT l.`+c.key+` FROM `+c.links+` l LEFT JOIN `+c.table+` v ON v.id = l.`+c.key+
+		strays, err := sqlite.All[string](a.db, `SELECT l.`+c.key+` FROM `+c.links+` l LEFT JOIN `+c.table+` v ON v.id = l.`+c.key+
 			` LEFT JOIN `+c.table+` b ON b.id = l.base WHERE v.id IS NULL OR l.base IS NOT NULL AND b.id IS NULL ORDER BY 1`)
 		a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
 		for _, id := range strays {
@@ -102,7 +104,7 @@ func (ca *chainAudit) decode(a *audit, id string, packed []byte) ([]byte, error)
 func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error) {
 	link, linked := ca.links[id]
 	if !linked {
-		return Unpack(packed)
+		return codec.Unpack(packed)
 	}
 	quoted, err := readQuoted(a.db, link.Quotes)
 	if err != nil {
@@ -138,7 +140,7 @@ func (ca *chainAudit) quotesOf(a *audit, id string, quotes []byte) {
 	}
 	hidden := 0
 	if err == nil {
-		hidden, err = one[int](a.db, ca.chain.links, id, `SELECT count(*) FROM json_each(?) j WHERE NOT EXISTS
+		hidden, err = sqlite.One[int](a.db, ca.chain.links, id, `SELECT count(*) FROM json_each(?) j WHERE NOT EXISTS
 			(SELECT 1 FROM turns t JOIN retrieved r ON r.turn_n = t.n WHERE `+turn+` AND r.chunk_n = j.value)`, string(list), id)
 	}
 	a.expect(err == nil && hidden == 0, findHistory, ca.chain.links, id, "It quotes chunks that were not retrieved for its turn.")

@@ -8,15 +8,17 @@ import (
 
 	"contextinfinity/backend/internal/heap"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // replays checks the sessions one by one: the chain of each ledger, its snapshots, the
 // contents of its records, and these against what the ledger makes of them. No more
 // than one session's state is held.
 func (a *audit) replays() {
-	ids, err := all[string](a.db, everySession)
+	ids, err := sqlite.All[string](a.db, everySession)
 	if err != nil {
-		ids, err = all[string](a.db, `SELECT id FROM sessions ORDER BY id`)
+		ids, err = sqlite.All[string](a.db, `SELECT id FROM sessions ORDER BY id`)
 	}
 	a.expect(err == nil, findUnreadable, "sessions", "", "The table cannot be read.")
 	for _, id := range ids {
@@ -94,11 +96,11 @@ func (a *audit) ledger() {
 	tail := ledger.Genesis()
 	each(a, "events", "*", "event_seq", func(r eventRow) {
 		payload, err := a.payload(r)
-		if isLong(len(payload)) && a.loosen == nil {
+		if codec.IsLong(len(payload)) && a.loosen == nil {
 			a.loosen = heap.Tighten()
 		}
 		e := r.event(payload)
-		id := r.SessionID + "/" + itoa(r.EventSeq)
+		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 		for _, fault := range e.Faults(tail) {
 			a.add(findLedger, "events", id, "%s", fault)
 		}
@@ -111,7 +113,7 @@ func (a *audit) ledger() {
 		}
 	})
 	for seq := range snapshots {
-		a.add(findSnapshot, "snapshots", a.session+"/"+itoa(seq), "There is no such event.")
+		a.add(findSnapshot, "snapshots", a.session+"/"+sqlite.Itoa(seq), "There is no such event.")
 	}
 }
 
@@ -121,7 +123,7 @@ func (a *audit) erasures() {
 	var err error
 	a.erased, err = erasuresIn(a.db, a.session)
 	a.expect(err == nil, findUnreadable, "events", a.session, "What was erased cannot be read.")
-	receipts, err := all[string](a.db, `SELECT id FROM receipts`)
+	receipts, err := sqlite.All[string](a.db, `SELECT id FROM receipts`)
 	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
 	told := map[string]bool{}
 	for _, e := range a.erased {
@@ -153,12 +155,12 @@ func (a *audit) payload(e eventRow) ([]byte, error) { return a.decoded.payload(a
 
 // payload decodes an event's payload, with those decoded before.
 func (v *recentValues) payload(db *gorm.DB, e eventRow) ([]byte, error) {
-	name := func(seq int64) string { return e.SessionID + "/" + itoa(seq) }
+	name := func(seq int64) string { return e.SessionID + "/" + sqlite.Itoa(seq) }
 	var payload []byte
 	var err error
-	_, ref, rests := baseOf(e.Payload)
+	_, ref, rests := codec.BaseOf(e.Payload)
 	if base, ok := v.get(name(ref)); rests && ok {
-		payload, err = unpackOn(base, e.Payload)
+		payload, err = codec.UnpackOn(base, e.Payload)
 	} else {
 		payload, err = unpackPayload(db, e.SessionID, e.Payload)
 	}

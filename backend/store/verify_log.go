@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A log is read again before it is called damaged: a program may write the mark, or begin
@@ -26,28 +27,28 @@ func logDamage(dir string) (file, damage string, err error) {
 		if try > 0 {
 			time.Sleep(logPause)
 		}
-		to, err := readConfirmed(dir)
+		to, err := sqlite.ReadConfirmed(dir)
 		if err != nil {
-			file, damage = confirmedFile, "The mark of the confirmed end of the write-ahead log cannot be read: "+err.Error()+
+			file, damage = sqlite.ConfirmedFile, "The mark of the confirmed end of the write-ahead log cannot be read: "+err.Error()+
 				". The conversations are not in it; the next change writes it anew."
 			continue
 		}
 		if to.Frame == 0 {
 			return "", "", nil
 		}
-		f, err := os.Open(filepath.Join(dir, DatabaseFile+"-wal"))
+		f, err := os.Open(filepath.Join(dir, sqlite.DatabaseFile+"-wal"))
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", "", nil
 		}
 		if err != nil {
 			return "", "", err
 		}
-		found, err := damageTo(bufio.NewReaderSize(f, 1<<16), to)
+		found, err := sqlite.DamageTo(bufio.NewReaderSize(f, 1<<16), to)
 		_ = f.Close()
 		if err != nil || found == "" {
 			return "", "", err
 		}
-		file, damage = DatabaseFile+"-wal", found
+		file, damage = sqlite.DatabaseFile+"-wal", found
 	}
 	return file, damage, nil
 }
@@ -55,7 +56,7 @@ func logDamage(dir string) (file, damage string, err error) {
 // damagedLog is what of the log is damaged. A mark that cannot be read says nothing of it.
 func damagedLog(dir string) (string, error) {
 	file, damage, err := logDamage(dir)
-	if file == confirmedFile {
+	if file == sqlite.ConfirmedFile {
 		return "", err
 	}
 	return damage, err
@@ -66,7 +67,7 @@ func (a *audit) logs(dir string) {
 	file, damage, err := logDamage(dir)
 	switch {
 	case err != nil:
-		a.add(findLog, "", DatabaseFile+"-wal", "The write-ahead log cannot be read: %s.", reason(err))
+		a.add(findLog, "", sqlite.DatabaseFile+"-wal", "The write-ahead log cannot be read: %s.", reason(err))
 	case damage != "":
 		a.add(findLog, "", file, "%s", damage)
 	}
@@ -77,10 +78,10 @@ func (a *audit) logs(dir string) {
 func refuseDamagedLog(dir string) error {
 	damage, err := damagedLog(dir)
 	if err != nil || damage == "" {
-		return mapError("store.open", err)
+		return sqlite.MapError("store.open", err)
 	}
 	return chat.Errorf(chat.CodeCorrupt, "store.open", "The newest changes cannot be read, because the database's write-ahead log %s is damaged. %s Nothing was written.",
-		filepath.Join(dir, DatabaseFile+"-wal"), damage).
+		filepath.Join(dir, sqlite.DatabaseFile+"-wal"), damage).
 		WithHint("restore a backup (contextinfinity backups, contextinfinity restore), or go on without these changes (contextinfinity restore --drop-log), which keeps the damaged files in a folder. If the folder was copied while the program ran, copy it again while it does not")
 }
 
@@ -93,5 +94,5 @@ func (a *Archive) LogNote() string {
 	}
 	return fmt.Sprintf("The newest changes are missing here, because the database's write-ahead log %s is damaged. %s Everything before them is read as it was, and nothing was changed. "+
 		"Restore a backup (contextinfinity backups, contextinfinity restore), or continue without these changes (contextinfinity restore --drop-log).",
-		filepath.Join(a.dir, DatabaseFile+"-wal"), damage)
+		filepath.Join(a.dir, sqlite.DatabaseFile+"-wal"), damage)
 }

@@ -2,12 +2,14 @@ package store
 
 import (
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // namespaces against each other and what they hold.
 func (a *audit) namespaces() {
 	serving := ""
-	counted, err := all[struct {
+	counted, err := sqlite.All[struct {
 		ID    int64
 		Count int
 	}](a.db, `SELECT namespace_id AS id, count(*) AS count FROM unit_embeddings GROUP BY namespace_id`)
@@ -17,7 +19,7 @@ func (a *audit) namespaces() {
 		vectors[c.ID] = c.Count
 	}
 	each(a, "namespaces", "*", "id", func(r namespaceRow) {
-		a.times("namespaces", itoa(r.ID), &r.CreatedAt)
+		a.times("namespaces", sqlite.Itoa(r.ID), &r.CreatedAt)
 		a.expect(r.Identity == r.embedder().String(), findVector, "namespaces", r.ID, "Its identity is not that of its embedder.")
 		a.expect(r.Vectors == vectors[r.ID], findVector, "namespaces", r.ID, "It holds %d vectors and counts %d.", vectors[r.ID], r.Vectors)
 		if r.serves() {
@@ -25,7 +27,7 @@ func (a *audit) namespaces() {
 			serving = r.Identity
 		}
 	})
-	generations, err := all[int64](a.db, `SELECT generation FROM vector_generation`)
+	generations, err := sqlite.All[int64](a.db, `SELECT generation FROM vector_generation`)
 	a.expect(err == nil && len(generations) == 1, findVector, "vector_generation", "", "There is no one generation of the vectors.")
 }
 
@@ -39,12 +41,12 @@ func (a *audit) vectors() {
 		ID                 *string
 	}
 	err := stream(a.db, func(r row) {
-		id := itoa(r.NamespaceID) + "/" + itoa(r.UnitN)
+		id := sqlite.Itoa(r.NamespaceID) + "/" + sqlite.Itoa(r.UnitN)
 		if r.Dimension == nil || r.ID == nil {
 			a.add(findVector, "unit_embeddings", id, "It is the vector of a unit, or in a namespace, that is not there.")
 			return
 		}
-		a.expect(intactVector(r.Vector, *r.Dimension), findVector, "unit_embeddings", id, "It cannot be read; deleted, it is made again.")
+		a.expect(codec.IntactVector(r.Vector, *r.Dimension), findVector, "unit_embeddings", id, "It cannot be read; deleted, it is made again.")
 	}, `SELECT e.namespace_id, e.unit_n, e.vector, s.dimension, u.id FROM unit_embeddings e
 		LEFT JOIN namespaces s ON s.id = e.namespace_id LEFT JOIN units u ON u.n = e.unit_n ORDER BY e.namespace_id, e.unit_n`)
 	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be read; deleted, they are made again.")
@@ -92,10 +94,10 @@ func (a *audit) retrievedElsewhere() {
 
 // strayRetrievals are of turns or chunks that are not there.
 func (a *audit) strayRetrievals() {
-	strays, err := all[struct{ TurnN, ChunkN int64 }](a.db, `SELECT r.turn_n, r.chunk_n FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
+	strays, err := sqlite.All[struct{ TurnN, ChunkN int64 }](a.db, `SELECT r.turn_n, r.chunk_n FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
 		LEFT JOIN turns t ON t.n = r.turn_n WHERE c.n IS NULL OR t.n IS NULL ORDER BY 1, 2`)
 	a.expect(err == nil, findUnreadable, "retrieved", "", "What was retrieved cannot be read.")
 	for _, r := range strays {
-		a.add(findForeignKey, "retrieved", itoa(r.TurnN)+"/"+itoa(r.ChunkN), "It is of a turn or a chunk that is not there.")
+		a.add(findForeignKey, "retrieved", sqlite.Itoa(r.TurnN)+"/"+sqlite.Itoa(r.ChunkN), "It is of a turn or a chunk that is not there.")
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // Each table of the transcript is checked by itself and against the replay.
@@ -45,7 +46,7 @@ func (a *audit) states() {
 // that rest on them.
 func (a *audit) summaryOf(r *stateRow) error {
 	if base, ok := a.decoded.get(text(r.ParentID)); ok && r.SummaryZ != nil {
-		value, err := unpackOn(base, r.SummaryZ)
+		value, err := codec.UnpackOn(base, r.SummaryZ)
 		r.Summary = string(value)
 		if err != nil {
 			return err
@@ -90,7 +91,7 @@ func (a *audit) message(turn, what string, role chat.Role, stored *string, hash 
 		a.expect(hash == nil, findContent, "turns", turn, "%s is gone.", what)
 		return
 	}
-	a.expect(bytes.Equal(hashBytes([]byte(*stored)), hash), findContent, "turns", turn, "%s does not match its hash.", what)
+	a.expect(bytes.Equal(codec.Hash([]byte(*stored)), hash), findContent, "turns", turn, "%s does not match its hash.", what)
 	_, err := decodeMessage(role, *stored)
 	a.expect(err == nil, findContent, "turns", turn, "%s cannot be read.", what)
 }
@@ -157,7 +158,7 @@ func (a *audit) step(r stepRow, requests *chainAudit) {
 	a.expect(err == nil && head.step().Outcome.Code != chat.CodeCorrupt, findContent, "steps", r.ID, "Its outcome, items or usage cannot be read.")
 	request, err := requests.decode(a, r.ID, r.RequestJSON)
 	a.expect(err == nil, findContent, "steps", r.ID, "Its request cannot be read.")
-	response, rerr := Unpack(r.ResponseJSON)
+	response, rerr := codec.Unpack(r.ResponseJSON)
 	a.expect(rerr == nil, findContent, "steps", r.ID, "Its response cannot be read.")
 	events, eerr := r.eventsSum()
 	a.expect(eerr == nil, findContent, "steps", r.ID, "Its raw events cannot be read.")
@@ -167,7 +168,7 @@ func (a *audit) step(r stepRow, requests *chainAudit) {
 func (a *audit) pins() {
 	each(a, "pins", "*", "id", func(r pinRow) {
 		a.times("pins", r.ID, &r.CreatedAt)
-		a.expect(bytes.Equal(r.ContentHash, hashBytes([]byte(r.Text))), findContent, "pins", r.ID, "Its text does not match its hash.")
+		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), findContent, "pins", r.ID, "Its text does not match its hash.")
 		a.have.Pins[r.ID] = r.toLedgerRecord()
 	})
 	each(a, "pin_orders", "*", "id", func(r pinOrderRow) {

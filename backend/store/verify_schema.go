@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"gorm.io/gorm"
+
+	"contextinfinity/backend/store/sqlite"
 )
 
 // schemaObject is a table, an index, a trigger or a view as SQLite keeps it.
@@ -16,7 +18,7 @@ type schemaObject struct{ Type, Name, TblName, SQL string }
 
 // schemaOf is all that the migrations make of a database, by name.
 func schemaOf(db *gorm.DB) (map[string]schemaObject, error) {
-	rows, err := all[schemaObject](db, `SELECT type, name, tbl_name, coalesce(sql, '') AS sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'`)
+	rows, err := sqlite.All[schemaObject](db, `SELECT type, name, tbl_name, coalesce(sql, '') AS sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'`)
 	out := make(map[string]schemaObject, len(rows))
 	for _, r := range rows {
 		out[r.Name] = r
@@ -41,7 +43,7 @@ func freshSchema() (_ map[string]schemaObject, err error) {
 }
 
 func makeSchema(steps fs.FS) (map[string]schemaObject, error) {
-	dir, err := os.MkdirTemp("", readingPrefix+"*")
+	dir, err := os.MkdirTemp("", sqlite.ReadingPrefix+"*")
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func makeSchema(steps fs.FS) (map[string]schemaObject, error) {
 		return nil, err
 	}
 	defer func() { _ = s.Close() }()
-	return schemaOf(s.reader)
+	return schemaOf(s.db.Reader)
 }
 
 // schema compares the tables, indexes and triggers with those of a new database: a flipped

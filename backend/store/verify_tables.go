@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strconv"
+
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // indexLine is a line of SQLite's integrity check about an index: with the number of a row
@@ -17,12 +20,12 @@ var indexLine = regexp.MustCompile(`^(?:row ([0-9]+) .*|wrong # of entries in) i
 func (a *audit) structure(line string) {
 	m := indexLine.FindStringSubmatch(line)
 	if m == nil {
-		a.add(findIntegrity, "", DatabaseFile, "%s", line)
+		a.add(findIntegrity, "", sqlite.DatabaseFile, "%s", line)
 		return
 	}
-	table, err := one[string](a.db, "index", m[2], `SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?`, m[2])
+	table, err := sqlite.One[string](a.db, "index", m[2], `SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?`, m[2])
 	if err != nil {
-		a.add(findIntegrity, "", DatabaseFile, "%s", line)
+		a.add(findIntegrity, "", sqlite.DatabaseFile, "%s", line)
 		return
 	}
 	id := ""
@@ -35,7 +38,7 @@ func (a *audit) structure(line string) {
 // counters: SQLite never gives a number again that it keeps here. One that is too low would
 // make it do so; one that is too high only makes it leave numbers out.
 func (a *audit) counters() {
-	rows, err := all[struct {
+	rows, err := sqlite.All[struct {
 		Name string
 		Seq  *int64
 	}](a.db, `SELECT name, seq FROM sqlite_sequence`)
@@ -47,7 +50,7 @@ func (a *audit) counters() {
 		}
 	}
 	for _, table := range []string{"jobs", "dictionaries", versionTable} {
-		newest, err := all[int64](a.db, `SELECT coalesce(max(id), 0) FROM `+table)
+		newest, err := sqlite.All[int64](a.db, `SELECT coalesce(max(id), 0) FROM `+table)
 		a.expect(err == nil, findUnreadable, table, "", "The table cannot be read.")
 		for _, n := range newest {
 			a.expect(have[table] >= n, findSequence, "sqlite_sequence", table, "It counts up to %d, and record %d is there.", have[table], n)
@@ -63,7 +66,7 @@ func (a *audit) counters() {
 func (a *audit) blobs() {
 	type record struct{ Hash, Content []byte }
 	err := stream(a.db, func(r record) {
-		a.expect(bytes.Equal(hashBytes(r.Content), r.Hash), findContent, "blobs", hex.EncodeToString(r.Hash), "It does not match its hash.")
+		a.expect(bytes.Equal(codec.Hash(r.Content), r.Hash), findContent, "blobs", hex.EncodeToString(r.Hash), "It does not match its hash.")
 	}, `SELECT hash, content FROM blobs`)
 	a.expect(err == nil, findUnreadable, "blobs", "", "The table cannot be read.")
 }

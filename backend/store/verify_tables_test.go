@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // How verification notices that a byte of a table changed.
@@ -30,6 +32,7 @@ var coverage = map[string]string{
 	"snapshots": byLedger, "blobs": byLedger, "retrieved": byLedger, "request_links": byLedger, "manifest_links": byLedger,
 	"tool_batches": byLedger, "tool_calls": byLedger, "tool_results": byLedger,
 	"jobs": byCopy, "metrics": byCopy, "import_keys": byCopy, "settings": byCopy, "drafts": byCopy, "tags": byCopy, "calibrations": byCopy,
+	"mcp_clients": byCopy, "mcp_grants": byCopy, "mcp_accesses": byCopy, "mcp_shown": byCopy, "mcp_notes": byCopy,
 	"receipts": byCopy, "pin_suggestions": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, versionTable: byCopy,
 	"tool_permissions": byCopy, "tool_definitions": byCopy, "tool_marks": byCopy,
 	"namespaces": byCheck, "unit_embeddings": byCheck, "sqlite_sequence": byCheck, "sqlite_schema": byCheck,
@@ -43,12 +46,12 @@ func TestEveryTableIsCovered(t *testing.T) {
 	f := newFixture(t)
 	f.everyTable(seed(f))
 	f.verifyClean()
-	tables, err := all[string](f.reader, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
+	tables, err := sqlite.All[string](f.db.Reader, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
 	f.ok(err)
 	f.allCopied()
 	pages := map[string][]int{}
 	for _, table := range tables {
-		if pages[table], err = all[int](f.reader, `SELECT pageno FROM dbstat WHERE name = ? AND pagetype IN ('leaf', 'overflow') AND unused < pgsize - 8`, table); err != nil {
+		if pages[table], err = sqlite.All[int](f.db.Reader, `SELECT pageno FROM dbstat WHERE name = ? AND pagetype IN ('leaf', 'overflow') AND unused < pgsize - 8`, table); err != nil {
 			t.Fatal(err)
 		}
 		if table == "units_fts_idx" && len(pages[table]) == 0 {
@@ -98,7 +101,7 @@ func (f *fixture) allCopied() {
 		if how != byCopy {
 			continue
 		}
-		lacking, err := all[string](f.reader, `SELECT name FROM pragma_table_xinfo(?) WHERE name NOT IN
+		lacking, err := sqlite.All[string](f.db.Reader, `SELECT name FROM pragma_table_xinfo(?) WHERE name NOT IN
 			(SELECT coalesce(name, '') FROM pragma_index_xinfo(?))`, table, "idx_"+table+"_copy")
 		f.ok(err)
 		if len(lacking) > 0 {
@@ -116,7 +119,7 @@ func (f *fixture) everyTable(d seeded) {
 	_, tooled := f.session("tooled")
 	f.answerWithTools(tooled.ID, "write it down", `{"path":"a"}`, "it is written", "I wrote it down.")
 	f.proposes(f.accept(tooled.ID, "and that"), "I write that too.", `{"path":"b"}`)
-	sessions, err := all[string](f.reader, `SELECT id FROM sessions`)
+	sessions, err := sqlite.All[string](f.db.Reader, `SELECT id FROM sessions`)
 	f.ok(err)
 	for _, id := range sessions {
 		f.takeSnapshot(id)
@@ -127,12 +130,17 @@ func (f *fixture) everyTable(d seeded) {
 		`INSERT INTO import_keys VALUES ('chatgpt', 'conversation/1', '` + string(d.Session.ID) + `', '` + string(d.Turns[0].ID) + `', '` + stamp + `')`,
 		`INSERT INTO pin_suggestions VALUES ('01J00000000000000000000000', '` + string(d.Session.ID) + `', '` + string(d.Main.ID) + `', '` + string(d.Turns[0].ID) + `', 1, 0, 5, NULL, NULL)`,
 		`INSERT INTO receipts VALUES ('01J00000000000000000000001', 'session 01J00000000000000000000002', '` + stamp + `', '{"erased":[]}', '[]')`,
+		`INSERT INTO mcp_clients VALUES ('Zed', 'chosen', 1, 'a hash', '` + stamp + `', 'Zed 1.0', '` + stamp + `', '` + stamp + `')`,
+		`INSERT INTO mcp_grants VALUES ('Zed', '` + string(d.Session.ID) + `', '')`,
+		`INSERT INTO mcp_accesses VALUES (7, '` + stamp + `', 'Zed', 'search_memory', 'the deadline', 'answered', 2)`,
+		`INSERT INTO mcp_shown VALUES (7, '` + string(d.Session.ID) + `', '` + string(d.Turns[0].ID) + `', 0)`,
+		`INSERT INTO mcp_notes VALUES ('Zed', 'key', '` + string(d.Session.ID) + `', '` + string(d.Turns[0].ID) + `', '` + stamp + `')`,
 		`UPDATE files SET text = 'what was read from it' WHERE turn_id IS NULL`,
 	} {
-		f.ok(f.writer.Exec(sql).Error)
+		f.ok(f.db.Writer.Exec(sql).Error)
 	}
 	content := []byte("a record that stands whole")
-	f.ok(f.writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, hashBytes(content), len(content), stamp, content).Error)
+	f.ok(f.db.Writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, codec.Hash(content), len(content), stamp, content).Error)
 	f.clock.Advance(time.Second)
 }
 
@@ -155,7 +163,7 @@ func rowByte(whole []byte, pages []int, random *rand.Rand) int {
 // flip flips bits of a byte of a database: nil if that is found, else what reads otherwise.
 func (f *fixture) flip(whole []byte, want map[string]string, at int, bit byte) []string {
 	f.Helper()
-	path := filepath.Join(f.TempDir(), DatabaseFile)
+	path := filepath.Join(f.TempDir(), sqlite.DatabaseFile)
 	flipped := bytes.Clone(whole)
 	flipped[at] ^= bit
 	f.ok(os.WriteFile(path, flipped, 0o600))
@@ -174,7 +182,7 @@ func TestCountersThatAreTooLow(t *testing.T) {
 		`DELETE FROM sqlite_sequence WHERE name = '` + versionTable + `'`:        versionTable,
 		`UPDATE sqlite_sequence SET seq = 0 WHERE name = '` + versionTable + `'`: versionTable,
 	} {
-		db := f.writer.Begin()
+		db := f.db.Writer.Begin()
 		f.ok(db.Exec(sql).Error)
 		a := newAudit()
 		a.db = db

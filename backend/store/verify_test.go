@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 func TestVerifyIsCleanOnEverything(t *testing.T) {
@@ -163,7 +164,7 @@ func TestVerifyNamesEachCorruption(t *testing.T) {
 	f.unguard()
 	for _, c := range corruptions {
 		t.Run(c.name, func(t *testing.T) {
-			db := f.writer.Begin()
+			db := f.db.Writer.Begin()
 			defer db.Rollback() // the next case finds the database whole
 			for _, sql := range c.sql {
 				f.ok(db.Exec(names.Replace(sql)).Error)
@@ -195,7 +196,7 @@ func TestDamageLeavesTheRestReadable(t *testing.T) {
 		case "user message not JSON", "answer torn", "request torn", "items not JSON", "event payload torn", "draft not JSON",
 			"unit rewritten past the index", "fork point moved", "epoch changed", "chunk rewritten", "pin rewritten":
 			for _, sql := range c.sql {
-				f.ok(f.writer.Exec(names.Replace(sql)).Error)
+				f.ok(f.db.Writer.Exec(names.Replace(sql)).Error)
 			}
 			applied++
 		}
@@ -218,7 +219,7 @@ func TestDamageLeavesTheRestReadable(t *testing.T) {
 func (f *fixture) unguard() {
 	f.Helper()
 	for _, sql := range []string{`PRAGMA foreign_keys = OFF`, `PRAGMA ignore_check_constraints = ON`} {
-		f.ok(f.writer.Exec(sql).Error)
+		f.ok(f.db.Writer.Exec(sql).Error)
 	}
 }
 
@@ -234,13 +235,13 @@ func (f *fixture) names(d seeded) replacer {
 	}
 	pairs = append(pairs, "$SUM", d.Summaries[0].ID, "$WIDE", d.Summaries[2].ID, "$EARLY", string(d.Early.ID))
 	for i, st := range d.States {
-		pairs = append(pairs, "$REST"+itoa(int64(i)), string(st.ID))
+		pairs = append(pairs, "$REST"+sqlite.Itoa(int64(i)), string(st.ID))
 	}
 	for i, step := range d.Linked {
-		pairs = append(pairs, "$REQ"+itoa(int64(i)), string(step.ID), "$MAN"+itoa(int64(i)), string(d.Manifests[i]))
+		pairs = append(pairs, "$REQ"+sqlite.Itoa(int64(i)), string(step.ID), "$MAN"+sqlite.Itoa(int64(i)), string(d.Manifests[i]))
 	}
 	for i, turn := range d.Turns {
-		pairs = append(pairs, "$T"+itoa(int64(i+1)), string(turn.ID))
+		pairs = append(pairs, "$T"+sqlite.Itoa(int64(i+1)), string(turn.ID))
 	}
 	for name, query := range map[string]string{
 		"$RESTING": `SELECT session_id || '/' || event_seq FROM events WHERE type = 'state_committed' AND entity_id = '` + string(d.States[2].ID) + `'`,
@@ -250,7 +251,7 @@ func (f *fixture) names(d seeded) replacer {
 		"$CHUNK":   `SELECT id FROM chunks WHERE source_turn = '` + string(d.Turns[0].ID) + `' ORDER BY ordinal LIMIT 1`,
 		"$UNIT":    `SELECT id FROM units WHERE turn_id = '` + string(d.Turns[1].ID) + `' ORDER BY n LIMIT 1`,
 	} {
-		id, err := one[string](f.reader, name, "", query)
+		id, err := sqlite.One[string](f.db.Reader, name, "", query)
 		f.ok(err)
 		pairs = append(pairs, name, id)
 	}
@@ -272,7 +273,7 @@ func copied(t *testing.T, master string) *fixture {
 	f := &fixture{TB: t, ctx: t.Context(), dir: t.TempDir()}
 	data, err := os.ReadFile(master)
 	f.ok(err)
-	f.ok(os.WriteFile(filepath.Join(f.dir, DatabaseFile), data, 0o600))
+	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.DatabaseFile), data, 0o600))
 	s, err := Open(f.ctx, Options{DataDir: f.dir})
 	f.ok(err)
 	f.Store = s
@@ -310,7 +311,7 @@ func TestDamagedMessageStandsIsolated(t *testing.T) {
 	f.full(b.ID, "one", "first answer")
 	hurt := f.full(b.ID, "two", "second answer")
 	f.full(b.ID, "three", "third answer")
-	f.ok(f.writer.Exec(`UPDATE turns SET user_message_json = '{"role":"user","blo' WHERE id = ?`, hurt.ID).Error)
+	f.ok(f.db.Writer.Exec(`UPDATE turns SET user_message_json = '{"role":"user","blo' WHERE id = ?`, hurt.ID).Error)
 	turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: b.ID})
 	f.ok(err)
 	if len(turns) != 3 || turns[1].Failure == nil || turns[1].Failure.Code != chat.CodeCorrupt || !strings.Contains(turns[1].Failure.Message, string(hurt.ID)) {
@@ -325,7 +326,7 @@ func TestDamagedMessageStandsIsolated(t *testing.T) {
 func TestVerifyAfterASearch(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("s")
-	pool, err := f.reader.DB()
+	pool, err := f.db.Reader.DB()
 	f.ok(err)
 	pool.SetMaxOpenConns(1)
 	say := func(times int) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 // toolBatches checks the batches of the tool journal: one that is open belongs to a turn
@@ -37,7 +38,7 @@ func (a *audit) toolCalls() {
 			a.add(findContent, "tool_results", r.ToolCallID, "It cannot be read.")
 			a.lost("tool_calls", r.ToolCallID)
 		}
-		a.expect(err != nil || bytes.Equal(r.ContentHash, hashBytes(content)), findContent, "tool_results", r.ToolCallID, "It does not match its hash.")
+		a.expect(err != nil || bytes.Equal(r.ContentHash, codec.Hash(content)), findContent, "tool_results", r.ToolCallID, "It does not match its hash.")
 		results[r.ToolCallID] = stored{r, content}
 	})
 	each(a, "tool_calls", "*", "batch_id, ordinal", func(r callRow) {

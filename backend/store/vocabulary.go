@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // maxVocabulary bounds how many words of the index are read for one term.
@@ -20,7 +21,7 @@ const maxVocabulary = 100_000
 func (s *Store) Vocabulary(ctx context.Context, term string, letters, margin int) (token string, known []chat.TermCount, err error) {
 	tokens, err := s.tokens.split(ctx, []string{term})
 	if err != nil {
-		return "", nil, mapError("search.vocabulary", err)
+		return "", nil, sqlite.MapError("search.vocabulary", err)
 	}
 	if len(tokens[0]) != 1 {
 		return "", nil, nil
@@ -34,7 +35,7 @@ func (s *Store) Vocabulary(ctx context.Context, term string, letters, margin int
 	next := slices.Clone(beginning)
 	next[len(next)-1]++
 	err = s.read(ctx, "search.vocabulary", func(db *gorm.DB) error {
-		known, err = all[chat.TermCount](db, `SELECT term, doc AS units FROM (SELECT term, doc FROM units_vocab WHERE term >= ? AND term < ? LIMIT ?)
+		known, err = sqlite.All[chat.TermCount](db, `SELECT term, doc AS units FROM (SELECT term, doc FROM units_vocab WHERE term >= ? AND term < ? LIMIT ?)
 			WHERE length(term) BETWEEN ? AND ?`, string(beginning), string(next), maxVocabulary, len(runes)-margin, len(runes)+margin)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // LogBytes is how large the write-ahead log is on disk.
@@ -24,14 +25,14 @@ func (s *Store) LogBytes() int64 {
 // takes. The log is used from its beginning again; its file stays as large as it is.
 func (s *Store) CheckpointSome(ctx context.Context) error {
 	const op = "store.checkpoint"
-	if s.writer == nil {
+	if s.db.Writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
 	err := faults.Point("store.checkpoint_some")
 	if err == nil {
-		err = s.writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(PASSIVE)`).Error
+		err = s.db.Writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(PASSIVE)`).Error
 	}
-	return mapError(op, err)
+	return sqlite.MapError(op, err)
 }
 
 // idlePatience bounds how long emptying the log waits for readers, in milliseconds.
@@ -44,28 +45,28 @@ func (s *Store) CheckpointIdle(ctx context.Context) error {
 	if err := s.CheckpointSome(ctx); err != nil {
 		return err
 	}
-	err := s.writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
+	err := s.db.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
 		var patience int
 		if err := db.Raw(`PRAGMA busy_timeout`).Scan(&patience).Error; err != nil {
 			return err
 		}
-		defer db.WithContext(context.WithoutCancel(ctx)).Exec(`PRAGMA busy_timeout = ` + itoa(int64(patience)))
-		if err := db.Exec(`PRAGMA busy_timeout = ` + itoa(idlePatience)).Error; err != nil {
+		defer db.WithContext(context.WithoutCancel(ctx)).Exec(`PRAGMA busy_timeout = ` + sqlite.Itoa(int64(patience)))
+		if err := db.Exec(`PRAGMA busy_timeout = ` + sqlite.Itoa(idlePatience)).Error; err != nil {
 			return err
 		}
 		return db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
 	})
-	return mapError("store.checkpoint", err)
+	return sqlite.MapError("store.checkpoint", err)
 }
 
 // Changes counts the rows that this program has written since opening: as long as it
 // stays, there is nothing new to look after.
 func (s *Store) Changes(ctx context.Context) (int64, error) {
 	const op = "store.changes"
-	if s.writer == nil {
+	if s.db.Writer == nil {
 		return 0, chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
 	var n int64
-	err := mapError(op, s.writer.WithContext(ctx).Raw(`SELECT total_changes()`).Scan(&n).Error)
+	err := sqlite.MapError(op, s.db.Writer.WithContext(ctx).Raw(`SELECT total_changes()`).Scan(&n).Error)
 	return n, err
 }

@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/embedding/local"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // p95 times each of some calls and reports the time that 95 of 100 stay below.
@@ -34,10 +35,10 @@ func (f *fixture) forks(main chat.Branch, turns, n int) {
 	for i := range n {
 		at := int64((i+1)*turns/(n+1) + 1)
 		id, turn := fmt.Sprintf("%s-f%04d", main.ID, i), fmt.Sprintf("%s-%08d", main.ID, at)
-		f.ok(f.writer.Exec(`INSERT INTO branches (id, session_id, created_at, parent_branch, fork_turn, fork_seq, base_state, head_state, head_seq, label)
+		f.ok(f.db.Writer.Exec(`INSERT INTO branches (id, session_id, created_at, parent_branch, fork_turn, fork_seq, base_state, head_state, head_seq, label)
 			VALUES (?, ?, '2026-01-02T03:04:06.000Z', ?, ?, ?, ?, ?, 0, ?)`, id, main.SessionID, main.ID, turn, at, main.BaseState, main.BaseState,
 			fmt.Sprintf("fork %d", i)).Error)
-		f.ok(f.writer.Exec(`INSERT INTO turns (id, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status, primary_provider,
+		f.ok(f.db.Writer.Exec(`INSERT INTO turns (id, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status, primary_provider,
 			  primary_model, created_at, updated_at, user_hash, assistant_hash, user_message_json, final_assistant_message_json)
 			SELECT ? || '-' || t.turn_seq, session_id, ?, turn_seq, state_before, state_after, phase, outcome, index_status, primary_provider,
 			  primary_model, created_at, updated_at, user_hash, assistant_hash, user_message_json, final_assistant_message_json
@@ -114,7 +115,7 @@ func BenchmarkColdStartData(b *testing.B) {
 		b.Skip("-into DIRECTORY is not given")
 	}
 	f := &fixture{TB: b, ctx: b.Context(), clock: clock.NewFake(start), dir: *into}
-	f.ok(os.WriteFile(filepath.Join(f.dir, DatabaseFile), template(), 0o600))
+	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.DatabaseFile), template(), 0o600))
 	f.open()
 	for i := range 1000 {
 		_, branch := f.session(fmt.Sprintf("session %d", i))

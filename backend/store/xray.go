@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // PinsByID reads pin versions, standing or not, in the order asked. One that
@@ -16,7 +17,7 @@ func (s *Store) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, err
 	}
 	byID := map[chat.PinID]chat.Pin{}
 	err := s.read(ctx, "pin.read", func(db *gorm.DB) error {
-		rows, err := all[pinRow](db, `SELECT * FROM pins WHERE id IN ?`, ids)
+		rows, err := sqlite.All[pinRow](db, `SELECT * FROM pins WHERE id IN ?`, ids)
 		for _, r := range rows {
 			byID[chat.PinID(r.ID)] = pinned{pinRow: r}.pin(0)
 		}
@@ -37,7 +38,7 @@ func (s *Store) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, err
 func (s *Store) PreparedTurns(ctx context.Context) ([]chat.TurnID, error) {
 	var ids []chat.TurnID
 	err := s.read(ctx, "turn.list", func(db *gorm.DB) (err error) {
-		ids, err = all[chat.TurnID](db, `SELECT id FROM turns WHERE manifest IS NOT NULL ORDER BY created_at, id`)
+		ids, err = sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE manifest IS NOT NULL ORDER BY created_at, id`)
 		return err
 	})
 	return ids, err

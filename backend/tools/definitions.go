@@ -55,6 +55,13 @@ func (v *view) collect(builtin, servers []Source) {
 		v.sources[s.Name()] = s
 		v.collectServer(s)
 	}
+	for _, s := range slices.Concat(builtin, servers) {
+		if c, ok := s.(Complaining); ok {
+			for _, p := range c.Problems() {
+				v.problems = append(v.problems, Problem{s.Name(), p.Tool, p.Message})
+			}
+		}
+	}
 	v.refuseSameNames()
 }
 

@@ -111,6 +111,7 @@ type Message struct {
 	Branch     chat.BranchID
 	Content    chat.Message
 	Model      string // configured name; empty: the session's, else the default
+	Effort     string // of this message; empty: the session's
 	Incomplete IncompletePolicy
 	RetryOf    chat.TurnID
 	// FromDraft: the text was the branch's draft, which the acceptance clears.
@@ -143,6 +144,9 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 	model, err := e.modelFor(ctx, m.Branch, m.Model)
 	if err != nil {
 		return nil, err
+	}
+	if m.Effort != "" {
+		model.Endpoint.Effort = m.Effort
 	}
 	if m.Content, err = e.freeze(ctx, m.Content, model); err != nil {
 		return nil, err

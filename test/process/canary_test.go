@@ -18,7 +18,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
-	"contextinfinity/backend/store"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/test/harness"
 )
 
@@ -222,7 +222,7 @@ func notInValues(t *testing.T, db []byte) int {
 	eachPayload(db, func(payload []byte) {
 		notIn(t, "a database row", string(payload))
 		eachBlob(payload, func(blob []byte) {
-			plain, err := store.Unpack(blob)
+			plain, err := codec.Unpack(blob)
 			if err != nil {
 				return // not a packed column: a hash
 			}

@@ -51,6 +51,7 @@ var transactions = []string{
 	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
 	"session.settings", "tool.propose", "tool.decide", "tool.start", "tool.end", "tool.commit", "tool.abandon",
 	"permission.put", "permission.drop", "definition.accept", "mark.put",
+	"client.see", "client.allow", "client.forget", "client.token", "access.record", "access.clear", "note.add",
 }
 
 func ofTransactions() []string {

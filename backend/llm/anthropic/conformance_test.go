@@ -3,6 +3,7 @@ package anthropic
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -53,6 +54,36 @@ func recorded(reason string, parts ...[]string) []chat.RawEvent {
 	return llmtest.Events(append(all, because(reason), stop)...)
 }
 
+// step is an answer within a turn that calls tools.
+func step(s llmtest.ToolStep) []chat.RawEvent {
+	events := []string{strings.Replace(started, "resp_1", s.ID, 1)}
+	n := 0
+	block := func(start string, deltas ...string) {
+		events = append(events, startBlock(n, start))
+		events = append(append(events, deltas...), stopBlock(n))
+		n++
+	}
+	if s.Thought != "" {
+		block(`{"type":"thinking","thinking":"","signature":""}`, blockDelta(n, "thinking_delta", "thinking", fmt.Sprintf("%q", s.Thought)),
+			blockDelta(n, "signature_delta", "signature", `"c2ln"`))
+	}
+	if s.Text != "" {
+		block(`{"type":"text","text":""}`, blockDelta(n, "text_delta", "text", fmt.Sprintf("%q", s.Text)))
+	}
+	for _, call := range s.Calls {
+		var deltas []string
+		for _, piece := range call.Pieces {
+			deltas = append(deltas, blockDelta(n, "input_json_delta", "partial_json", fmt.Sprintf("%q", piece)))
+		}
+		block(fmt.Sprintf(`{"type":"tool_use","id":%q,"name":%q,"input":{}}`, call.ID, call.Name), deltas...)
+	}
+	reason := "end_turn"
+	if len(s.Calls) > 0 {
+		reason = "tool_use"
+	}
+	return llmtest.Events(append(events, because(reason), stop)...)
+}
+
 var harness = llmtest.Harness{
 	New: func(c *http.Client) llm.Provider { return New(c) },
 	Endpoint: func(base string) llm.Endpoint {
@@ -94,6 +125,7 @@ var harness = llmtest.Harness{
 		DuplicateStart: llmtest.Events(append(append([]string{started, started}, textAt(0, `"Once."`)...), because("end_turn"), stop)...),
 		Truncated:      recorded("max_tokens", textAt(0, `"Cut"`)),
 		Whole:          `{"id":"resp_1","type":"message","role":"assistant","model":"m-1","content":[{"type":"text","text":"Hello, whole"}],"stop_reason":"end_turn","usage":{"input_tokens":8,"output_tokens":5}}`,
+		Step:           step,
 		ErrorBody: func(code, words string) string {
 			if code == "" {
 				code = "invalid_request_error"

@@ -14,7 +14,7 @@ import (
 // prompt at the top level (SRD 11.3), cache breakpoints at the end of the tools, of the
 // system prompt, of the stable prefix and of the steps so far, and provider_options over it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -169,10 +169,23 @@ func encodeMessages(groups []wire.Group) ([]any, cacheableBlocks) {
 			content = append(content, block)
 		}
 		if len(content) > 0 {
-			messages = append(messages, map[string]any{"role": string(g.Role), "content": content})
+			messages = say(messages, g.Role, content)
 		}
 	}
 	return messages, cacheable
+}
+
+// say adds what a side says. Where nothing of what the other side said between can be sent,
+// it goes on from what it said before.
+func say(messages []any, role chat.Role, content []any) []any {
+	if len(messages) > 0 {
+		last, _ := messages[len(messages)-1].(map[string]any)
+		if before, ok := last["content"].([]any); ok && last["role"] == string(role) {
+			last["content"] = append(before, content...)
+			return messages
+		}
+	}
+	return append(messages, map[string]any{"role": string(role), "content": content})
 }
 
 // hostedHead is what pairs a call that the provider ran with its result.

@@ -37,6 +37,28 @@ func stream(reason string, deltas ...string) []chat.RawEvent {
 	return llmtest.Events(append(all, finished(reason), counts, "[DONE]")...)
 }
 
+// step is an answer within a turn that calls tools.
+func step(s llmtest.ToolStep) []chat.RawEvent {
+	var deltas []string
+	if s.Thought != "" {
+		deltas = append(deltas, fmt.Sprintf(`{"reasoning_content":%q}`, s.Thought))
+	}
+	if s.Text != "" {
+		deltas = append(deltas, content(fmt.Sprintf("%q", s.Text)))
+	}
+	for i, call := range s.Calls {
+		deltas = append(deltas, fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":""}}]}`, i, call.ID, call.Name))
+		for _, piece := range call.Pieces {
+			deltas = append(deltas, fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":%q}}]}`, i, piece))
+		}
+	}
+	reason := "stop"
+	if len(s.Calls) > 0 {
+		reason = "tool_calls"
+	}
+	return stream(reason, deltas...)
+}
+
 var harness = llmtest.Harness{
 	New: func(c *http.Client) llm.Provider { return New(c) },
 	Endpoint: func(base string) llm.Endpoint {
@@ -63,6 +85,7 @@ var harness = llmtest.Harness{
 		DuplicateStart: append(llmtest.Events(piece(role)), stream("stop", content(`"Once."`))...),
 		Truncated:      stream("length", content(`"Cut"`)),
 		Whole:          `{"id":"resp_1","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello, whole"},"finish_reason":"stop"}],"usage":{"prompt_tokens":12,"completion_tokens":5}}`,
+		Step:           step,
 		ErrorBody: func(code, message string) string {
 			return fmt.Sprintf(`{"error":{"message":%q,"type":"error","code":%q}}`, message, code)
 		},

@@ -139,7 +139,7 @@ func (d *decoder) message(m messageBody) []llm.Delta {
 	deltas = append(deltas, d.append(&d.refusal, wire.PartRefusal, m.Refusal)...)
 	for i, raw := range m.ToolCalls {
 		var call callBody
-		if wire.Decodes(raw, &call) {
+		if len(raw) > 0 && raw[0] == '{' && wire.Decodes(raw, &call) {
 			deltas = append(deltas, d.call(i, call, raw)...)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // provider_options over it. The output limit is max_tokens, which every server
 // knows; options that set max_completion_tokens replace it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+	groups, err := wire.Conversation(r, Name, wire.ShortIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func resultText(b chat.ToolResult) string {
 	}
 	text = strings.TrimPrefix(text, "\n")
 	if b.IsError {
-		return strings.TrimRight("[Error] "+text, " ")
+		return wire.ErrorMark + text
 	}
 	return text
 }

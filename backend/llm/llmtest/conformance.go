@@ -27,6 +27,8 @@ type Wire struct {
 	Truncated      []chat.RawEvent // "Cut" then the output limit
 	Surrogates     []chat.RawEvent // "🌍" cut in two between deltas, whole only together
 	Whole          string          // "Hello, whole" unstreamed
+	// Step is an answer within a turn that calls tools.
+	Step func(ToolStep) []chat.RawEvent
 
 	// TerminalEvents is how many events at the end of Text make its end.
 	TerminalEvents int
@@ -64,6 +66,8 @@ func Conformance(t *testing.T, h Harness) {
 	s := &suite{Harness: h, provider: h.New(client)}
 	t.Run("answers", s.answers)
 	t.Run("tools", s.tools)
+	t.Run("turns with tools", s.cycles)
+	t.Run("tools or continuity refused", s.refusals)
 	t.Run("failures inside a stream", s.streamFailures)
 	t.Run("failures before a stream", s.httpFailures)
 	t.Run("connection", s.connection)

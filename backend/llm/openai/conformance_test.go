@@ -3,6 +3,7 @@ package openai
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -49,6 +50,33 @@ func said(deltas ...string) []chat.RawEvent {
 	return llmtest.Events(append(events, completed(""))...)
 }
 
+// step is an answer within a turn that calls tools.
+func step(s llmtest.ToolStep) []chat.RawEvent {
+	events := []string{strings.Replace(created, "resp_1", s.ID, 1)}
+	n := 0
+	if s.Thought != "" {
+		events = append(events, added(n, `{"type":"reasoning","id":"rs_1","summary":[]}`),
+			done(n, fmt.Sprintf(`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":%q}],"encrypted_content":"gAAA"}`, s.Thought)))
+		n++
+	}
+	if s.Text != "" {
+		events = append(events, added(n, textItem(n, "")), delta(n, fmt.Sprintf("%q", s.Text)), done(n, textItem(n, s.Text)))
+		n++
+	}
+	for _, call := range s.Calls {
+		item := func(args string) string {
+			return fmt.Sprintf(`{"type":"function_call","id":"fc_%s","call_id":%q,"name":%q,"arguments":%q,"status":"completed"}`, call.ID, call.ID, call.Name, args)
+		}
+		events = append(events, added(n, item("")))
+		for _, piece := range call.Pieces {
+			events = append(events, fmt.Sprintf(`{"type":"response.function_call_arguments.delta","output_index":%d,"delta":%q}`, n, piece))
+		}
+		events = append(events, done(n, item(strings.Join(call.Pieces, ""))))
+		n++
+	}
+	return llmtest.Events(append(events, strings.Replace(completed(""), "resp_1", s.ID, 1))...)
+}
+
 var harness = llmtest.Harness{
 	New: func(c *http.Client) llm.Provider { return New(c) },
 	Endpoint: func(base string) llm.Endpoint {
@@ -91,6 +119,7 @@ var harness = llmtest.Harness{
 		Truncated: llmtest.Events(created, added(0, emptyMessage), delta(0, `"Cut"`),
 			`{"type":"response.incomplete","response":{"id":"resp_1","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[]}}`),
 		Whole: `{"id":"resp_1","object":"response","model":"m-1","status":"completed","output":[` + textItem(0, "Hello, whole") + `],` + usageIn + `}`,
+		Step:  step,
 		ErrorBody: func(code, message string) string {
 			return fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","param":null,"code":%q}}`, message, code)
 		},

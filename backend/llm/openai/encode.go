@@ -12,7 +12,7 @@ import (
 // Encode implements llm.Provider: the body of POST /responses with the
 // parameters SRD 11.2 wants explicit, and provider_options over it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,9 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	if ep.Effort != "" {
 		body["reasoning"] = map[string]any{"effort": ep.Effort}
 	}
-	if !ep.Store && reasons(ep) {
-		// Without storage this is the only way to hand reasoning back.
+	if reasons(ep) && (!ep.Store || len(wire.Definitions(r)) > 0) {
+		// Without storage, and where a turn goes on after the server has forgotten what it
+		// stored, this is the only way to hand reasoning back.
 		body["include"] = []any{"reasoning.encrypted_content"}
 	}
 	body = wire.Merge(body, ep.Options)
@@ -231,8 +232,13 @@ func (in *input) outputType(callID string) string {
 	return "function_call_output"
 }
 
+// encodeOutput is a result as text, or as a list if there are images in it.
 func encodeOutput(b chat.ToolResult) any {
 	var parts []any
+	mark := ""
+	if b.IsError {
+		mark = wire.ErrorMark
+	}
 	onlyText := true
 	for _, c := range b.Content {
 		switch c := c.(type) {
@@ -246,7 +252,10 @@ func encodeOutput(b chat.ToolResult) any {
 		}
 	}
 	if onlyText {
-		return b.Content.RenderedText()
+		return mark + b.Content.RenderedText()
+	}
+	if mark != "" {
+		parts = append([]any{map[string]any{"type": "input_text", "text": mark}}, parts...)
 	}
 	return parts
 }

@@ -194,6 +194,96 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class ModelView {
+	    name: string;
+	    provider: string;
+	    modelId: string;
+	    baseUrl: string;
+	    apiKeyEnv: string;
+	    contextLimit: number;
+	    maxOutput: number;
+	    limitSource: string;
+	    ceiling: number;
+	    stream: boolean;
+	    allowPlainHttp: boolean;
+	    usable: boolean;
+	    why: string;
+	    default: boolean;
+	    builtIn: boolean;
+	    options: string;
+	    images: string;
+	    tools: string;
+	    reasoning: string;
+	    favourite: boolean;
+	    priceInput: number;
+	    priceCached: number;
+	    priceOutput: number;
+	    priceSource: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ModelView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.provider = source["provider"];
+	        this.modelId = source["modelId"];
+	        this.baseUrl = source["baseUrl"];
+	        this.apiKeyEnv = source["apiKeyEnv"];
+	        this.contextLimit = source["contextLimit"];
+	        this.maxOutput = source["maxOutput"];
+	        this.limitSource = source["limitSource"];
+	        this.ceiling = source["ceiling"];
+	        this.stream = source["stream"];
+	        this.allowPlainHttp = source["allowPlainHttp"];
+	        this.usable = source["usable"];
+	        this.why = source["why"];
+	        this.default = source["default"];
+	        this.builtIn = source["builtIn"];
+	        this.options = source["options"];
+	        this.images = source["images"];
+	        this.tools = source["tools"];
+	        this.reasoning = source["reasoning"];
+	        this.favourite = source["favourite"];
+	        this.priceInput = source["priceInput"];
+	        this.priceCached = source["priceCached"];
+	        this.priceOutput = source["priceOutput"];
+	        this.priceSource = source["priceSource"];
+	    }
+	}
+	export class AddedModel {
+	    name: string;
+	    models: ModelView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new AddedModel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.models = this.convertValues(source["models"], ModelView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class AttachPart {
 	    branchId: string;
 	    name: string;
@@ -1250,6 +1340,32 @@ export namespace api {
 	
 	
 	
+	export class CostView {
+	    turn: string;
+	    session: string;
+	    month: string;
+	    estimate: boolean;
+	    pricesDate: string;
+	    unpriced: number;
+	    budget: string;
+	    state: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new CostView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turn = source["turn"];
+	        this.session = source["session"];
+	        this.month = source["month"];
+	        this.estimate = source["estimate"];
+	        this.pricesDate = source["pricesDate"];
+	        this.unpriced = source["unpriced"];
+	        this.budget = source["budget"];
+	        this.state = source["state"];
+	    }
+	}
 	export class CountedNote {
 	    text: string;
 	    count: number;
@@ -2509,48 +2625,7 @@ export namespace api {
 		    return a;
 		}
 	}
-	export class ModelView {
-	    name: string;
-	    provider: string;
-	    modelId: string;
-	    baseUrl: string;
-	    apiKeyEnv: string;
-	    contextLimit: number;
-	    maxOutput: number;
-	    limitSource: string;
-	    ceiling: number;
-	    stream: boolean;
-	    allowPlainHttp: boolean;
-	    usable: boolean;
-	    why: string;
-	    default: boolean;
-	    builtIn: boolean;
-	    options: string;
 	
-	    static createFrom(source: any = {}) {
-	        return new ModelView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.name = source["name"];
-	        this.provider = source["provider"];
-	        this.modelId = source["modelId"];
-	        this.baseUrl = source["baseUrl"];
-	        this.apiKeyEnv = source["apiKeyEnv"];
-	        this.contextLimit = source["contextLimit"];
-	        this.maxOutput = source["maxOutput"];
-	        this.limitSource = source["limitSource"];
-	        this.ceiling = source["ceiling"];
-	        this.stream = source["stream"];
-	        this.allowPlainHttp = source["allowPlainHttp"];
-	        this.usable = source["usable"];
-	        this.why = source["why"];
-	        this.default = source["default"];
-	        this.builtIn = source["builtIn"];
-	        this.options = source["options"];
-	    }
-	}
 	export class MovePreview {
 	    from: string;
 	    to: string;
@@ -2569,6 +2644,36 @@ export namespace api {
 	        this.bytes = source["bytes"];
 	        this.free = source["free"];
 	        this.reason = source["reason"];
+	    }
+	}
+	export class OfferView {
+	    modelId: string;
+	    configured: string;
+	    window: number;
+	    maxOutput: number;
+	    images: string;
+	    tools: string;
+	    reasoning: string;
+	    priceInput: number;
+	    priceOutput: number;
+	    priceSource: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new OfferView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.modelId = source["modelId"];
+	        this.configured = source["configured"];
+	        this.window = source["window"];
+	        this.maxOutput = source["maxOutput"];
+	        this.images = source["images"];
+	        this.tools = source["tools"];
+	        this.reasoning = source["reasoning"];
+	        this.priceInput = source["priceInput"];
+	        this.priceOutput = source["priceOutput"];
+	        this.priceSource = source["priceSource"];
 	    }
 	}
 	export class PendingView {
@@ -2636,6 +2741,317 @@ export namespace api {
 	    }
 	}
 	
+	export class PlaceView {
+	    id: string;
+	    name: string;
+	    protocol: string;
+	    baseUrl: string;
+	    env: string;
+	    local: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new PlaceView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.protocol = source["protocol"];
+	        this.baseUrl = source["baseUrl"];
+	        this.env = source["env"];
+	        this.local = source["local"];
+	    }
+	}
+	export class PresetView {
+	    id: string;
+	    name: string;
+	    protocol: string;
+	    baseUrl: string;
+	    env: string;
+	    local: boolean;
+	    note: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new PresetView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.protocol = source["protocol"];
+	        this.baseUrl = source["baseUrl"];
+	        this.env = source["env"];
+	        this.local = source["local"];
+	        this.note = source["note"];
+	    }
+	}
+	export class ProgramShownView {
+	    sessionId: string;
+	    session: string;
+	    turnId: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramShownView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.sessionId = source["sessionId"];
+	        this.session = source["session"];
+	        this.turnId = source["turnId"];
+	    }
+	}
+	export class ProgramAccessView {
+	    id: number;
+	    at: number;
+	    client: string;
+	    tool: string;
+	    query: string;
+	    outcome: string;
+	    shown: ProgramShownView[];
+	    more: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramAccessView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.at = source["at"];
+	        this.client = source["client"];
+	        this.tool = source["tool"];
+	        this.query = source["query"];
+	        this.outcome = source["outcome"];
+	        this.shown = this.convertValues(source["shown"], ProgramShownView);
+	        this.more = source["more"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ProgramAccessPage {
+	    accesses: ProgramAccessView[];
+	    next: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramAccessPage(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.accesses = this.convertValues(source["accesses"], ProgramAccessView);
+	        this.next = source["next"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class ProgramChoice {
+	    name: string;
+	    scope: string;
+	    sessions: string[];
+	    folders: string[];
+	    remember: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramChoice(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.scope = source["scope"];
+	        this.sessions = source["sessions"];
+	        this.folders = source["folders"];
+	        this.remember = source["remember"];
+	    }
+	}
+	export class ProgramSessionView {
+	    id: string;
+	    title: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramSessionView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.title = source["title"];
+	    }
+	}
+	export class ProgramClientView {
+	    name: string;
+	    scope: string;
+	    sessions: ProgramSessionView[];
+	    folders: string[];
+	    remember: boolean;
+	    claims: string;
+	    tokenAt: number;
+	    createdAt: number;
+	    seenAt: number;
+	    notes: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramClientView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.scope = source["scope"];
+	        this.sessions = this.convertValues(source["sessions"], ProgramSessionView);
+	        this.folders = source["folders"];
+	        this.remember = source["remember"];
+	        this.claims = source["claims"];
+	        this.tokenAt = source["tokenAt"];
+	        this.createdAt = source["createdAt"];
+	        this.seenAt = source["seenAt"];
+	        this.notes = source["notes"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	
+	export class ProgramSnippetView {
+	    program: string;
+	    file: string;
+	    text: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramSnippetView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.program = source["program"];
+	        this.file = source["file"];
+	        this.text = source["text"];
+	    }
+	}
+	export class ProgramToken {
+	    name: string;
+	    token: string;
+	    snippet: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramToken(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.token = source["token"];
+	        this.snippet = source["snippet"];
+	    }
+	}
+	export class ProgramsHTTPView {
+	    on: boolean;
+	    running: boolean;
+	    url: string;
+	    problem: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramsHTTPView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.on = source["on"];
+	        this.running = source["running"];
+	        this.url = source["url"];
+	        this.problem = source["problem"];
+	    }
+	}
+	export class ProgramsPanel {
+	    rev: number;
+	    http: ProgramsHTTPView;
+	    clients: ProgramClientView[];
+	    snippets: ProgramSnippetView[];
+	    folders: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramsPanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.http = this.convertValues(source["http"], ProgramsHTTPView);
+	        this.clients = this.convertValues(source["clients"], ProgramClientView);
+	        this.snippets = this.convertValues(source["snippets"], ProgramSnippetView);
+	        this.folders = source["folders"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class PromptArgumentView {
 	    name: string;
 	    title: string;
@@ -3099,6 +3515,7 @@ export namespace api {
 	    files: FileView[];
 	    memories: MemoryChip[];
 	    model: string;
+	    effort: string;
 	    incomplete: string;
 	
 	    static createFrom(source: any = {}) {
@@ -3114,6 +3531,7 @@ export namespace api {
 	        this.files = this.convertValues(source["files"], FileView);
 	        this.memories = this.convertValues(source["memories"], MemoryChip);
 	        this.model = source["model"];
+	        this.effort = source["effort"];
 	        this.incomplete = source["incomplete"];
 	    }
 	
@@ -3753,6 +4171,9 @@ export namespace api {
 	    theme: string;
 	    textZoom: number;
 	    codeSize: number;
+	    codeWrap: boolean;
+	    codeNumbers: boolean;
+	    previews: boolean;
 	    messageWidth: string;
 	    motion: string;
 	    durability: string;
@@ -3776,6 +4197,9 @@ export namespace api {
 	        this.theme = source["theme"];
 	        this.textZoom = source["textZoom"];
 	        this.codeSize = source["codeSize"];
+	        this.codeWrap = source["codeWrap"];
+	        this.codeNumbers = source["codeNumbers"];
+	        this.previews = source["previews"];
 	        this.messageWidth = source["messageWidth"];
 	        this.motion = source["motion"];
 	        this.durability = source["durability"];

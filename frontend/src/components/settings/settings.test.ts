@@ -260,8 +260,16 @@ describe('appearance', () => {
 
   test('what start-up tells is taken over, what it cannot mean is not', async () => {
     const { app } = await open('appearance');
-    app.theme.adopt({ theme: 'dark', textZoom: 150, codeSize: 900, messageWidth: 'huge', motion: 'reduced' });
+    app.theme.adopt({ theme: 'dark', textZoom: 150, codeSize: 900, codeWrap: true, codeNumbers: true, previews: false, messageWidth: 'huge', motion: 'reduced' });
+    expect([app.theme.wrap, app.theme.numbers, app.theme.previews, document.documentElement.dataset['codeWrap'], document.documentElement.dataset['previews']]).toEqual([true, true, false, 'on', 'off']);
     expect([app.theme.choice, app.theme.zoom, app.theme.code, app.theme.width, app.theme.motion]).toEqual(['dark', 150, 175, 'normal', 'reduced']);
+  });
+
+  test('code is wrapped, numbered and shown as what it draws as one likes', async () => {
+    const { app, backend } = await open('appearance');
+    for (const name of ['Wrap long lines of code', 'Line numbers in code', 'Preview diagrams, SVG and HTML']) await userEvent.click(await screen.findByRole('checkbox', { name }));
+    expect([app.theme.wrap, app.theme.numbers, app.theme.previews]).toEqual([true, true, false]);
+    await expect.poll(() => written(backend)).toEqual([['appearance.code_wrap', 'true'], ['appearance.code_numbers', 'true'], ['appearance.previews', 'false']]);
   });
 
   test('a size stops at its ends and goes back to 100 %', async () => {

@@ -2,6 +2,7 @@ import { isOwn, watchOwnDrags } from '$lib/ownDrag';
 import { isTyping } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
 import { looksLikeHistory } from '$lib/state/dropping.svelte';
+import { answerAct } from '../transcript/answerActs';
 
 /** Addresses within the history itself: contextinfinity://turn/ID. */
 const turnAddress = /^contextinfinity:\/\/turn\/([\w-]+)$/;
@@ -98,9 +99,9 @@ function guardDrops(app: App): () => void {
 }
 
 function followLink(app: App, event: MouseEvent): void {
-  const copy = (event.target as Element | null)?.closest?.('button[data-copy]');
-  if (copy) {
-    void app.turnActions.copy(copy.closest('.code')?.querySelector('code')?.textContent ?? '');
+  const button = (event.target as Element | null)?.closest?.<HTMLElement>('button[data-act]');
+  if (button) {
+    if (event.button === 0) answerAct(app, button).catch((error: unknown) => app.toasts.error(error));
     return;
   }
   const href = (event.target as Element | null)?.closest?.('a[href]')?.getAttribute('href');

@@ -19,6 +19,17 @@ export function lineDiff(before: string, after: string): Row[] {
   return shortened(rows);
 }
 
+/** A line diff of the program's own: each line begins with "+", "-" or a space. */
+export function previewRows(text: string): Row[] {
+  const lines = text.replace(/\n$/, '').split('\n');
+  return lines.map((said): Row => {
+    const words = said.slice(1);
+    if (said.startsWith('+')) return { old: null, new: whole(words, 'add') };
+    if (said.startsWith('-')) return { old: whole(words, 'del'), new: null };
+    return { old: whole(said.startsWith(' ') ? words : said, 'same'), new: null };
+  });
+}
+
 /** An empty text has no lines: it is not one that is empty. */
 const split = (text: string): string[] => (text === '' ? [] : text.split('\n'));
 

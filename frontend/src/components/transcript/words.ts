@@ -26,6 +26,7 @@ export function statusOf(turn: TurnView): Status {
     case 'accepted': return plain('Saved, sending…', 'durable');
     case 'preparing': return plain('Preparing the context', 'live');
     case 'responding': return plain('Responding', 'live');
+    case 'waiting': return { words: 'Waiting for you', sign: 'warn', tone: 'warn' };
     case 'failed': return plain('Discarded', 'discarded');
     case 'degraded': return { words: 'Saved, not searchable yet', sign: 'warn', tone: 'warn' };
     case 'pending': return outcome ? plain(`${outcome.words}, pending`, outcome.sign) : plain('Saved, not summarised yet', 'striped');
@@ -40,6 +41,7 @@ export function stateName(turn: TurnView): string {
   if (turn.state === 'degraded') return 'saved, not searchable yet';
   if (turn.state === 'head') return 'saved, latest';
   if (turn.state === 'unsaved') return 'not saved yet';
+  if (turn.state === 'waiting') return 'waiting for you';
   const state = turn.state === 'committed' ? 'saved' : turn.state;
   return turn.outcome === '' || turn.outcome === 'completed' || turn.state === 'incomplete' || turn.state === 'failed' ? state : `${turn.outcome}, ${state}`;
 }
@@ -48,6 +50,20 @@ export function stateName(turn: TurnView): string {
 export function tokenWords(turn: TurnView): string {
   if (turn.inputTokens === 0 && turn.outputTokens === 0) return '';
   return `${grouped(turn.inputTokens)} in, ${grouped(turn.outputTokens)} out`;
+}
+
+/** "in 12.3 s, 50 tokens a second": over all of a turn, the waiting too. Empty where it is not known. */
+export function paceWords({ durationMs, outputTokens }: Pick<TurnView, 'durationMs' | 'outputTokens'>): string {
+  if (durationMs <= 0) return '';
+  const rate = rateWords(outputTokens, durationMs);
+  return `in ${spanned(durationMs)}${rate && `, ${rate} over all of it`}`;
+}
+
+/** "50 tokens a second", "2.4 tokens a second"; empty where there is nothing to divide. */
+export function rateWords(tokens: number, ms: number): string {
+  if (tokens <= 0 || ms <= 0) return '';
+  const rate = (tokens * 1000) / ms;
+  return `${rate < 10 ? rate.toFixed(1) : grouped(rate)} tokens a second`;
 }
 
 export function timeOf(at: number): string {
@@ -77,6 +93,7 @@ export function announcement(turn: TurnView | undefined): string {
     case 'accepted': return 'Message saved';
     case 'preparing': return 'Preparing the context';
     case 'responding': return 'The answer is arriving';
+    case 'waiting': return 'A tool call waits for you';
     case 'failed': return turn.outcome === 'discarded' ? 'Discarded' : `No answer: ${turn.error?.message ?? 'it failed'}`;
     case 'incomplete': return 'The answer is incomplete';
     case 'unsaved': return 'Answer received, not saved yet';

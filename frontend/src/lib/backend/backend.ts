@@ -6,9 +6,103 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, DroppedFile, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView,
-  RawStep, ReceiptView, RecoveryReport, RestorePreview, SearchQuery, SearchResult, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
-  StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, ToolCallView, ToolDecisionRequest, ToolResolveRequest, ToolResultView, ToolsPanel, TurnPage, TurnView, WaitingCalls,
+  AddedModel,
+  CostView,
+  OfferView,
+  PlaceView,
+  PresetView,
+  ActivityPanel,
+  AddedModel,
+  AttachPart,
+  AttachResult,
+  Background,
+  BackupView,
+  BranchComparison,
+  BranchTree,
+  BranchView,
+  Change,
+  ChunkDetail,
+  ChunkPage,
+  ContextDiff,
+  ContextView,
+  CostView,
+  DeletePreview,
+  DocumentView,
+  Draft,
+  DraggedFile,
+  DroppedFile,
+  ElicitationAnswer,
+  Elicitations,
+  EmbedderEstimate,
+  EmbeddersView,
+  ExportPlan,
+  ExportRequest,
+  FindResult,
+  Folder,
+  Frame,
+  Header,
+  ImageUpload,
+  ImportedInstructions,
+  IndexStatus,
+  KeyTest,
+  KeyView,
+  LocalServer,
+  MemoryChip,
+  MemoryFilter,
+  MemorySearch,
+  MetricsQuery,
+  MetricsSeries,
+  ModelView,
+  MovePreview,
+  OfferView,
+  PendingView,
+  PinSuggestion,
+  PinView,
+  PlaceView,
+  PresetView,
+  ProgramAccessPage,
+  ProgramChoice,
+  ProgramToken,
+  ProgramsPanel,
+  PromptText,
+  RawStep,
+  ReceiptView,
+  RecoveryReport,
+  ResourceText,
+  RestorePreview,
+  SearchQuery,
+  SearchResult,
+  SendRequest,
+  SendResult,
+  ServerImport,
+  ServerImportChoice,
+  ServerLog,
+  ServerPrompts,
+  ServerResources,
+  ServerSettings,
+  ServerValue,
+  ServersPanel,
+  SessionRow,
+  SessionSettings,
+  SessionSnapshot,
+  SettingsView,
+  Startup,
+  StatePanel,
+  StateView,
+  StepView,
+  StorageView,
+  StreamState,
+  SwitchPreview,
+  TaskView,
+  ToolCallView,
+  ToolDecisionRequest,
+  ToolResolveRequest,
+  ToolResultView,
+  ToolsPanel,
+  TurnPage,
+  TurnView,
+  WaitingCalls,
+  WindowRequest,
 } from './types';
 
 export interface SessionsService {
@@ -153,6 +247,21 @@ export interface EmbeddersService {
   dismissOffer(): Promise<void>;
 }
 
+/** Other programs that use this memory through MCP, and what they may see. */
+export interface ProgramsService {
+  panel(): Promise<ProgramsPanel>;
+  allow(choice: ProgramChoice): Promise<ProgramsPanel>;
+  /** With its token. Its notes and the record of its accesses are kept. */
+  forget(name: string): Promise<ProgramsPanel>;
+  /** In the place of the token before. It is shown this once. */
+  makeToken(name: string): Promise<ProgramToken>;
+  revokeToken(name: string): Promise<ProgramsPanel>;
+  setHTTP(on: boolean): Promise<ProgramsPanel>;
+  /** Newest first; of one program, or of all with an empty name. */
+  accesses(client: string, before: number): Promise<ProgramAccessPage>;
+  clearAccesses(): Promise<void>;
+}
+
 export interface SettingsService {
   startup(): Promise<Startup>;
   finishFirstRun(model: string): Promise<void>;
@@ -169,6 +278,18 @@ export interface SettingsService {
   /** An empty provider is found out by the key's form; an empty key means the stored one. */
   testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
   localServers(): Promise<LocalServer[]>;
+  presets(): Promise<PresetView[]>;
+  /** Providers with a key, servers of configured models, and servers that answer on this machine. */
+  modelPlaces(): Promise<PlaceView[]>;
+  /** Asks the place for its models. */
+  offeredModels(place: string): Promise<OfferView[]>;
+  /** Configures a model of a place, or names the configured one that is it. */
+  addOffered(place: string, modelID: string): Promise<AddedModel>;
+  setFavourite(name: string, favourite: boolean): Promise<ModelView[]>;
+  /** What a person says of a model's window, in tokens. */
+  setWindow(name: string, tokens: number): Promise<ModelView[]>;
+  /** Of the newest turn of a session, the session and this month. */
+  costs(sessionID: string): Promise<CostView>;
   /** http and https only, in the system's browser. */
   openExternal(url: string): Promise<void>;
   version(): Promise<string>;
@@ -190,6 +311,10 @@ export interface TransferService {
   /** The picture in the clipboard, for pages that are not given one that is pasted; without data there is none. */
   pastedPicture(): Promise<ImageUpload>;
   /** Shows a file in the system's file manager. */
+  /** Asks where to and saves a text there; an empty path: the dialog was closed. */
+  saveText(name: string, text: string): Promise<string>;
+  /** The page that is printed: what an export as HTML would write. */
+  printable(request: ExportRequest): Promise<string>;
   reveal(path: string): Promise<void>;
   /** Attaches files by their paths to the draft of a branch. */
   attach(branchID: string, path: string): Promise<AttachResult>;
@@ -229,8 +354,8 @@ export interface StorageService {
 export interface ToolsService {
   /** Of all sessions, oldest first. */
   waitingCalls(): Promise<WaitingCalls>;
-  /** Of a turn, in order. */
-  calls(turnID: string): Promise<ToolCallView[]>;
+  /** Of these turns, in order. */
+  calls(turnIDs: string[]): Promise<ToolCallView[]>;
   decide(request: ToolDecisionRequest): Promise<void>;
   /** What becomes of a call whose outcome is unknown. */
   resolve(request: ToolResolveRequest): Promise<void>;
@@ -240,15 +365,46 @@ export interface ToolsService {
   result(callID: string): Promise<ToolResultView>;
   panel(): Promise<ToolsPanel>;
   /** Takes a definition as it was shown; models are offered it from now on. */
-  accept(source: string, tool: string, hash: string): Promise<ToolsPanel>;
-  /** "always" or "never", for a tool or, without one, for all of a source. */
-  setPermission(source: string, tool: string, decision: string): Promise<ToolsPanel>;
+  accept(source: string, tool: string, hash: string): Promise<void>;
+  /** "always" or "session" of the definition that hash names, or "never"; an empty tool: all of the source, an empty session: all. */
+  setPermission(source: string, tool: string, sessionID: string, decision: string, hash: string): Promise<void>;
   /** Takes a decision back: it is asked again. */
-  forget(source: string, tool: string, sessionID: string): Promise<ToolsPanel>;
-  /** Whether a tool is taken to have no effects. */
-  markReadOnly(source: string, tool: string, readOnly: boolean): Promise<ToolsPanel>;
-  /** Empty: that of the settings. */
+  forget(source: string, tool: string, sessionID: string): Promise<void>;
+  /** The tool, as that definition says, has no effects; an empty hash takes that back. */
+  markReadOnly(source: string, tool: string, hash: string): Promise<void>;
+  /** A session's own mode; empty: that of the settings. */
+  sessionMode(sessionID: string): Promise<string>;
   setSessionMode(sessionID: string, mode: string): Promise<void>;
+}
+
+/** MCP servers: what is configured, how each is, and what they offer beside tools. */
+export interface ServersService {
+  servers(): Promise<ServersPanel>;
+  addServer(settings: ServerSettings): Promise<ServersPanel>;
+  /** The server of that name, which may get another. */
+  updateServer(name: string, settings: ServerSettings): Promise<ServersPanel>;
+  /** With its secrets. */
+  removeServer(name: string): Promise<ServersPanel>;
+  enableServer(name: string, enabled: boolean): Promise<ServersPanel>;
+  /** At once. Calls that run in it have an unknown outcome then. */
+  restart(name: string): Promise<ServersPanel>;
+  logs(name: string): Promise<ServerLog>;
+  /** What was pasted. Nothing is added before applyImport. */
+  import(text: string): Promise<ServerImport>;
+  importFile(path: string): Promise<ServerImport>;
+  applyImport(choice: ServerImportChoice): Promise<ServersPanel>;
+  /** An empty value forgets it. */
+  setSecret(server: string, secret: string, value: string): Promise<ServersPanel>;
+  /** Opens the page to sign in on, and waits until that is done. */
+  signIn(name: string): Promise<ServersPanel>;
+  signOut(name: string): Promise<ServersPanel>;
+  /** Servers that are enabled are started for it. */
+  prompts(): Promise<ServerPrompts>;
+  getPrompt(server: string, name: string, args: ServerValue[]): Promise<PromptText>;
+  resources(): Promise<ServerResources>;
+  readResource(server: string, uri: string): Promise<ResourceText>;
+  elicitations(): Promise<Elicitations>;
+  answerElicitation(answer: ElicitationAnswer): Promise<Elicitations>;
 }
 
 /** Long work, and what goes on behind the window. */
@@ -272,10 +428,12 @@ export interface Backend {
   readonly branches: BranchesService;
   readonly search: SearchService;
   readonly embedders: EmbeddersService;
+  readonly programs: ProgramsService;
   readonly settings: SettingsService;
   readonly transfer: TransferService;
   readonly storage: StorageService;
   readonly tools: ToolsService;
+  readonly servers: ServersService;
   readonly work: WorkService;
   /** Files that are dropped on the window arrive with their paths, as a WindowRequest; else the page has them as File objects alone. */
   readonly nativeDrops: boolean;
@@ -286,6 +444,8 @@ export interface Backend {
   dragFile(request: ExportRequest): DraggedFile;
   /** Replies to the program's question whether to close the window (WindowRequest "close"). */
   closeWindow(close: boolean): void;
+  /** Closes the window as its own button does: it goes to the tray where there is one, and asks where an answer would be cut short. */
+  leaveWindow(): void;
   /** Pieces of streams. Returns what ends the subscription. */
   onFrame(listener: (frame: Frame) => void): () => void;
   /** Everything else that became different. */

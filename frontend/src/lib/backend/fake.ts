@@ -11,10 +11,15 @@ import { documentBlocks, documents } from './fake/documents';
 import { seedForks } from './fake/forks';
 import { inspectService } from './fake/inspect';
 import { memoryBlocks, memoryService } from './fake/memory';
+import { presetViews } from './fake/presets';
 import { Program, type ProgramSeed } from './fake/program';
+import { programsService } from './fake/programs';
 import { searchService } from './fake/search';
 import { seed, seedMany } from './fake/seed';
 import { block, errorView } from './fake/shapes';
+import { FakeServers, seedServers, serversService } from './fake/servers';
+import { seedTools } from './fake/seedTools';
+import { FakeTools, toolsService } from './fake/tools';
 import { FakeDisk, storageService } from './fake/storage';
 import { temporaryChats } from './fake/temporary';
 import { draggedFile, fakeFiles, transferService, type FakeFiles } from './fake/transfer';
@@ -40,6 +45,8 @@ export interface FakeOptions {
   /** How long a step of long work takes, in ms. */
   taskMs: number;
   nativeDrops: boolean;
+  /** Calls, definitions and servers to look at. */
+  tools: boolean;
 }
 
 export interface FakeBackend extends Backend {
@@ -49,6 +56,8 @@ export interface FakeBackend extends Backend {
   readonly tasks: FakeTasks;
   readonly files: FakeFiles;
   readonly disk: FakeDisk;
+  readonly toolbox: FakeTools;
+  readonly mcp: FakeServers;
   /** Every call made so far, as "service.method" with its arguments. */
   readonly calls: { name: string; args: unknown[] }[];
   /** Lets the next call of "service.method" fail. */
@@ -71,9 +80,15 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
   const tasks = new FakeTasks(world, options.taskMs ?? 5);
   const files = fakeFiles();
   const disk = new FakeDisk(program.startup.dataDir, world.epoch);
+  const toolbox = new FakeTools(world);
+  const mcp = new FakeServers(world);
+  if (options.tools) {
+    seedTools(world, toolbox);
+    seedServers(world, mcp);
+  }
   const watch = new Watch();
   return {
-    world, streams, program, tasks, files, disk, calls: watch.calls,
+    world, streams, program, tasks, files, disk, toolbox, mcp, calls: watch.calls,
     failNext: (name, error) => watch.fail(name, error),
     hold: (name) => watch.hold(name),
     sessions: watch.service('sessions', sessionsService(world)),
@@ -82,12 +97,16 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     branches: watch.service('branches', branchesService(world)),
     memory: watch.service('memory', memoryService(world)),
     embedders: watch.service('embedders', embeddersService(world, options.embedders ?? [])),
+    programs: watch.service('programs', programsService(world)),
     search: watch.service('search', searchService(world)),
     settings: watch.service('settings', settingsService(world, program)),
     transfer: watch.service('transfer', transferService(world, tasks, files, () => program.valueOf('export.format'))),
     storage: watch.service('storage', storageService(world, program, tasks, disk)),
+    tools: watch.service('tools', toolsService(world, toolbox, program)),
+    servers: watch.service('servers', serversService(world, mcp, program)),
     work: watch.service('work', workService(world, tasks)),
     nativeDrops: options.nativeDrops ?? false,
+    leaveWindow: () => void watch.calls.push({ name: 'leaveWindow', args: [] }),
     closeWindow: (close) => void watch.calls.push({ name: 'closeWindow', args: [close] }),
     dragFile: (request) => watch.now('dragFile', [request], () => draggedFile(request)),
     onFrame: (listener) => world.onFrame(listener),
@@ -258,7 +277,7 @@ function send(world: World, streams: Streams, request: SendRequest): SendResult 
   const named = { sessionId: session.row.id, branchId: branch.view.id };
   const last = world.lineage(branch.view.id).at(-1);
   if (request.text.trim() === '' && request.images.length === 0 && request.files.length === 0) throw new BackendError(errorView('There is nothing to send', 'Write a message first.', 'empty'));
-  if (last && ['accepted', 'preparing', 'responding'].includes(last.state)) {
+  if (last && ['accepted', 'preparing', 'responding', 'waiting'].includes(last.state)) {
     branch.draft = { text: request.text, images: request.images, files: request.files, memories: request.memories, queued: true };
     return { ...named, turnId: '', queued: true };
   }
@@ -311,6 +330,13 @@ function settingsService(world: World, program: Program): SettingsService {
     removeKey: async (provider) => changed(program.removeKey(provider)),
     testKey: async (provider, key, baseURL) => program.testKey(provider, key, baseURL),
     localServers: async () => program.localServers,
+    presets: async () => presetViews(),
+    modelPlaces: async () => program.places(),
+    offeredModels: async (place) => program.offers(place),
+    addOffered: async (place, modelId) => changed(program.addOffered(place, modelId)),
+    setFavourite: async (name, favourite) => changed(program.setFavourite(name, favourite)),
+    setWindow: async (name, tokens) => changed(program.setWindow(name, tokens)),
+    costs: async () => program.costs,
     openExternal: async (url) => {
       if (!/^https?:\/\//.test(url)) throw new BackendError(errorView('Only web addresses can be opened', '', 'invalid'));
     },

@@ -29,7 +29,23 @@ function tsShapes(source: string): Shapes {
 }
 
 const shapeFiles = (directory: string, names: string[]) => names.map((name) => readFileSync(`${directory}/${name}`, 'utf8')).join('\n');
-const ts = tsShapes(shapeFiles('src/lib/backend', ['types.ts', ...['branches', 'context', 'embedders', 'memory', 'search', 'settings', 'storage', 'tools', 'transfer', 'work'].map((part) => `types_${part}.ts`)]));
+/** The parts that the shapes are divided into: dto_NAME.go, and types_NAME.ts. */
+const parts = [
+  'branches',
+  'context',
+  'embedders',
+  'mcp',
+  'memory',
+  'programs',
+  'search',
+  'settings',
+  'storage',
+  'tools',
+  'transfer',
+  'work',
+];
+
+const ts = tsShapes(shapeFiles('src/lib/backend', ['types.ts', ...parts.map((part) => `types_${part}.ts`)]));
 
 /** Methods of a service as `name/parameters`, from the bindings the program generated and from our interface. */
 function methodsOf(source: string, pattern: RegExp): string[] {
@@ -41,7 +57,22 @@ function interfaceOf(service: string): string {
 }
 
 describe('services', () => {
-  it.each(['Sessions', 'Chat', 'Inspect', 'Settings', 'Memory', 'Embedders', 'Branches', 'Search', 'Work', 'Transfer', 'Storage'])('%s offers what the program binds, and nothing else', (service) => {
+  it.each([
+    'Sessions',
+    'Chat',
+    'Inspect',
+    'Settings',
+    'Memory',
+    'Embedders',
+    'Programs',
+    'Branches',
+    'Search',
+    'Work',
+    'Transfer',
+    'Storage',
+    'Tools',
+    'Servers',
+  ])('%s offers what the program binds, and nothing else', (service) => {
     const bound = methodsOf(readFileSync(`wailsjs/go/api/${service}.d.ts`, 'utf8'), /export function (\w+)\((.*?)\):/g);
     expect(bound.length).toBeGreaterThan(2);
     expect(methodsOf(interfaceOf(service), /^  (\w+)\((.*?)\): Promise/gm)).toEqual(bound);
@@ -50,7 +81,7 @@ describe('services', () => {
 
 describe('types', () => {
   it('mirror the shapes the program returns', () => {
-    const go = goShapes(shapeFiles('../backend/api', ['dto.go', ...['branches', 'context', 'embedders', 'memory', 'search', 'settings', 'storage', 'tools', 'transfer', 'work'].map((part) => `dto_${part}.go`)]));
+    const go = goShapes(shapeFiles('../backend/api', ['dto.go', ...parts.map((part) => `dto_${part}.go`)]));
     expect(Object.keys(go).length).toBeGreaterThan(20);
     expect(ts).toEqual(go);
   });

@@ -7,6 +7,8 @@ import type { ToolCallView } from './types_tools';
 export type * from './types_branches';
 export type * from './types_context';
 export type * from './types_embedders';
+export type * from './types_programs';
+export type * from './types_mcp';
 export type * from './types_memory';
 export type * from './types_search';
 export type * from './types_settings';
@@ -266,7 +268,10 @@ export interface SendRequest {
   images: ImageUpload[];
   files: FileView[];
   memories: MemoryChip[];
+  /** of this message; "": the session's */
   model: string;
+  /** likewise */
+  effort: string;
   /** Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse. */
   incomplete: string;
 }
@@ -501,4 +506,18 @@ export const EVENT_CHANGE = 'ci:change';
 
 /** What a Change can be about. */
 export type ChangeKind =
-  | 'sessions' | 'session' | 'turn' | 'head' | 'jobs' | 'pins' | 'draft' | 'settings' | 'recovery' | 'reindex' | 'task' | 'call' | 'tools' | 'servers';
+  | 'sessions'
+  | 'session'
+  | 'turn'
+  | 'head'
+  | 'jobs'
+  | 'pins'
+  | 'draft'
+  | 'settings'
+  | 'recovery'
+  | 'reindex'
+  | 'task'
+  | 'call'
+  | 'tools'
+  | 'servers'
+  | 'programs';

@@ -27,6 +27,8 @@ export interface ToolCallView {
   effects: boolean;
   /** JSON, indented */
   arguments: string;
+  /** Preview is what a call that waits would change: a line diff, its lines begin with "+", "-" or a space. Empty: its source cannot say. */
+  preview: string;
   /** secrets taken out of the arguments as they left */
   redactions: number;
   /** the first part of its text */
@@ -91,6 +93,8 @@ export interface ToolDefinitionView {
   /** Decision is "" (ask), "always" or "never"; DecisionFrom is "tool", "server", "config", "builtin" or "". */
   decision: string;
   decisionFrom: string;
+  /** AsksEachCall: each call is asked about, so only "once", "deny" and "never" can be chosen. */
+  asksEachCall: boolean;
 }
 
 /** ToolPermissionView is a decision that holds for later calls. */
@@ -102,7 +106,7 @@ export interface ToolPermissionView {
   sessionId: string;
   /** title */
   session: string;
-  /** session, always, never */
+  /** session, always; never, also in one session alone */
   decision: string;
   createdAt: number;
   /** FromConfig: it stands in config.toml (tools.allow), and is taken back there. */

@@ -2,8 +2,24 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
-import type { Backend, BranchesService, ChatService, EmbeddersService, InspectService, MemoryService, SearchService, SessionsService, SettingsService, StorageService, ToolsService, TransferService, WorkService } from './backend';
-import { answerClose } from './window';
+import type {
+  Backend,
+  BranchesService,
+  ChatService,
+  EmbeddersService,
+  InspectService,
+  MemoryService,
+  ProgramsService,
+  SearchService,
+  ServersService,
+  SessionsService,
+  SettingsService,
+  StorageService,
+  ToolsService,
+  TransferService,
+  WorkService,
+} from './backend';
+import { answerClose, leaveWindow } from './window';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
 import { EVENT_CHANGE, EVENT_FRAME, EVENT_SUMMONS, type Change, type DraggedFile, type ExportRequest, type Frame, type WindowRequest } from './types';
@@ -51,14 +67,17 @@ export function wailsBackend(): Backend {
     branches: service<BranchesService>('Branches'),
     search: service<SearchService>('Search'),
     embedders: service<EmbeddersService>('Embedders'),
+    programs: service<ProgramsService>('Programs'),
     settings: service<SettingsService>('Settings'),
     transfer: service<TransferService>('Transfer'),
     storage: service<StorageService>('Storage'),
     tools: service<ToolsService>('Tools'),
+    servers: service<ServersService>('Servers'),
     work: service<WorkService>('Work'),
     nativeDrops: inWindow(),
     dragFile,
     closeWindow: answerClose,
+    leaveWindow: () => inWindow() && leaveWindow(),
     onFrame: (listener) => subscribe<Frame>(EVENT_FRAME, listener),
     onChange: (listener) => subscribe<Change>(EVENT_CHANGE, listener),
     onWindowRequest: (listener) => subscribe<WindowRequest>(EVENT_SUMMONS, listener),

@@ -17,7 +17,7 @@ export const mostRanges = 2_000;
 
 const said = '.ask, .answer';
 /** Words of the program among those of the conversation, and what formulas hold twice. */
-const skipped = '.code__bar, .more, .katex-mathml, summary, .documents';
+const skipped = '.code__bar, .code__more, .note__back, .preview, .more, .katex-mathml, summary, .documents';
 const inline = new Set(['A', 'B', 'CODE', 'DEL', 'EM', 'I', 'INS', 'KBD', 'MARK', 'S', 'SMALL', 'SPAN', 'STRONG', 'SUB', 'SUP', 'U']);
 
 export function rangesIn(turn: Element, marks: Pick<Marks, 'terms' | 'matchCase'>): Range[] {

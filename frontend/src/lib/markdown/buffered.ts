@@ -37,7 +37,7 @@ export function rangeOfTail(root: HTMLElement, chars: number): Range | null {
   range.selectNodeContents(root);
   let left = chars;
   for (let text: Node | null = node.nodeType === Node.TEXT_NODE ? node : texts.previousNode(); text; text = texts.previousNode()) {
-    if (text.parentElement?.closest('.code__bar')) continue;
+    if (text.parentElement?.closest('.code__bar, .code__more, .note__back')) continue;
     const length = text.nodeValue?.length ?? 0;
     if (length >= left) {
       range.setStart(text, length - left);

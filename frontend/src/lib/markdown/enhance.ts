@@ -3,12 +3,22 @@
  * at the first need; until then, and without them, the text itself stands there.
  */
 import { colours } from './colouring';
+import { escapeHtml } from './escape';
+import { inLines } from './lines';
 
 /** A longer formula stays as its source. */
 const texMost = 3_000;
-const rememberMost = 200;
+const rememberMost = 300;
 
-let mathematics: Promise<typeof import('katex').default> | undefined;
+/** Longer code is not numbered: each line is an element. */
+const numberedMost = 5_000;
+
+type Katex = typeof import('katex').default;
+
+let mathematics: Promise<Katex> | undefined;
+let katex: Katex | undefined;
+/** Formulas drawn lately, by what they are: an answer that grows draws its last block anew with every frame. */
+const formulas = new Map<string, string>();
 const coloured = new Map<string, string>();
 const waiting = new WeakMap<Element, () => unknown>();
 
@@ -48,47 +58,108 @@ async function drain(): Promise<void> {
   draining = false;
 }
 
-/** For {@attach}: runs again whenever the block's HTML changed. */
-export function enhance(html: string): (node: HTMLElement) => () => void {
+/** What the time for one frame has been used for. */
+let frameBegan = 0;
+let frameSpent = 0;
+const frameMs = 16;
+
+/** Runs the work now if this frame has time left for it. */
+function atOnce(work: () => void): boolean {
+  const now = performance.now();
+  if (now - frameBegan > frameMs) [frameBegan, frameSpent] = [now, 0];
+  if (frameSpent >= budgetMs) return false;
+  work();
+  frameSpent += performance.now() - now;
+  return true;
+}
+
+/** For {@attach}: runs again whenever the block's HTML changed, or whether lines are numbered. */
+export function enhance(html: string, numbers = false): (node: HTMLElement) => () => void {
   return (node) => {
     const targets: HTMLElement[] = [];
-    if (html.includes('data-lang=')) targets.push(...node.querySelectorAll<HTMLElement>('code[data-lang]:not([data-lang=""])'));
+    if (html.includes('data-lang=')) targets.push(...node.querySelectorAll<HTMLElement>('code[data-lang]'));
     if (html.includes('data-tex=')) targets.push(...node.querySelectorAll<HTMLElement>('.math[data-tex]'));
-    for (const target of targets) prepare(target);
+    if (html.includes('"data-scroll"')) targets.push(...node.querySelectorAll<HTMLElement>('.data-scroll'));
+    for (const target of targets) prepare(target, numbers);
     return () => {
       for (const target of targets) seen?.unobserve(target);
     };
   };
 }
 
-function prepare(target: HTMLElement): void {
-  const known = target.dataset['lang'] === undefined ? undefined : coloured.get(keyOf(target));
-  if (known !== undefined) {
-    target.innerHTML = known;
-    return;
-  }
-  waiting.set(target, target.dataset['tex'] === undefined ? () => colour(target) : () => soon(() => drawMath(target)));
+function prepare(target: HTMLElement, numbers: boolean): void {
+  if (target.dataset['tex'] !== undefined) return prepareMath(target);
+  if (target.dataset['lang'] === undefined) return later(target, () => reachable(target));
+  const known = coloured.get(keyOf(target));
+  show(target, known ?? null, numbers);
+  if (known === undefined && target.dataset['lang'] !== '') later(target, () => colour(target, numbers));
+}
+
+function later(target: HTMLElement, work: () => unknown): void {
+  waiting.set(target, work);
   seen?.observe(target);
+}
+
+/** A table that scrolls is reached by keyboard. */
+function reachable(table: HTMLElement): void {
+  if (table.scrollWidth <= table.clientWidth) return;
+  table.tabIndex = 0;
+  table.setAttribute('role', 'region');
+  table.setAttribute('aria-label', 'Table');
 }
 
 const keyOf = (code: HTMLElement) => `${code.dataset['lang']}\n${code.textContent}`;
 
-async function colour(code: HTMLElement): Promise<void> {
+/** The code in its colours, if it has any yet; in numbered lines, if that is wanted. */
+function show(code: HTMLElement, html: string | null, numbers: boolean): void {
+  const inNumbers = numbers && Number(code.closest<HTMLElement>('.code')?.dataset['lines'] ?? 0) <= numberedMost;
+  if (inNumbers) code.innerHTML = inLines(html ?? escapeHtml(code.textContent ?? ''));
+  else if (html !== null) code.innerHTML = html;
+  else if (code.firstElementChild) code.innerHTML = escapeHtml(code.textContent ?? '');
+}
+
+async function colour(code: HTMLElement, numbers: boolean): Promise<void> {
   const key = keyOf(code);
   const html = await colours(code.textContent ?? '', code.dataset['lang']!.toLowerCase());
   if (html === null || !code.isConnected || keyOf(code) !== key) return;
-  if (coloured.size >= rememberMost) coloured.delete(coloured.keys().next().value!);
-  coloured.set(key, html);
-  code.innerHTML = html;
+  remember(coloured, key, html);
+  show(code, html, numbers);
+}
+
+function remember(map: Map<string, string>, key: string, html: string): void {
+  if (map.size >= rememberMost) map.delete(map.keys().next().value!);
+  map.set(key, html);
+}
+
+const formulaKey = (target: HTMLElement) => `${target.classList.contains('math--display')}\n${target.dataset['tex']}`;
+
+/** At once where it was drawn before or there is time for it; the others when they are seen. */
+function prepareMath(target: HTMLElement): void {
+  if (target.dataset['tex']!.length > texMost) return;
+  const known = formulas.get(formulaKey(target));
+  if (known !== undefined) target.innerHTML = known;
+  else if (katex && atOnce(() => drawWith(katex!, target))) return;
+  else {
+    load().catch(() => undefined); // by the time it is seen, what draws it is there
+    later(target, () => soon(() => drawMath(target)));
+  }
+}
+
+async function load(): Promise<Katex> {
+  mathematics ??= Promise.all([import('katex'), import('katex/dist/katex.min.css')]).then(([module]) => module.default);
+  return (katex = await mathematics);
 }
 
 async function drawMath(target: HTMLElement): Promise<void> {
-  const tex = target.dataset['tex']!;
-  if (tex.length > texMost || !target.isConnected) return;
-  mathematics ??= Promise.all([import('katex'), import('katex/dist/katex.min.css')]).then(([module]) => module.default);
-  const katex = await mathematics;
+  const drawing = await load();
+  if (target.isConnected) drawWith(drawing, target);
+}
+
+function drawWith(drawing: Katex, target: HTMLElement): void {
   // trust: false refuses \href, \includegraphics and HTML; a formula that cannot be read stays as its source.
-  target.innerHTML = katex.renderToString(tex, {
+  const html = drawing.renderToString(target.dataset['tex']!, {
     displayMode: target.classList.contains('math--display'), throwOnError: false, trust: false, strict: 'ignore', maxExpand: 500, maxSize: 20,
   });
+  remember(formulas, formulaKey(target), html);
+  target.innerHTML = html;
 }

@@ -26,7 +26,7 @@ export const mathExtension: MarkedExtension = {
       level: 'block',
       start: (src) => near(src).match(/(?:^|\n)(?:\$\$|\\\[)/)?.index,
       tokenizer: (src) => token('mathBlock', blockDisplay.exec(src), true),
-      renderer: (found) => `<div class="math math--display" data-tex="${escapeHtml((found as MathToken).tex)}">${escapeHtml((found as MathToken).tex)}</div>`,
+      renderer: (found) => `<div class="math math--display" dir="ltr" data-tex="${escapeHtml((found as MathToken).tex)}">${escapeHtml((found as MathToken).tex)}</div>`,
     },
     {
       name: 'mathInline',
@@ -35,7 +35,7 @@ export const mathExtension: MarkedExtension = {
       tokenizer: (src) => token('mathInline', inlineDisplay.exec(src), true) ?? token('mathInline', inlineParen.exec(src) ?? inlineDollar.exec(src), false),
       renderer: (found) => {
         const { tex, display } = found as MathToken;
-        return `<span class="math${display ? ' math--display' : ''}" data-tex="${escapeHtml(tex)}">${escapeHtml(tex)}</span>`;
+        return `<span class="math${display ? ' math--display' : ''}" dir="ltr" data-tex="${escapeHtml(tex)}">${escapeHtml(tex)}</span>`;
       },
     },
   ],

@@ -23,12 +23,15 @@ describe('the tail that is not durable', () => {
   });
 });
 
+/** What the renderer's own buttons on code do; none of them acts without being pressed. */
+const ownActs = new Set(['copy', 'wrap', 'save', 'preview']);
+
 describe('Markdown of a model', () => {
   it.each(hostile)('draws nothing that acts: %s', (_, text) => {
     for (const root of [page(text), page(`para ${text} more\n\n- ${text}\n\n> ${text}\n\n| a |\n|---|\n| ${text.replace(/\n/g, ' ')} |`)]) {
       expect(root.querySelector('script,iframe,object,embed,style,svg,form,input,meta,base,link')).toBeNull();
       expect([...root.querySelectorAll('img')]).toEqual([]);
-      expect([...root.querySelectorAll('button')].filter((button) => !button.classList.contains('code__copy'))).toEqual([]);
+      expect([...root.querySelectorAll('button')].filter((button) => !button.classList.contains('code__act') || !ownActs.has(button.dataset['act']!))).toEqual([]);
       for (const element of root.querySelectorAll('*')) {
         for (const { name, value } of element.attributes) {
           expect(name).not.toMatch(/^on|^style$|^srcset$|^action$/);
@@ -55,10 +58,36 @@ describe('Markdown of a model', () => {
   it('draws tables, code with its language and file, tasks and links to turns', () => {
     const root = page('| a | b |\n|---|--:|\n| 1 | 2 |\n\n```go throttle.go\nx := 1\n```\n\n- [x] done\n\n[#35](contextinfinity://turn/t0035)');
     expect(root.querySelector('td[data-align="end"]')?.textContent).toBe('2');
-    expect(root.querySelector('.code__bar')?.textContent).toBe('Go throttle.goCopy');
+    expect(root.querySelector('.code__bar')?.textContent).toBe('Go throttle.goWrapSaveCopy');
     expect(root.querySelector('pre code')?.textContent).toBe('x := 1');
     expect(root.querySelector('.task')?.getAttribute('aria-label')).toBe('Done');
     expect(root.querySelector('a.ref')?.getAttribute('href')).toBe('contextinfinity://turn/t0035');
+  });
+
+  it('marks which cells keep to a line and which are given room', () => {
+    const root = page(`| a | b | c |\n|---|---|---|\n| Yes, of course | ${'long words '.repeat(8)} | ${'x '.repeat(20)} |\n| ${'漢'.repeat(12)} | ${'漢'.repeat(13)} | 12 |`);
+    expect([...root.querySelectorAll('td')].map((cell) => cell.className)).toEqual(['short', 'long', '', 'short', '', 'number']);
+  });
+
+  it('says where a link leads whose words do not', () => {
+    const root = page('[1](https://www.example.com/a) and [here](https://b.example/) and [the docs](https://c.example/)');
+    expect([...root.querySelectorAll('.host')].map((host) => [host.className, host.textContent])).toEqual([['host host--plain', 'example.com'], ['host host--plain', 'b.example']]);
+  });
+
+  it('knows how much code there is, what it would be called as a file, and whether it can be shown', () => {
+    const code = (text: string) => page(text).querySelector<HTMLElement>('.code')!;
+    expect({ ...code('```ts src/../a b.ts\nx\ny\n```').dataset }).toMatchObject({ lines: '2', file: 'a b.ts' });
+    expect(code('```python\nx\n```').dataset['file']).toBe('code.py');
+    expect(code('```made-up /etc/.passwd\nx\n```').dataset['file']).toBe('code.txt');
+    expect(code(`\`\`\`go\n${'x\n'.repeat(41)}\`\`\``).querySelector('[data-act="fold"]')?.textContent).toBe('Show all 41 lines');
+    expect(code(`\`\`\`go\n${'x\n'.repeat(40)}\`\`\``).querySelector('[data-act="fold"]')).toBeNull();
+    for (const [lang, there] of [['mermaid', true], ['svg', true], ['HTML', true], ['xml', false], ['go', false]] as const) expect(code(`\`\`\`${lang}\n<p>x</p>\n\`\`\``).querySelector('[data-act="preview"]') !== null).toBe(there);
+    expect(code('```xml\n<?xml version="1.0"?>\n<svg/>\n```').querySelector('[data-act="preview"]')).not.toBeNull();
+  });
+
+  it('turns code and formulas in no direction but their own', () => {
+    const root = page('`npm i` הפעל\n\n$x$ הוא');
+    expect([...root.querySelectorAll('code, .math')].map((element) => element.getAttribute('dir'))).toEqual(['ltr', 'ltr']);
   });
 
   it.each([
@@ -133,7 +162,7 @@ describe('texts that would take the parser long', () => {
     const { texts, left } = parts(code);
     expect(left).toBe(0);
     const root = document.createElement('div');
-    root.innerHTML = texts.flatMap(render).map((block) => block.html).join('');
+    root.innerHTML = texts.flatMap((part) => render(part)).map((block) => block.html).join('');
     expect([...root.querySelectorAll('code[data-lang=go]')].reduce((sum, part) => sum + part.textContent!.split('x := 1').length - 1, 0)).toBe(9_000);
     expect(root.querySelector('strong')?.textContent).toBe('it');
   });

@@ -2,8 +2,10 @@
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
 import { pieces, type Piece } from './bound';
 import { escapeHtml } from './escape';
-import { languageName } from './languages';
+import { fileNameOf, languageName } from './languages';
 import { mathExtension } from './math';
+import { drawWith, isNote, mayRefer, noteExtension } from './notes';
+import { isPreviewable } from './previewable';
 import { imagePattern, linkPattern, sanitise } from './sanitise';
 import { tame } from './tame';
 
@@ -17,9 +19,20 @@ const harmless = /^<(\/?)(br|sub|sup|kbd|u|mark|small|del|ins|b|i|em|strong|deta
 /** A number with its sign, unit or currency: never broken over two lines. */
 const isQuantity = (text: string): boolean => text.length <= 24 && /^[^\p{L}]*\d[^\p{L}]*\p{L}{0,6}[^\p{L}]*$/u.test(text);
 
-const marked = new Marked(mathExtension, {
+/** A cell that keeps to one line, and one that is given room: widths in letters, of which wide ones count twice. */
+const shortCell = 24;
+const longCell = 60;
+
+function cellClass(tag: 'th' | 'td', text: string): string {
+  if (tag === 'td' && isQuantity(text)) return ' class="number"';
+  const width = text.length > longCell ? text.length : text.replace(/[\u1100-\u115f\u2e80-\uffdc]/g, 'xx').length;
+  return width <= shortCell ? ' class="short"' : width > longCell ? ' class="long"' : '';
+}
+
+const marked = new Marked(mathExtension, noteExtension, {
   gfm: true,
   renderer: {
+    codespan: ({ text }) => `<code dir="ltr">${escapeHtml(text)}</code>`,
     html: ({ text }) => keepHarmless(text),
     link({ href, title, tokens }) {
       const words = this.parser.parseInline(tokens).replace(turning, '');
@@ -37,8 +50,7 @@ const marked = new Marked(mathExtension, {
     table(token) {
       const cell = (tag: 'th' | 'td', { tokens, text }: Tokens.TableCell, column: number) => {
         const align = token.align[column] === 'right' ? ' data-align="end"' : token.align[column] === 'center' ? ' data-align="center"' : '';
-        const number = tag === 'td' && isQuantity(text) ? ' class="number"' : '';
-        return `<${tag}${align}${number}>${this.parser.parseInline(tokens)}</${tag}>`;
+        return `<${tag}${align}${cellClass(tag, text)}>${this.parser.parseInline(tokens)}</${tag}>`;
       };
       const head = token.header.map((header, column) => cell('th', header, column)).join('');
       const rows = token.rows.map((row) => `<tr>${row.map((data, column) => cell('td', data, column)).join('')}</tr>`).join('');
@@ -53,7 +65,10 @@ const turning = /[\u202a-\u202e\u2066-\u2069]/g;
 /** Words that read as an address. */
 const addressWords = /(?:^|[\s/@])((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?=$|[\s/:?#])/u;
 
-/** Where a link leads, in letters that cannot be mistaken, if its words or its address could be. */
+/** Words that say nothing of where a link leads: the number of a source, "here". */
+const emptyWords = /^\W*(?:\d{1,3}|source|sources|link|here|quelle|来源|链接)?\W*$/i;
+
+/** Where a link leads, in letters that cannot be mistaken, if its words or its address could be; and where its words say nothing. */
 function hostOf(href: string, tokens: readonly Token[]): string {
   const url = URL.canParse(href) ? new URL(href) : null;
   if (!url) return '';
@@ -61,7 +76,8 @@ function hostOf(href: string, tokens: readonly Token[]): string {
   const said = addressWords.exec(words.toLowerCase())?.[1];
   const bare = (host: string) => host.replace(/^www\./, '');
   const doubtful = url.username !== '' || url.hostname.includes('xn--') || words.search(turning) >= 0 || (said !== undefined && bare(said) !== bare(url.hostname));
-  return doubtful ? ` <span class="host" dir="ltr">${escapeHtml(url.hostname)}</span>` : '';
+  if (!doubtful && !emptyWords.test(words)) return '';
+  return ` <span class="host${doubtful ? '' : ' host--plain'}" dir="ltr">${escapeHtml(doubtful ? url.hostname : bare(url.hostname))}</span>`;
 }
 
 function keepHarmless(html: string): string {
@@ -72,13 +88,22 @@ function keepHarmless(html: string): string {
   });
 }
 
+/** More lines than these are folded, except while they arrive. */
+export const foldedLines = 40;
+
+const act = (name: string, words: string, label: string) => `<button type="button" class="code__act" data-act="${name}" aria-label="${label}">${words}</button>`;
+
 /** The word after the language names the file: "go throttle.go". */
 function codeBlock(text: string, info: string): string {
   const [lang = '', ...rest] = info.trim().split(/\s+/);
   const file = rest.join(' ');
   const label = escapeHtml(lang === '' ? 'Text' : languageName(lang)) + (file === '' ? '' : ` <span class="code__lang">${escapeHtml(file)}</span>`);
-  return `<div class="code" dir="ltr"><div class="code__bar"><span>${label}</span><button type="button" class="code__copy" data-copy="code" aria-label="Copy code">Copy</button></div>`
-    + `<pre><code data-lang="${escapeHtml(lang)}">${escapeHtml(text)}</code></pre></div>`;
+  const lines = text.split('\n').length;
+  const acts = act('wrap', 'Wrap', 'Wrap long lines') + act('save', 'Save', 'Save code as a file') + (isPreviewable(lang, text) ? act('preview', 'Preview', 'Preview') : '');
+  const more = lines > foldedLines ? `<button type="button" class="code__more" data-act="fold">Show all ${lines} lines</button>` : '';
+  return `<div class="code" dir="ltr" data-lines="${lines}" data-file="${escapeHtml(fileNameOf(lang, file))}">`
+    + `<div class="code__bar"><span>${label}</span><span class="code__acts">${acts}<button type="button" class="code__act code__copy" data-act="copy" aria-label="Copy code">Copy</button></span></div>`
+    + `<pre><code data-lang="${escapeHtml(lang)}">${escapeHtml(text)}</code></pre>${more}</div>`;
 }
 
 /** Blocks recently drawn: scrolling a virtual list draws the same ones again and again. */
@@ -87,6 +112,7 @@ const drawnMost = 800;
 const drawnLongest = 20_000;
 
 function draw(token: Token, cacheable: boolean): string {
+  cacheable &&= !mayRefer(token.raw); // what it refers to may still come
   const known = cacheable ? drawn.get(token.raw) : undefined;
   if (known !== undefined) return known;
   const html = token.type === 'plain' ? `<p class="plain">${escapeHtml(token.raw.trim())}</p>` : sanitise(marked.parser([token]));
@@ -100,13 +126,14 @@ function draw(token: Token, cacheable: boolean): string {
 const normalised = (text: string) => tame(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 const empty = (token: Token) => token.type === 'space' || token.type === 'def';
 
-/** A text of one part (bound.ts). Links may be defined anywhere in it. */
-export function render(text: string): Block[] {
-  return pieces(normalised(text)).flatMap((piece) => {
-    const tokens = lex(piece);
+/** A text of one part (bound.ts). Links may be defined anywhere in it; footnotes anywhere in the whole text. */
+export function render(text: string, labels?: ReadonlySet<string>): Block[] {
+  const lexed = pieces(normalised(text)).map(lex);
+  const known = labels ?? new Set(lexed.flatMap((tokens) => tokens.filter(isNote).map((note) => note.label)));
+  return drawWith(known, () => lexed.flatMap((tokens) => {
     const cacheable = Object.keys(tokens.links).length === 0;
     return tokens.filter((token) => !empty(token)).map((token) => ({ html: draw(token, cacheable) }));
-  });
+  }));
 }
 
 /** What the parser must not have, or cannot read, is one token of plain words. */
@@ -127,6 +154,9 @@ function lex(piece: Piece): TokensList {
 export class GrowingMarkdown {
   #settledText = '';
   #settled: readonly Block[] = [];
+  /** Settled blocks that refer to footnotes, by their place: they are drawn again when a footnote arrives. */
+  readonly #referring = new Map<number, Token>();
+  readonly #labels = new Set<string>();
 
   update(whole: string): readonly Block[] {
     const text = normalised(whole);
@@ -137,6 +167,23 @@ export class GrowingMarkdown {
       const text = i < all.length - 1 ? `${piece.text}\n` : piece.text;
       return [...lex({ ...piece, text })];
     });
+    this.#learn(tokens);
+    return drawWith(this.#labels, () => this.#draw(tokens, tail));
+  }
+
+  /** Footnotes that have arrived: what refers to them becomes a reference. */
+  #learn(tokens: readonly Token[]): void {
+    const before = this.#labels.size;
+    for (const token of tokens) if (isNote(token)) this.#labels.add(token.label);
+    if (this.#labels.size === before || this.#referring.size === 0) return;
+    const settled = [...this.#settled];
+    drawWith(this.#labels, () => {
+      for (const [place, token] of this.#referring) settled[place] = { html: draw(token, false) };
+    });
+    this.#settled = settled;
+  }
+
+  #draw(tokens: readonly Token[], tail: string): readonly Block[] {
     const open = tokens.findLastIndex((token) => !empty(token));
     if (open > 0) this.#settle(tokens.slice(0, open), tail);
     const last = open >= 0 ? [{ html: draw(tokens[open]!, false) }] : [];
@@ -146,7 +193,9 @@ export class GrowingMarkdown {
   #settle(tokens: readonly Token[], tail: string): void {
     const length = tokens.reduce((sum, token) => sum + token.raw.length, 0);
     const raw = tokens.map((token) => token.raw).join('');
-    const blocks = tokens.filter((token) => !empty(token)).map((token) => ({ html: draw(token, true) }));
+    const full = tokens.filter((token) => !empty(token));
+    const blocks = full.map((token) => ({ html: draw(token, true) }));
+    for (const [i, token] of full.entries()) if (mayRefer(token.raw)) this.#referring.set(this.#settled.length + i, token);
     this.#settled = [...this.#settled, ...blocks];
     // Should the parser ever rewrite what it reads, positions would drift: then settle by what it was given.
     this.#settledText += tail.startsWith(raw) ? raw : tail.slice(0, length);
@@ -155,5 +204,7 @@ export class GrowingMarkdown {
   #reset(): void {
     this.#settledText = '';
     this.#settled = [];
+    this.#referring.clear();
+    this.#labels.clear();
   }
 }

@@ -10,8 +10,13 @@ const tags = [
   'i', 'img', 'ins', 'kbd', 'li', 'mark', 'ol', 'p', 'pre', 's', 'small', 'span', 'strong', 'sub', 'summary', 'sup', 'table', 'tbody', 'td',
   'th', 'thead', 'tr', 'u', 'ul',
 ];
-const attributes = ['href', 'title', 'src', 'alt', 'class', 'start', 'type', 'aria-label', 'dir', 'data-lang', 'data-tex', 'data-align', 'data-copy'];
-const classes = new Set(['block', 'code', 'code__bar', 'code__lang', 'code__copy', 'data', 'data-scroll', 'host', 'math', 'math--display', 'number', 'ref', 'remote', 'task']);
+const attributes = ['href', 'title', 'src', 'alt', 'class', 'start', 'type', 'aria-label', 'dir', 'data-lang', 'data-tex', 'data-align', 'data-act', 'data-lines', 'data-file', 'data-note'];
+const classes = new Set([
+  'block', 'code', 'code__act', 'code__acts', 'code__bar', 'code__copy', 'code__lang', 'code__more', 'data', 'data-scroll', 'host', 'host--plain', 'long', 'math', 'math--display', 'note',
+  'note-ref', 'note__back', 'note__mark', 'note__text', 'number', 'ref', 'remote', 'short', 'task',
+]);
+/** What the buttons in an answer do (components/transcript/answerActs.ts). */
+const acts = new Set(['back', 'copy', 'fold', 'note', 'preview', 'save', 'wrap']);
 
 /** Web addresses, and turns of this history. Nothing else is ever a link. */
 export const linkPattern = /^(?:https?:\/\/|contextinfinity:\/\/turn\/[\w-]+$)/i;
@@ -29,7 +34,7 @@ purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
 
 purifier.addHook('afterSanitizeAttributes', (element) => {
   if (element.nodeName === 'IMG' && !element.getAttribute('src')) element.remove();
-  if (element.nodeName === 'BUTTON' && !element.hasAttribute('data-copy')) element.remove();
+  if (element.nodeName === 'BUTTON' && !acts.has(element.getAttribute('data-act') ?? '')) element.remove();
 });
 
 export function sanitise(html: string): string {

@@ -22,9 +22,12 @@ export const zoomKey = 'appearance.text_zoom';
 export const codeKey = 'appearance.code_size';
 export const widthKey = 'appearance.message_width';
 export const motionKey = 'appearance.motion';
+export const wrapKey = 'appearance.code_wrap';
+export const numbersKey = 'appearance.code_numbers';
+export const previewsKey = 'appearance.previews';
 
 /** What the configuration says of the look, as start-up tells it. */
-export type Look = Pick<Startup, 'theme' | 'textZoom' | 'codeSize' | 'messageWidth' | 'motion'>;
+export type Look = Pick<Startup, 'theme' | 'textZoom' | 'codeSize' | 'codeWrap' | 'codeNumbers' | 'previews' | 'messageWidth' | 'motion'>;
 
 /** The look: applied to the page at once, then written to the configuration. */
 export class ThemeState {
@@ -33,6 +36,9 @@ export class ThemeState {
   #code = $state(100);
   #width = $state<WidthChoice>('normal');
   #motion = $state<MotionChoice>('system');
+  #wrap = $state(false);
+  #numbers = $state(false);
+  #previews = $state(true);
   #systemDark = $state(false);
   #saving: Promise<void> = Promise.resolve();
   readonly #backend: Backend;
@@ -78,6 +84,21 @@ export class ThemeState {
     return this.#motion;
   }
 
+  /** Long lines of code are wrapped, unless a block says otherwise. */
+  get wrap(): boolean {
+    return this.#wrap;
+  }
+
+  /** Lines of code are numbered. */
+  get numbers(): boolean {
+    return this.#numbers;
+  }
+
+  /** Code can be shown as what it draws. */
+  get previews(): boolean {
+    return this.#previews;
+  }
+
   /** Takes over what the configuration says, without writing it back. */
   adopt(look: Look): void {
     this.#choice = themeChoices.find((known) => known === look.theme) ?? 'system';
@@ -85,6 +106,9 @@ export class ThemeState {
     this.#code = clamp(look.codeSize || 100, codeMin, codeMax);
     this.#width = widthChoices.find((known) => known === look.messageWidth) ?? 'normal';
     this.#motion = motionChoices.find((known) => known === look.motion) ?? 'system';
+    this.#wrap = look.codeWrap;
+    this.#numbers = look.codeNumbers;
+    this.#previews = look.previews;
     this.#apply();
   }
 
@@ -118,6 +142,23 @@ export class ThemeState {
     await this.#save(motionKey, motion);
   }
 
+  async setWrap(wrap: boolean): Promise<void> {
+    this.#wrap = wrap;
+    this.#apply();
+    await this.#save(wrapKey, String(wrap));
+  }
+
+  async setNumbers(numbers: boolean): Promise<void> {
+    this.#numbers = numbers;
+    await this.#save(numbersKey, String(numbers));
+  }
+
+  async setPreviews(previews: boolean): Promise<void> {
+    this.#previews = previews;
+    this.#apply();
+    await this.#save(previewsKey, String(previews));
+  }
+
   /** Light, dark, contrast, and round again. */
   async next(): Promise<void> {
     const order = ['light', 'dark', 'contrast'] as const;
@@ -133,6 +174,8 @@ export class ThemeState {
     root.dataset.theme = this.drawn;
     root.dataset.width = this.#width;
     root.dataset.motion = this.#motion;
+    root.dataset.codeWrap = this.#wrap ? 'on' : 'off';
+    root.dataset.previews = this.#previews ? 'on' : 'off';
     root.style.setProperty('--text-zoom', String(this.#zoom / 100));
     root.style.setProperty('--code-zoom', String(this.#code / 100));
     // Chromium judges container queries in rem again only when their container changes: without this the columns

@@ -72,6 +72,13 @@ export class TurnActions {
       this.#toasts.show('Copied');
     });
 
+  /** Code as a file, where the person wants it. */
+  saveCode = (name: string, text: string): Promise<void> =>
+    this.#guard(async () => {
+      const path = await this.#backend.transfer.saveText(name, text);
+      if (path !== '') this.#toasts.show(`Saved ${path}`, { tone: 'ok', action: { label: 'Show in folder', run: () => void this.#guard(() => this.#backend.transfer.reveal(path)) } });
+    });
+
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {
     const still = this.#conversation.wish();
     const sent = await this.#looking(act, turn);

@@ -34,6 +34,14 @@ export function Plan(arg1) {
   return window['go']['api']['Transfer']['Plan'](arg1);
 }
 
+export function Printable(arg1) {
+  return window['go']['api']['Transfer']['Printable'](arg1);
+}
+
 export function Reveal(arg1) {
   return window['go']['api']['Transfer']['Reveal'](arg1);
+}
+
+export function SaveText(arg1, arg2) {
+  return window['go']['api']['Transfer']['SaveText'](arg1, arg2);
 }

@@ -17,7 +17,7 @@ const paces: Record<string, FakeOptions['pace']> = {
 
 /**
  * What the address asks for: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N, &forks=N, &pace=fast|slow,
- * &tasks=some for long work of before. Also on
+ * &tasks=some for long work of before, &tools=some for tools at work. Also on
  * window.fake, for scripts that drive the page.
  */
 export function developmentBackend(asked: URLSearchParams): FakeBackend {
@@ -28,13 +28,14 @@ export function developmentBackend(asked: URLSearchParams): FakeBackend {
     sessions: Number(asked.get('sessions') ?? 0),
     forks: Number(asked.get('forks') ?? 0),
     pace: paces[asked.get('pace') ?? ''] ?? {},
+    tools: asked.get('tools') === 'some',
     taskMs: Number(asked.get('taskMs') ?? 400),
   });
   if (asked.get('tasks') === 'some') seedTasks(backend);
   const { startup } = backend.program;
   startup.theme = asked.get('theme') ?? 'system';
   startup.textZoom = Number(asked.get('zoom') ?? 100);
-  const open = asked.get('open') ?? (asked.has('forks') ? 'Three hundred ways' : 'Orders to Postgres');
+  const open = asked.get('open') ?? (asked.has('tools') ? 'Tools at work' : asked.has('forks') ? 'Three hundred ways' : 'Orders to Postgres');
   startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === open)?.row.id ?? '';
   (window as unknown as { fake: FakeBackend }).fake = backend;
   return backend;

@@ -80,6 +80,12 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
       });
     },
     pastedPicture: async () => files.clipboard,
+    saveText: async (name) => {
+      const path = files.target && `${files.target}/${name}`;
+      if (path) files.written.add(path);
+      return path;
+    },
+    printable: async (request) => `<!doctype html><title>${request.scope}</title><p>${plan(request).turns} turns</p>`,
     reveal: async (path) => {
       if (!files.written.has(path) && !files.folders.has(path)) throw new BackendError(errorView(`${path} is not there any more`, '', 'not_found'));
       files.revealed.push(path);

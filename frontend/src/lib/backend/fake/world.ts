@@ -194,6 +194,7 @@ export function headOf(lineage: readonly TurnView[]): TurnView | undefined {
 function statusOf(lineage: readonly TurnView[], pending: number): string {
   const newest = lineage.at(-1);
   if (!newest) return '';
+  if (newest.state === 'waiting') return 'waiting';
   if (newest.live) return 'streaming';
   if (['incomplete', 'failed', 'unsent'].includes(newest.state) && newest.outcome !== 'discarded') return newest.state;
   return pending > 0 ? 'pending' : '';

@@ -1,0 +1,182 @@
+package api
+
+import (
+	"context"
+	"strconv"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+)
+
+// ProgramStore keeps what other programs may see, and what they were shown.
+type ProgramStore interface {
+	Clients(context.Context) ([]chat.Client, error)
+	AllowClient(context.Context, chat.ClientChoice) error
+	ForgetClient(context.Context, string) error
+	Accesses(context.Context, chat.AccessQuery) ([]chat.ClientAccess, error)
+	ClearAccesses(context.Context) error
+}
+
+// ProgramAccess is what the window uses of the MCP server.
+type ProgramAccess struct {
+	Store ProgramStore
+	// Status is the server over HTTP: where it listens, and why it does not.
+	Status func() (running bool, url, problem string)
+	// MakeToken makes a program's token, in the place of the one before; RevokeToken takes it away.
+	MakeToken   func(ctx context.Context, name string) (string, error)
+	RevokeToken func(ctx context.Context, name string) error
+	// Snippets are configurations of other programs; with a token, one that holds it.
+	Snippets func(token string) []ProgramSnippetView
+}
+
+// Programs shows which other programs use this memory, and decides what they may see.
+type Programs struct {
+	c      *Core
+	config *config.Store
+}
+
+// NewPrograms returns the service.
+func NewPrograms(c *Core, cfg *config.Store) *Programs { return &Programs{c: c, config: cfg} }
+
+const settingHTTP = "mcp.server.http"
+
+// accessPage is how many accesses a page has.
+const accessPage = 100
+
+// Panel is the page.
+func (s *Programs) Panel() (ProgramsPanel, error) {
+	v := ProgramsPanel{Rev: s.c.Hub.Rev(), Clients: []ProgramClientView{}, Folders: []string{}}
+	if err := s.c.ready(); err != nil {
+		return v, err
+	}
+	ctx := s.c.ctx()
+	clients, err := s.c.Programs.Store.Clients(ctx)
+	if err != nil {
+		return v, err
+	}
+	for _, client := range clients {
+		v.Clients = append(v.Clients, s.view(ctx, client))
+	}
+	folders, err := s.c.Store.Folders(ctx)
+	if err != nil {
+		return v, err
+	}
+	for _, f := range folders {
+		v.Folders = append(v.Folders, f.Name)
+	}
+	v.HTTP.On = s.config.Config().Programs.HTTP
+	v.HTTP.Running, v.HTTP.URL, v.HTTP.Problem = s.c.Programs.Status()
+	v.Snippets = s.c.Programs.Snippets("")
+	return v, nil
+}
+
+func (s *Programs) view(ctx context.Context, c chat.Client) ProgramClientView {
+	v := ProgramClientView{
+		Name: c.Name, Scope: string(c.Scope), Sessions: []ProgramSessionView{}, Folders: append([]string{}, c.Folders...), Remember: c.Remember,
+		Claims: c.Claims, TokenAt: milliseconds(c.TokenAt), CreatedAt: c.CreatedAt.UnixMilli(), SeenAt: milliseconds(c.SeenAt), Notes: string(c.Notes),
+	}
+	for _, id := range c.Sessions {
+		session, err := s.c.Store.Session(ctx, id)
+		if err != nil {
+			continue // it was deleted meanwhile
+		}
+		v.Sessions = append(v.Sessions, ProgramSessionView{ID: string(id), Title: session.Title})
+	}
+	return v
+}
+
+// changed tells the window, and returns the page as it is now.
+func (s *Programs) changed(err error) (ProgramsPanel, error) {
+	if err != nil {
+		return ProgramsPanel{}, err
+	}
+	s.c.Hub.Change(chat.Change{Kind: chat.ChangePrograms})
+	return s.Panel()
+}
+
+// Allow sets what a program may see, and whether it may write notes.
+func (s *Programs) Allow(c ProgramChoice) (ProgramsPanel, error) {
+	if err := s.c.ready(); err != nil {
+		return ProgramsPanel{}, err
+	}
+	choice := chat.ClientChoice{Name: c.Name, Scope: chat.ClientScope(c.Scope), Folders: c.Folders, Remember: c.Remember}
+	for _, id := range c.Sessions {
+		choice.Sessions = append(choice.Sessions, chat.SessionID(id))
+	}
+	return s.changed(s.c.Programs.Store.AllowClient(s.c.ctx(), choice))
+}
+
+// Forget takes a program out of the list, with its token. If it connects again it asks again.
+func (s *Programs) Forget(name string) (ProgramsPanel, error) {
+	if err := s.c.ready(); err != nil {
+		return ProgramsPanel{}, err
+	}
+	return s.changed(s.c.Programs.Store.ForgetClient(s.c.ctx(), name))
+}
+
+// MakeToken makes a token for HTTP, in the place of the program's token before. It is shown
+// this once: only its hash is kept.
+func (s *Programs) MakeToken(name string) (ProgramToken, error) {
+	if err := s.c.ready(); err != nil {
+		return ProgramToken{}, err
+	}
+	token, err := s.c.Programs.MakeToken(s.c.ctx(), name)
+	if err != nil {
+		return ProgramToken{}, err
+	}
+	s.c.Hub.Change(chat.Change{Kind: chat.ChangePrograms})
+	v := ProgramToken{Name: name, Token: token}
+	if list := s.c.Programs.Snippets(token); len(list) > 0 {
+		v.Snippet = list[0].Text
+	}
+	return v, nil
+}
+
+// RevokeToken ends the access of a program over HTTP.
+func (s *Programs) RevokeToken(name string) (ProgramsPanel, error) {
+	if err := s.c.ready(); err != nil {
+		return ProgramsPanel{}, err
+	}
+	return s.changed(s.c.Programs.RevokeToken(s.c.ctx(), name))
+}
+
+// SetHTTP turns the server over HTTP on or off.
+func (s *Programs) SetHTTP(on bool) (ProgramsPanel, error) {
+	if err := s.c.ready(); err != nil {
+		return ProgramsPanel{}, err
+	}
+	return s.changed(s.config.Set(settingHTTP, strconv.FormatBool(on)))
+}
+
+// Accesses is a page of the access record, newest first; of one program, or of all with an
+// empty name. Before is Next of the page before, 0 for the first.
+func (s *Programs) Accesses(client string, before int64) (ProgramAccessPage, error) {
+	page := ProgramAccessPage{Accesses: []ProgramAccessView{}}
+	if err := s.c.ready(); err != nil {
+		return page, err
+	}
+	list, err := s.c.Programs.Store.Accesses(s.c.ctx(), chat.AccessQuery{Client: client, Before: before, Limit: accessPage})
+	for _, a := range list {
+		v := ProgramAccessView{ID: a.ID, At: a.At.UnixMilli(), Client: a.Client, Tool: a.Tool, Query: a.Query, Outcome: a.Outcome, Shown: []ProgramShownView{}, More: a.More}
+		for _, x := range a.Shown {
+			v.Shown = append(v.Shown, ProgramShownView{SessionID: string(x.Session), Session: x.Title, TurnID: string(x.Turn)})
+		}
+		page.Accesses = append(page.Accesses, v)
+	}
+	if len(list) == accessPage {
+		page.Next = list[len(list)-1].ID
+	}
+	return page, err
+}
+
+// ClearAccesses empties the access record.
+func (s *Programs) ClearAccesses() error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	err := s.c.Programs.Store.ClearAccesses(s.c.ctx())
+	if err == nil {
+		s.c.Hub.Change(chat.Change{Kind: chat.ChangePrograms})
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"os"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/mcpserver"
+	"contextinfinity/backend/store"
+)
+
+// programs are other programs that use this memory.
+type programs struct {
+	*store.Store
+	desk *mcpserver.Desk
+}
+
+// Do carries out a request of one of them.
+func (p programs) Do(ctx context.Context, r mcpserver.Request) (mcpserver.Answer, error) {
+	return p.desk.Do(ctx, r)
+}
+
+// MakeToken makes a program's token.
+func (p programs) MakeToken(ctx context.Context, client string) (string, error) {
+	return mcpserver.MakeToken(ctx, p.Store, client)
+}
+
+// RevokeToken takes it away.
+func (p programs) RevokeToken(ctx context.Context, client string) error {
+	return mcpserver.RevokeToken(ctx, p.Store, client)
+}
+
+func (a *app) programs() programs {
+	return programs{a.store, &mcpserver.Desk{
+		Store: a.store, Reader: newMemoryReader(a),
+		Changed: func() { a.fanout.Change(chat.Change{Kind: chat.ChangePrograms}) },
+	}}
+}
+
+// serveHTTP serves programs over HTTP as long as the configuration says so.
+func (a *app) serveHTTP() {
+	desk := a.programs()
+	a.http = mcpserver.NewHTTP(mcpserver.Options{
+		Version: version, Tools: memoryTools(), Log: a.log,
+		Carry: func(ctx context.Context, r mcpserver.Request) (mcpserver.Answer, error) {
+			answer, err := desk.Do(ctx, r)
+			if answer.Noted {
+				a.jobs.Wake()
+				a.fanout.Change(chat.Change{Kind: chat.ChangeSessions})
+			}
+			return answer, err
+		},
+	})
+	apply := func(c *config.Config) {
+		port := 0
+		if c.Programs.HTTP {
+			port = c.Programs.Port
+		}
+		if err := a.http.Apply(port); err != nil {
+			a.log.Warn("other programs are not served over HTTP", "err", err)
+		}
+	}
+	apply(a.config.Config())
+	a.leaveHTTP = a.config.Subscribe(apply)
+}
+
+func (a *app) stopHTTP() {
+	if a.http != nil {
+		a.leaveHTTP()
+		a.http.Close()
+	}
+}
+
+// programAccess is what the window uses of it.
+func (a *app) programAccess() api.ProgramAccess {
+	p := a.programs()
+	return api.ProgramAccess{
+		Store: p, MakeToken: p.MakeToken, RevokeToken: p.RevokeToken,
+		Status: func() (running bool, url, problem string) {
+			if a.http == nil {
+				return false, "", ""
+			}
+			url, problem = a.http.Address()
+			return url != "", url, problem
+		},
+		Snippets: func(token string) []api.ProgramSnippetView {
+			list := mcpserver.Snippets(ownCommand(), a.places()...)
+			if token != "" {
+				list = []mcpserver.Snippet{mcpserver.RemoteSnippet(mcpserver.URL(a.config.Config().Programs.Port), token)}
+			}
+			out := make([]api.ProgramSnippetView, len(list))
+			for i, s := range list {
+				out[i] = api.ProgramSnippetView(s)
+			}
+			return out
+		},
+	}
+}
+
+// places are the arguments by which a start from another program finds this data: such a
+// program hands on little of its environment.
+func (a *app) places() []string {
+	var args []string
+	if a.flags.ConfigPath != "" || os.Getenv("XDG_CONFIG_HOME") != "" {
+		args = append(args, "--config", realPath(a.config.Path()))
+	}
+	if a.flags.DataDir != "" || os.Getenv("XDG_DATA_HOME") != "" {
+		args = append(args, "--data-dir", realPath(a.config.Config().DataDir))
+	}
+	return args
+}
+
+// ownCommand is how other programs start this one.
+func ownCommand() string {
+	if path := os.Getenv("APPIMAGE"); path != "" { // the path of the running program is gone when it ends
+		return path
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "contextinfinity"
+	}
+	return path
+}

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/mcpserver"
+	"contextinfinity/backend/tools/builtin"
+)
+
+// memoryReader lets other programs read with the readers that models have.
+type memoryReader struct {
+	memory  *builtin.Memory
+	prepare func(context.Context) error
+}
+
+func newMemoryReader(a *app) memoryReader {
+	return memoryReader{&builtin.Memory{Store: a.store, Search: a.engine}, a.indexDue}
+}
+
+// memoryTools are the readers as other programs are offered them.
+func memoryTools() []mcpserver.Tool {
+	tool := func(name, title, description, schema string) mcpserver.Tool {
+		return mcpserver.Tool{Name: name, Title: title, Description: description, Schema: json.RawMessage(schema)}
+	}
+	return []mcpserver.Tool{
+		tool("search_memory", "Search memory", builtin.SearchDescription, builtin.SearchSchema),
+		tool("get_turn", "Read a turn", builtin.TurnDescription, builtin.TurnSchema),
+		tool("list_sessions", "List sessions", builtin.SessionsDescription, builtin.SessionsSchema),
+	}
+}
+
+// Tools implements mcpserver.Reader.
+func (memoryReader) Tools() []mcpserver.Tool { return memoryTools() }
+
+// Read implements mcpserver.Reader.
+func (r memoryReader) Read(ctx context.Context, s mcpserver.Sight, tool string, arguments json.RawMessage) (mcpserver.Found, error) {
+	view := builtin.View{Scope: chat.ScopeAll}
+	if !s.All {
+		view.Only = s.Sessions
+	}
+	found, err := r.read(ctx, view, tool, arguments)
+	if builtin.IsRefused(err) {
+		err = chat.Errorf(chat.CodeInvalid, "mcp.read", "%s.", err)
+	}
+	return mcpserver.Found{Text: found.Text, Shown: found.Shown}, err
+}
+
+func (r memoryReader) read(ctx context.Context, v builtin.View, tool string, arguments json.RawMessage) (builtin.Found, error) {
+	switch tool {
+	case "search_memory":
+		var a builtin.SearchArguments
+		if err := decodeArguments(arguments, &a); err != nil {
+			return builtin.Found{}, err
+		}
+		if err := r.prepare(ctx); err != nil { // what was just said is to be found too
+			return builtin.Found{}, err
+		}
+		return r.memory.SearchMemory(ctx, v, a)
+	case "get_turn":
+		var a builtin.TurnArguments
+		if err := decodeArguments(arguments, &a); err != nil {
+			return builtin.Found{}, err
+		}
+		return r.memory.GetTurn(ctx, v, a)
+	case "list_sessions":
+		var a builtin.SessionArguments
+		if err := decodeArguments(arguments, &a); err != nil {
+			return builtin.Found{}, err
+		}
+		return r.memory.ListSessions(ctx, v, a)
+	}
+	return builtin.Found{}, chat.Errorf(chat.CodeNotFound, "mcp.read", "There is no tool %q.", tool)
+}
+
+// decodeArguments refuses arguments that no tool has: one that is misspelt is no silent default.
+func decodeArguments(raw json.RawMessage, into any) error {
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return chat.Errorf(chat.CodeInvalid, "mcp.read", "The arguments do not fit the schema: %s.", err)
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/mcpserver"
+)
+
+// Programs are other programs that use this memory through MCP.
+type Programs interface {
+	// Do carries out a request of one of them.
+	Do(context.Context, mcpserver.Request) (mcpserver.Answer, error)
+	Clients(context.Context) ([]chat.Client, error)
+	Client(context.Context, string) (chat.Client, error)
+	AllowClient(context.Context, chat.ClientChoice) error
+	ForgetClient(context.Context, string) error
+	Accesses(context.Context, chat.AccessQuery) ([]chat.ClientAccess, error)
+	ClearAccesses(context.Context) error
+	MakeToken(ctx context.Context, client string) (string, error)
+	RevokeToken(ctx context.Context, client string) error
+}
+
+// unnamed is a program that was configured without a name.
+const unnamed = "unnamed"
+
+func (c *call) mcpCommand() *cobra.Command {
+	var client string
+	var http bool
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "Let another program use this memory over MCP, on stdin and stdout", Args: exactly(),
+		Long: `Speaks the Model Context Protocol on stdin and stdout, for a program that starts it: its tools are
+search_memory, get_turn, list_sessions, and remember if that is allowed. It works while the window is open
+and without it, and ends when stdin closes.
+
+A program sees nothing until it is allowed to, in the window or with: contextinfinity mcp clients allow NAME.
+
+With --http it serves programs on this computer that have a token (contextinfinity mcp clients token NAME),
+at the port mcp.server.port, until it is interrupted. The window does the same while mcp.server.http is on.`,
+	}
+	cmd.Flags().StringVar(&client, "client", unnamed, "the name of the program that starts it, as it stands in the list of programs")
+	cmd.Flags().BoolVar(&http, "http", false, "serve over HTTP on this computer instead")
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		if c.json {
+			return reply{}, usagef("--json is for verbs that answer with one document; mcp speaks its own protocol.")
+		}
+		if http {
+			return reply{}, c.serveHTTP(ctx)
+		}
+		if err := chat.CheckClientName(client); err != nil {
+			return reply{}, usagef("%s", chat.AsError(err).Message)
+		}
+		in := c.app.In
+		if in == nil {
+			in = bytes.NewReader(nil)
+		}
+		return reply{}, mcpserver.Stdio(ctx, c.mcpOptions(client), in, c.out)
+	})
+	cmd.AddCommand(c.mcpClientsCommand(), c.mcpAccessCommand(), c.mcpCallCommand())
+	return cmd
+}
+
+func (c *call) mcpOptions(client string) mcpserver.Options {
+	return mcpserver.Options{Version: c.app.Version, Client: client, Tools: c.app.MemoryTools, Carry: (&carrier{call: c}).carry}
+}
+
+// serveHTTP serves programs on this computer until ctx ends.
+func (c *call) serveHTTP(ctx context.Context) error {
+	s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
+	if err != nil {
+		return err
+	}
+	server := mcpserver.NewHTTP(c.mcpOptions(""))
+	defer server.Close()
+	if err := server.Apply(s.Config.Config().Programs.Port); err != nil {
+		return err
+	}
+	address, _ := server.Address()
+	c.notef("serving %s until interrupted", address)
+	<-ctx.Done()
+	return nil
+}
+
+// carrier carries requests out one after the other, each as a verb of its own: the data is
+// open only as long as that takes, or belongs to the window, which does it.
+type carrier struct {
+	call *call
+	mu   sync.Mutex
+}
+
+// maxAnswerBytes bounds what a call may print.
+const maxAnswerBytes = 4 << 20
+
+func (r *carrier) carry(ctx context.Context, q mcpserver.Request) (mcpserver.Answer, error) {
+	const op = "mcp.carry"
+	raw, err := json.Marshal(q)
+	if err != nil {
+		return mcpserver.Answer{}, chat.WrapError(chat.CodeInvalid, op, err, "The request cannot be passed on.")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out bounded
+	app := r.call.app
+	app.In, app.Out, app.Err, app.Terminals, app.Signals = bytes.NewReader(raw), &out, r.call.note, &Terminals{}, make(chan os.Signal)
+	Run(ctx, app, r.call.placed("mcp", "call", "--json"))
+	var doc struct {
+		mcpserver.Answer
+		Error *errorJSON `json:"error"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+		return mcpserver.Answer{}, chat.WrapError(chat.CodeInternal, op, errors.Join(err, out.err), "The program that has the data answered nothing that can be read.")
+	}
+	if doc.Error != nil {
+		e := chat.Errorf(chat.Code(doc.Error.Code), op, "%s", doc.Error.Message)
+		if doc.Error.Hint != "" {
+			e = e.WithHint("%s", doc.Error.Hint)
+		}
+		return mcpserver.Answer{}, e
+	}
+	return doc.Answer, nil
+}
+
+// placed are the arguments of another verb with this one's places.
+func (c *call) placed(args ...string) []string {
+	for _, flag := range [][2]string{{"--data-dir", c.dataDir}, {"--config", c.configPath}} {
+		if flag[1] != "" {
+			args = append(args, flag[0], flag[1])
+		}
+	}
+	for _, set := range c.set {
+		args = append(args, "--set", set)
+	}
+	return args
+}
+
+// bounded keeps what is printed, up to maxAnswerBytes.
+type bounded struct {
+	bytes.Buffer
+	err error
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxAnswerBytes {
+		b.err = chat.Errorf(chat.CodeTooLarge, "mcp.carry", "The answer is larger than %d bytes.", maxAnswerBytes)
+		return 0, b.err
+	}
+	return b.Buffer.Write(p)
+}
+
+// mcpCallCommand carries out one request of another program, which mcp has read: as a verb it
+// goes to the process that has the data.
+func (c *call) mcpCallCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "call", Short: "Carry out a request that mcp has read", Args: exactly(), Hidden: true}
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		raw, err := io.ReadAll(io.LimitReader(c.in.kept, maxAnswerBytes))
+		if err != nil {
+			return reply{}, err
+		}
+		var q mcpserver.Request
+		if err := json.Unmarshal(raw, &q); err != nil {
+			return reply{}, usagef("stdin holds no request.")
+		}
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+			answer, err := s.Programs.Do(ctx, q)
+			r := reply{doc: answer}
+			if err == nil && answer.Noted {
+				c.flush(r, nil)
+				c.indexNotes(ctx, s)
+			}
+			return r, err
+		})
+	})
+	return cmd
+}
+
+// indexNotes lets background work run for a moment, so that a note is found soon.
+func (c *call) indexNotes(ctx context.Context, s *Services) {
+	if s.AfterSend == nil || s.AfterSend() <= 0 {
+		return
+	}
+	within, cancel := context.WithTimeout(ctx, s.AfterSend())
+	defer cancel()
+	_, _ = s.Jobs.Drain(within) // what is not done by then stays queued
+}

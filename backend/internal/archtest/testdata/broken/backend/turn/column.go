@@ -1,0 +1,7 @@
+// breaks: rooms of the store
+
+package turn
+
+import (
+	_ "contextinfinity/backend/store/codec"
+)

@@ -1,0 +1,105 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/llmtest"
+)
+
+// encode is the body of a request with tools, which has to obey the rules of the API.
+func encode(t *testing.T, c llmtest.Context, options map[string]any) []byte {
+	t.Helper()
+	body, err := New(nil).Encode(llm.Request{
+		Endpoint: llm.Endpoint{ModelID: "m-1", Stream: true, ToolsMode: llm.ToolsEnabled, Options: options},
+		Context:  llmtest.Prepare(t, c),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := llmtest.Breach(Name, body); err != nil {
+		t.Errorf("%v\n%s", err, body)
+	}
+	return body
+}
+
+// An answer that the API paused goes back as it is, half of a hosted pair and all, and the
+// request ends with it.
+func TestAPausedAnswerGoesBackAsItIs(t *testing.T) {
+	hosted := `{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"rain"}}`
+	p := llmtest.Play(t, New(nil), llm.ToolsEnabled, recorded("pause_turn", textAt(0, `"I look."`), []string{startBlock(1, hosted), stopBlock(1)}))
+	if p.Result.Status != chat.StepPaused || p.Result.Reason != "pause_turn" {
+		t.Fatalf("%+v", p.Result)
+	}
+	body := encode(t, llmtest.Context{
+		Messages: []chat.Message{chat.UserText("Weather?"), {Role: chat.RoleAssistant, Blocks: p.Result.Blocks}}, Cycle: 1,
+	}, nil)
+	var sent struct {
+		Messages []struct {
+			Role    string
+			Content []json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(body, &sent); err != nil || len(sent.Messages) != 2 || sent.Messages[1].Role != "assistant" || len(sent.Messages[1].Content) != 2 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	var got, want any
+	if json.Unmarshal(sent.Messages[1].Content[1], &got) != nil || json.Unmarshal([]byte(hosted), &want) != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the hosted call goes back as %s", sent.Messages[1].Content[1])
+	}
+}
+
+// Thoughts and what the API says of a call go back byte for byte while the turn runs; what
+// it says of a call is left out of the turns before.
+func TestThoughtsAndCallersGoBackVerbatim(t *testing.T) {
+	call := `{"type":"tool_use","id":"call_1","name":"get_weather","input":{"a":1.50},"caller":{"type":"code_execution_20250825","tool_id":"srv_1"}}`
+	p := llmtest.Play(t, New(nil), llm.ToolsEnabled, recorded("tool_use", []string{
+		startBlock(0, `{"type":"thinking","thinking":"","signature":""}`), blockDelta(0, "thinking_delta", "thinking", `"Hm <&> \u00fc."`),
+		blockDelta(0, "signature_delta", "signature", `"c2l+/w=="`), stopBlock(0),
+		startBlock(1, `{"type":"redacted_thinking","data":"zz=="}`), stopBlock(1), startBlock(2, call), stopBlock(2),
+	}))
+	answered := []chat.Message{
+		{Role: chat.RoleAssistant, Blocks: p.Result.Blocks},
+		{Role: chat.RoleUser, Blocks: chat.Blocks{chat.ToolResult{ToolUseID: "call_1", Content: chat.Blocks{chat.Text{Text: "rain"}}}}},
+	}
+	running := encode(t, llmtest.Context{Messages: append([]chat.Message{chat.UserText("Weather?")}, answered...), Cycle: 2}, nil)
+	for _, part := range []string{
+		`{"signature":"c2l+/w==","thinking":"Hm <&> ü.","type":"thinking"}`, `{"type":"redacted_thinking","data":"zz=="}`,
+		`"caller":{"type":"code_execution_20250825","tool_id":"srv_1"}`, `"input":{"a":1.50}`,
+	} {
+		if !bytes.Contains(running, []byte(part)) {
+			t.Errorf("%s is not in %s", part, running)
+		}
+	}
+	later := append(append([]chat.Message{chat.UserText("Weather?")}, answered...), chat.AssistantText("Rain."), chat.UserText("Thanks."))
+	if body := encode(t, llmtest.Context{Messages: later}, nil); bytes.Contains(body, []byte("caller")) || !bytes.Contains(body, []byte("signature")) {
+		t.Errorf("the turn before is sent as %s", body)
+	}
+}
+
+// The API takes four breakpoints. Those that the options set come first, then those of the
+// longest parts.
+func TestAtMostFourBreakpoints(t *testing.T) {
+	messages := []chat.Message{
+		chat.UserText("One"), chat.AssistantText("1"), chat.UserText("Weather?"),
+		{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.ToolUse{ToolUseID: "a", Name: "get_weather", Input: json.RawMessage(`{}`)}}},
+		{Role: chat.RoleUser, Blocks: chat.Blocks{chat.ToolResult{ToolUseID: "a", Content: chat.Blocks{chat.Text{Text: "rain"}}}}},
+	}
+	c := llmtest.Context{System: []string{"S"}, Messages: messages, Stable: 2, Cycle: 2, Tools: []chat.ToolDefinition{llmtest.Weather}}
+	marked := map[string]any{"type": "custom", "name": "mine", "cache_control": map[string]any{"type": "ephemeral"}, "input_schema": map[string]any{"type": "object", "properties": map[string]any{}}}
+	for _, options := range []map[string]any{
+		nil,
+		{"cache_control": map[string]any{"type": "ephemeral"}},
+		{"cache_control": map[string]any{"type": "ephemeral"}, "tools": []any{marked}},
+	} {
+		body := encode(t, c, options)
+		if n := strings.Count(string(body), "cache_control"); n != 4 {
+			t.Errorf("%d breakpoints with %v: %s", n, options, body)
+		}
+	}
+}

@@ -1,0 +1,330 @@
+package llmtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// ToolStep is one answer within a turn that calls tools.
+type ToolStep struct {
+	ID      string // of the response
+	Thought string // signed or encrypted, as the protocol has it
+	Text    string
+	Calls   []StepCall // none: the turn's last answer
+}
+
+// StepCall is a call as it streams.
+type StepCall struct {
+	ID, Name string
+	Pieces   []string // of the arguments
+}
+
+// Weather and Search are the tools of the suite. Search's schema is one that providers
+// refuse as it is.
+var (
+	Weather = chat.ToolDefinition{
+		Name: "get_weather", Description: "The weather of a <city>.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`),
+	}
+	Search = chat.ToolDefinition{
+		Name: "files__search", Description: "Finds files.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"glob":{"type":"string"}},"oneOf":[{"required":["name"]},{"required":["glob"]}]}`),
+	}
+)
+
+// cycle is what came of a turn: the body of each request, what was decoded of each answer,
+// and the messages that followed the user's.
+type cycle struct {
+	bodies  [][]byte
+	answers []llm.Result
+	said    []chat.Message
+}
+
+// turn plays a turn as the program does: it sends, decodes, answers every call in the order
+// that the calls have, and goes on until an answer calls nothing. Every body has to obey its
+// provider's rules and to begin with the conversation of the one before it.
+func (s *suite) turn(t *testing.T, before []chat.Message, change func(*llm.Endpoint), answer func(chat.ToolUse) chat.ToolResult, script []Step) cycle {
+	t.Helper()
+	server := NewServer(t, script...)
+	ep := s.endpoint(server.URL)
+	ep.ToolsMode = llm.ToolsEnabled
+	if change != nil {
+		change(&ep)
+	}
+	var c cycle
+	for range script {
+		messages := append(append([]chat.Message{}, before...), c.said...)
+		body, err := s.provider.Encode(llm.Request{Endpoint: ep, Context: Prepare(t, Context{
+			System: []string{"Be brief."}, Messages: messages, Stable: len(before) - 1,
+			Tools: []chat.ToolDefinition{Weather, Search}, Cycle: len(c.said),
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events []chat.RawEvent
+		err = s.provider.Stream(t.Context(), ep, body, func(ev chat.RawEvent) error { events = append(events, ev); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.checkBody(t, c.bodies, body)
+		result := Play(t, s.provider, ep.ToolsMode, events).Result
+		c.bodies, c.answers = append(c.bodies, body), append(c.answers, result)
+		if result.Status != chat.StepPaused {
+			break
+		}
+		c.said = append(c.said, chat.Message{Role: chat.RoleAssistant, Blocks: result.Blocks}, results(result.Blocks, answer))
+	}
+	return c
+}
+
+// script is what a server answers, step by step.
+func (s *suite) script(steps ...ToolStep) []Step {
+	var script []Step
+	for _, step := range steps {
+		script = append(script, Stream(s.Wire.Step(step)...))
+	}
+	return script
+}
+
+// results answers every call of an answer.
+func results(blocks chat.Blocks, answer func(chat.ToolUse) chat.ToolResult) chat.Message {
+	m := chat.Message{Role: chat.RoleUser}
+	for _, b := range blocks {
+		if use, ok := b.(chat.ToolUse); ok {
+			res := answer(use)
+			res.ToolUseID = use.ToolUseID
+			m.Blocks = append(m.Blocks, res)
+		}
+	}
+	return m
+}
+
+func said(use chat.ToolUse) chat.ToolResult {
+	return chat.ToolResult{Content: chat.Blocks{chat.Text{Text: "result of " + string(use.Input)}}}
+}
+
+// checkBody holds a body against its provider's rules and against the step before it, whose
+// conversation a prompt cache holds.
+func (s *suite) checkBody(t *testing.T, before [][]byte, body []byte) {
+	t.Helper()
+	if err := Breach(s.provider.Name(), body); err != nil {
+		t.Fatalf("step %d breaks a rule: %v\n%s", len(before), err, Indented(t, body))
+	}
+	if len(before) == 0 {
+		return
+	}
+	last, now := conversationOf(before[len(before)-1]), conversationOf(body)
+	if len(now) <= len(last) || !reflect.DeepEqual(now[:len(last)], last) {
+		t.Fatalf("step %d does not begin as the one before it\n%s", len(before), Indented(t, body))
+	}
+}
+
+// berlin is a step of two calls at once, with thoughts and text.
+func berlin(id string) ToolStep {
+	return ToolStep{ID: id, Thought: "Where is it?", Text: "I look.", Calls: []StepCall{
+		{ID: "call_1", Name: "get_weather", Pieces: []string{`{"ci`, `ty":"Ber`, `lin"}`}},
+		{ID: "call_2", Name: "files__search", Pieces: []string{`{"name":"a <b>"}`}},
+	}}
+}
+
+func (s *suite) cycles(t *testing.T) {
+	ask := []chat.Message{chat.UserText("Weather?")}
+	picture := chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"iVBORw0KGgo="}`)}
+	t.Run("two calls at once, an error and an image", func(t *testing.T) {
+		c := s.turn(t, ask, func(ep *llm.Endpoint) { ep.ParallelToolCalls = true }, func(use chat.ToolUse) chat.ToolResult {
+			res := said(use)
+			if res.IsError = use.Name == "files__search"; !res.IsError {
+				res.Content = append(res.Content, picture)
+			}
+			return res
+		}, s.script(berlin("resp_1"), ToolStep{ID: "resp_2", Text: "It rains."}))
+		if r := c.answers[1]; r.Status != chat.StepCompleted || r.Text() != "It rains." || len(c.bodies) != 2 {
+			t.Fatalf("%d steps, the last is %+v", len(c.bodies), r)
+		}
+		Golden(t, "cycle/first.json", Indented(t, c.bodies[0]))
+		Golden(t, "cycle/second.json", Indented(t, c.bodies[1]))
+	})
+	t.Run("one call at a time", func(t *testing.T) {
+		c := s.turn(t, ask, nil, said, s.script(berlin("resp_1"), ToolStep{ID: "resp_2", Text: "It rains."}))
+		for _, body := range c.bodies {
+			if !bytes.Contains(body, []byte(`"parallel_tool_calls":false`)) && !bytes.Contains(body, []byte(`"disable_parallel_tool_use":true`)) {
+				t.Errorf("the body does not say so: %s", body)
+			}
+		}
+	})
+	t.Run("sixteen steps, each with the same ids", func(t *testing.T) {
+		var steps []ToolStep
+		for i := range 16 {
+			steps = append(steps, berlin(fmt.Sprintf("resp_%d", i)))
+		}
+		c := s.turn(t, ask, nil, func(use chat.ToolUse) chat.ToolResult {
+			return chat.ToolResult{Content: chat.Blocks{chat.Text{Text: "rain"}}}
+		}, s.script(append(steps, ToolStep{ID: "resp_16", Text: "Done."})...))
+		if last := c.bodies[len(c.bodies)-1]; len(c.bodies) != 17 || bytes.Count(last, []byte(`"rain"`)) != 32 {
+			t.Errorf("%d steps, the last holds\n%s", len(c.bodies), last)
+		}
+	})
+	t.Run("two calls of one id", func(t *testing.T) {
+		twice := berlin("resp_1")
+		twice.Calls[1].ID = twice.Calls[0].ID
+		c := s.turn(t, ask, nil, said, s.script(twice, ToolStep{ID: "resp_2", Text: "Done."}))
+		if last := c.bodies[1]; bytes.Count(last, []byte("result of ")) != 2 || bytes.Contains(last, []byte("not_recorded")) {
+			t.Errorf("both calls do not go back with their results: %s", last)
+		}
+	})
+	t.Run("a refusal after results", func(t *testing.T) {
+		c := s.turn(t, ask, nil, said, append(s.script(berlin("resp_1")), Stream(s.Wire.Refusal...)))
+		if r := c.answers[1]; !r.Refused || r.Status != chat.StepCompleted {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("arguments that are missing, or no object", func(t *testing.T) { s.garbledCalls(t, ask) })
+	t.Run("no definitions unless tools are enabled", s.noDefinitions)
+	t.Run("whatever is said can be sent", s.anything)
+}
+
+// garbledCalls: calls without arguments and with what is no JSON are kept as they came, and
+// go back in a form that every server takes.
+func (s *suite) garbledCalls(t *testing.T, ask []chat.Message) {
+	c := s.turn(t, ask, nil, said, s.script(ToolStep{ID: "resp_1", Calls: []StepCall{
+		{ID: "call_1", Name: "get_weather"},
+		{ID: "call_2", Name: "get_weather", Pieces: []string{`{"city":"Be`, `rlin`}},
+		{ID: "call_3", Name: "get_weather", Pieces: []string{`[1]`}},
+	}}, ToolStep{ID: "resp_2", Text: "Done."}))
+	var kept []string
+	for _, b := range c.answers[0].Blocks {
+		if use, ok := b.(chat.ToolUse); ok {
+			kept = append(kept, string(use.Input))
+		}
+	}
+	if want := []string{`{}`, `"{\"city\":\"Berlin"`, `[1]`}; !reflect.DeepEqual(kept, want) {
+		t.Errorf("the arguments are kept as %q, not %q", kept, want)
+	}
+	if body := string(c.bodies[1]); !strings.Contains(body, "_raw") {
+		t.Errorf("what the model wrote does not go back: %s", body)
+	}
+}
+
+func (s *suite) noDefinitions(t *testing.T) {
+	for _, mode := range []llm.ToolsMode{llm.ToolsDisabled, llm.ToolsParseOnly} {
+		ep := s.endpoint("http://127.0.0.1:1")
+		ep.ToolsMode, ep.ParallelToolCalls = mode, true
+		body, err := s.provider.Encode(llm.Request{Endpoint: ep, Context: Prepare(t, Context{
+			Messages: []chat.Message{chat.UserText("Hello?")}, Tools: []chat.ToolDefinition{Weather},
+		})})
+		if err != nil || bytes.Contains(body, []byte("tool")) {
+			t.Errorf("%s: %v, %s", mode, err, body)
+		}
+	}
+}
+
+// anything: whatever calls, results and opaque parts a conversation and a turn hold, with
+// tools on or off, the body obeys the provider's rules.
+func (s *suite) anything(t *testing.T) {
+	name := s.provider.Name()
+	rapid.Check(t, func(rt *rapid.T) {
+		history := []chat.Message{chat.UserText("Hello?")}
+		for range rapid.IntRange(0, 3).Draw(rt, "turns") {
+			history = append(history, chat.Message{Role: chat.RoleAssistant, Blocks: anyBlocks(rt, name)}, chat.UserText("Go on."))
+		}
+		var steps []chat.Message
+		for range rapid.IntRange(0, 3).Draw(rt, "steps") {
+			blocks := append(anyBlocks(rt, name), chat.ToolUse{ToolUseID: "end", Name: "get_weather", Input: json.RawMessage(`{}`)})
+			steps = append(steps, chat.Message{Role: chat.RoleAssistant, Blocks: blocks}, results(blocks, said))
+		}
+		ep := s.endpoint("http://127.0.0.1:1")
+		ep.ToolsMode = rapid.SampledFrom([]llm.ToolsMode{llm.ToolsEnabled, llm.ToolsDisabled, llm.ToolsParseOnly}).Draw(rt, "mode")
+		ep.Store, ep.Effort = rapid.Bool().Draw(rt, "store"), "low"
+		body, err := s.provider.Encode(llm.Request{Endpoint: ep, Context: Prepare(t, Context{
+			System: []string{"S"}, Messages: append(history, steps...), Stable: len(history) - 1,
+			Tools: []chat.ToolDefinition{Weather, Search}, Cycle: len(steps),
+		})})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if err := Breach(name, body); err != nil {
+			rt.Fatalf("%v\n%s", err, body)
+		}
+	})
+}
+
+// anyBlocks are blocks of an answer as an import, a cut or a provider may leave them.
+func anyBlocks(rt *rapid.T, provider string) chat.Blocks {
+	id := rapid.SampledFrom([]string{"a", "b", "functions.x:0", "", "call-1", strings.Repeat("i", 70)})
+	tool := rapid.SampledFrom([]string{"get_weather", "files__search", "f g", "", strings.Repeat("n.", 40)})
+	input := rapid.SampledFrom([]string{`{}`, `{"city":"x"}`, `"text"`, `null`, `[1]`, ``, `7`})
+	var out chat.Blocks
+	for range rapid.IntRange(1, 6).Draw(rt, "blocks") {
+		switch rapid.IntRange(0, 5).Draw(rt, "block") {
+		case 0:
+			out = append(out, chat.Text{Text: rapid.SampledFrom([]string{"word", " ", ""}).Draw(rt, "text")})
+		case 1:
+			out = append(out, chat.ToolResult{ToolUseID: id.Draw(rt, "id"), Content: chat.Blocks{chat.Text{Text: "found"}}})
+		case 2:
+			out = append(out, chat.Reasoning{Provider: provider, Summary: "Hm", Raw: json.RawMessage(`{"type":"thinking","thinking":"Hm"}`)})
+		case 3:
+			out = append(out, chat.Unknown{Provider: provider, Raw: []byte(`{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`)})
+		default:
+			out = append(out, chat.ToolUse{ToolUseID: id.Draw(rt, "id"), Name: tool.Draw(rt, "tool"), Input: json.RawMessage(input.Draw(rt, "input"))})
+		}
+	}
+	return out
+}
+
+// errorStep is a server that refuses a request.
+func (s *suite) errorStep(code, words string) Step {
+	return JSON(http.StatusBadRequest, s.Wire.ErrorBody(code, words))
+}
+
+func (s *suite) refusals(t *testing.T) {
+	_, err := s.run(t, t.Context(), s.errorStep("", "m-1 does not support tools"))
+	if e := asError(t, err); !e.NoTools || e.Forgotten || e.Retryable() {
+		t.Errorf("%+v", e)
+	}
+	_, err = s.run(t, t.Context(), s.errorStep("previous_response_not_found", "Previous response with id 'resp_1' not found."))
+	if e := asError(t, err); !e.Forgotten || e.NoTools || e.Retryable() {
+		t.Errorf("%+v", e)
+	}
+}
+
+// goesBack sends an answer back: in the turns before the next one, and, if it stopped for its
+// calls or was paused, while its own turn runs. Both bodies obey the provider's rules.
+func goesBack(t *testing.T, h Harness, r llm.Result) {
+	t.Helper()
+	p := h.New(nil)
+	ask, answer := chat.UserText("Hello?"), chat.Message{Role: chat.RoleAssistant, Blocks: r.Blocks}
+	contexts := map[string]Context{"a later turn": {Messages: []chat.Message{ask, answer, chat.UserText("Go on.")}, Stable: 2}}
+	answered := []chat.Message{ask, answer}
+	if results := results(r.Blocks, said); len(results.Blocks) > 0 {
+		answered = append(answered, results)
+		contexts["a later turn, answered"] = Context{Messages: append(slices.Clone(answered), chat.AssistantText("Done."), chat.UserText("Go on."))}
+	}
+	if r.Status == chat.StepPaused {
+		contexts["the same turn"] = Context{Messages: answered, Cycle: len(answered) - 1}
+	}
+	for when, c := range contexts {
+		c.Tools = []chat.ToolDefinition{Weather}
+		for _, mode := range []llm.ToolsMode{llm.ToolsEnabled, llm.ToolsDisabled} {
+			ep := h.Endpoint("")
+			ep.ToolsMode = mode
+			body, err := p.Encode(llm.Request{Endpoint: ep, Context: Prepare(t, c)})
+			if err == nil {
+				err = Breach(p.Name(), body)
+			}
+			if err != nil {
+				t.Errorf("sent back in %s, tools %s: %v\n%s", when, mode, err, body)
+			}
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"contextinfinity/backend/chat"
+)
+
+// Bounds of the server over HTTP.
+const (
+	maxConnections = 64
+	maxRequests    = 32 // that are answered at once
+	maxSessions    = 64 // of the protocol revisions that have them
+	sessionIdle    = 10 * time.Minute
+	headerTime     = 10 * time.Second
+	bodyTime       = 30 * time.Second
+	idleTime       = time.Minute
+	maxHeader      = 16 << 10
+	maxToken       = 200
+)
+
+// Path is where the protocol is served.
+const Path = "/mcp"
+
+// URL is where the protocol is served at a port.
+func URL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d%s", port, Path) }
+
+// stateless is the first revision of the protocol without sessions.
+const stateless = "2026-07-28"
+
+// HTTP serves programs on this computer over streamable HTTP. Its methods may be called by
+// several goroutines.
+type HTTP struct {
+	options Options
+
+	mu       sync.Mutex
+	server   *http.Server
+	protocol *mcp.Server
+	listener net.Listener
+	port     int
+	problem  string
+}
+
+// NewHTTP makes a server that does not listen yet.
+func NewHTTP(o Options) *HTTP { o.Client = ""; return &HTTP{options: o} }
+
+// Apply listens on a port of this computer, or on none with 0. What was served before on
+// another port ends.
+func (h *HTTP) Apply(port int) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.server != nil && h.port == port {
+		return nil
+	}
+	h.stop()
+	h.port, h.problem = port, ""
+	if port == 0 {
+		return nil
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(port)))
+	if err != nil {
+		h.problem = fmt.Sprintf("Port %d of this computer cannot be used: another program has it, or it is not allowed. Choose another: mcp.server.port.", port)
+		return chat.WrapError(chat.CodeUnavailable, "mcp.http", err, h.problem)
+	}
+	h.serve(l)
+	return nil
+}
+
+func (h *HTTP) serve(l net.Listener) {
+	h.listener = &limited{Listener: l, free: make(chan struct{}, maxConnections)}
+	h.protocol = newServer(h.options)
+	h.server = &http.Server{
+		Handler: h.options.handler(h.protocol, l.Addr().(*net.TCPAddr).Port), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+	}
+	server, listener := h.server, h.listener
+	go func() { _ = server.Serve(listener) }()
+}
+
+// Address is the URL that is served; empty: none. The problem says why not.
+func (h *HTTP) Address() (address, problem string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.server == nil {
+		return "", h.problem
+	}
+	return "http://" + h.listener.Addr().String() + Path, ""
+}
+
+// Close ends it.
+func (h *HTTP) Close() { _ = h.Apply(0) }
+
+// stop closes what is served, with its connections and sessions: a program that listens for
+// news would never end its own.
+func (h *HTTP) stop() {
+	if h.server == nil {
+		return
+	}
+	_ = h.server.Close()
+	for s := range h.protocol.Sessions() {
+		_ = s.Close()
+	}
+	h.server, h.protocol, h.listener = nil, nil, nil
+}
+
+// handler serves the protocol to programs on this computer that have a token.
+func (o Options) handler(server *mcp.Server, port int) http.Handler {
+	same := func(*http.Request) *mcp.Server { return server }
+	withSessions := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+		sessions := 0
+		for range server.Sessions() {
+			sessions++
+		}
+		if sessions >= maxSessions {
+			return nil
+		}
+		return server
+	}, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxMessage, SessionTimeout: sessionIdle})
+	without := mcp.NewStreamableHTTPHandler(same, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
+	})
+	protocol := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= stateless {
+			without.ServeHTTP(w, r)
+			return
+		}
+		withSessions.ServeHTTP(w, r)
+	})
+	verified := auth.RequireBearerToken(func(ctx context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+		if len(token) > maxToken {
+			return nil, auth.ErrInvalidToken
+		}
+		info, err := o.verify(ctx, token)
+		if err != nil && !errors.Is(err, auth.ErrInvalidToken) {
+			return nil, errors.New("the token could not be checked: " + words(err))
+		}
+		return info, err
+	}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(protocol)
+	return guard(port, verified)
+}
+
+// guard refuses what does not come from a program on this computer, or is too much at once.
+func guard(port int, next http.Handler) http.Handler {
+	busy := make(chan struct{}, maxRequests)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !isOurs(r.Host, port):
+			http.Error(w, "This server is reached as 127.0.0.1 or localhost alone.", http.StatusForbidden)
+			return
+		case !fromHere(r.Header, port):
+			http.Error(w, "Web pages may not use this server.", http.StatusForbidden)
+			return
+		case r.URL.Path != Path:
+			http.NotFound(w, r)
+			return
+		}
+		if r.Header.Get("Authorization") == "" {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+		}
+		if r.Method == http.MethodGet { // a stream for news, which stays open: connections bound those
+			next.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case busy <- struct{}{}:
+			defer func() { <-busy }()
+			next.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "Too many requests at once.", http.StatusServiceUnavailable)
+		}
+	})
+}
+
+// isOurs reports a host under which this server is reached: a page that made its own name
+// point here (DNS rebinding) asks for another.
+func isOurs(host string, port int) bool {
+	name, p, err := net.SplitHostPort(host)
+	if err != nil || p != fmt.Sprint(port) {
+		return false
+	}
+	return name == "127.0.0.1" || strings.EqualFold(name, "localhost")
+}
+
+// fromHere reports a request without an origin, as programs send them, or with our own.
+func fromHere(h http.Header, port int) bool {
+	for _, origin := range h.Values("Origin") {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" || !isOurs(u.Host, port) {
+			return false
+		}
+	}
+	return true
+}
+
+// limited is a listener with a bound on its open connections; the next one waits.
+type limited struct {
+	net.Listener
+	free chan struct{}
+}
+
+func (l *limited) Accept() (net.Conn, error) {
+	l.free <- struct{}{}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.free
+		return nil, err
+	}
+	return &counted{Conn: c, free: l.free}, nil
+}
+
+type counted struct {
+	net.Conn
+	once sync.Once
+	free chan struct{}
+}
+
+func (c *counted) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(func() { <-c.free })
+	return err
+}

@@ -1,0 +1,50 @@
+package codec
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// MaxDepth is how many values rest on each other, the lowest included.
+const MaxDepth = 16
+
+// Base is what a value rests on, decoded; the zero value is nothing.
+type Base struct {
+	Value []byte
+	Depth int
+	Ref   int64
+}
+
+// PackOn packs a value against what it may rest on; nil when it had better stand alone.
+func (r Base) PackOn(value []byte) []byte {
+	if len(r.Value) < MinLinked || len(value) < MinLinked || r.Depth+1 >= MaxDepth {
+		return nil
+	}
+	z, err := PackAgainst(r.Value, value)
+	if err != nil || z == nil {
+		return nil
+	}
+	head := binary.AppendUvarint([]byte{PackedOn, byte(r.Depth + 1)}, uint64(r.Ref))
+	return append(head, z[1:]...)
+}
+
+// BaseOf reports whether a packed value rests on another, and on which.
+func BaseOf(packed []byte) (depth int, ref int64, ok bool) {
+	if len(packed) < 3 || packed[0] != PackedOn {
+		return 0, 0, false
+	}
+	n, size := binary.Uvarint(packed[2:])
+	return int(packed[1]), int64(n), size > 0 && packed[1] >= 1 && packed[1] < MaxDepth
+}
+
+// UnpackOn decodes a value with the decoded one it rests on.
+func UnpackOn(base, packed []byte) ([]byte, error) {
+	if _, _, ok := BaseOf(packed); !ok {
+		return nil, errors.New("packed value that rests on nothing")
+	}
+	_, size := binary.Uvarint(packed[2:])
+	return UnpackAgainst(base, append([]byte{PackedLinked}, packed[2+size:]...))
+}
+
+// MinLinked is below what size a value always stands alone.
+const MinLinked = 512

@@ -1,0 +1,20 @@
+package store
+
+import "contextinfinity/backend/store/sqlite"
+
+// Names of what the store keeps in the data directory.
+const (
+	DatabaseFile = sqlite.DatabaseFile
+	LockFile     = sqlite.LockFile
+	BackupDir    = sqlite.BackupDir
+)
+
+// MakeDir makes a data directory, open to its owner alone (SPEC 13), and durable.
+func MakeDir(dir string) error { return sqlite.MakeDir(dir) }
+
+// WriterAddress is where the writer of a data directory said that it can be asked,
+// empty if it did not. The writer may be gone by now: a killed one leaves its word.
+func WriterAddress(dir string) string { return sqlite.WriterAddress(dir) }
+
+// WriterAlive reports that a process has a data directory open for writing.
+func WriterAlive(dir string) bool { return sqlite.WriterAlive(dir) }

@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faultfs"
+)
+
+// FileLock is the writer's lock (SPEC 4). The operating system's lock decides;
+// the pid in the file is only for people, since pids are used again. The directory
+// is locked too, where the system can: whoever deletes the file has no second one.
+type FileLock struct {
+	file *faultfs.File
+	dir  *os.File
+}
+
+// descriptor is an open file, as the operating system's locks name it.
+type descriptor interface{ Fd() uintptr }
+
+// held keeps every lock reachable until it is released: a file that is garbage
+// collected is closed, and closing it would drop the lock of a living writer.
+var held sync.Map
+
+// LockWriter takes the lock of a data directory, or answers CodeLocked naming the
+// holder. The address is where the holder can be asked, empty if nowhere.
+func LockWriter(dir, address string) (*FileLock, error) {
+	const op = "store.lock"
+	path := filepath.Join(dir, LockFile)
+	if what := notAFile(path); what != "" { // a link would have its target emptied
+		return nil, chat.Errorf(chat.CodeConfig, op, "%s is %s, where the lock of the data should be. Nothing was changed.", path, what).
+			WithHint("remove it")
+	}
+	f, err := faultfs.OpenFile(faultfs.Lock, path, os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
+	if err != nil {
+		return nil, MapError(op, err)
+	}
+	l := &FileLock{file: f}
+	err = tryLock(f)
+	if err == nil {
+		l.dir, err = tryLockDir(dir)
+	}
+	if err != nil {
+		holder := ReadHolder(f).name()
+		_ = f.Close()
+		if !isLocked(err) {
+			return nil, chat.WrapError(chat.CodeInternal, op, err, "This file system cannot lock files, so the data cannot be opened safely.").
+				WithHint("choose a local disk with --data-dir")
+		}
+		return nil, chat.WrapError(chat.CodeLocked, op, err, "Another process"+holder+" has this data open for writing.").
+			WithHint("use that window or terminal, or close it")
+	}
+	held.Store(l, true)
+	if err := l.writeHolder(address); err != nil {
+		_ = l.Release()
+		return nil, MapError(op, err)
+	}
+	return l, nil
+}
+
+// writeHolder replaces the file's text. Only the holder writes.
+func (l *FileLock) writeHolder(address string) error {
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	text := strconv.Itoa(os.Getpid()) + "\n"
+	if address != "" {
+		text += address + "\n"
+	}
+	_, err := l.file.WriteAt([]byte(text), 0)
+	return err
+}
+
+// Release drops the lock. The file stays: removing it would let a third process
+// lock a new file while a second one waits on the old.
+func (l *FileLock) Release() error {
+	if l == nil || l.file == nil {
+		return nil
+	}
+	f := l.file
+	l.file = nil
+	held.Delete(l)
+	_ = f.Truncate(0)
+	if l.dir != nil {
+		_ = l.dir.Close() // and with it its lock
+	}
+	_ = unlock(f)
+	return f.Close()
+}
+
+// Holder is what a writer says of itself.
+type Holder struct {
+	Pid     int    // 0: not told
+	Address string // where it can be asked; empty: nowhere
+}
+
+// MaxHolder bounds what is read of a lock file, in bytes.
+const MaxHolder = 4096
+
+// ReadHolder reads what a writer says of itself; the zero value where it says nothing.
+func ReadHolder(f io.ReaderAt) Holder {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, MaxHolder))
+	if err != nil {
+		return Holder{}
+	}
+	first, rest, whole := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(first))
+	if err != nil || pid <= 0 {
+		return Holder{}
+	}
+	h := Holder{Pid: pid}
+	if address, ended, _ := strings.Cut(rest, "\n"); whole && strings.HasSuffix(rest, "\n") && ended == "" {
+		h.Address = address
+	}
+	return h
+}
+
+// name is " (pid N)", or nothing where the file does not tell.
+func (h Holder) name() string {
+	if h.Pid == 0 {
+		return ""
+	}
+	return " (pid " + strconv.Itoa(h.Pid) + ")"
+}
+
+// WriterAddress is where the writer of a data directory said that it can be asked,
+// empty if it did not. The writer may be gone by now: a killed one leaves its word.
+func WriterAddress(dir string) string {
+	f, err := os.Open(filepath.Join(dir, LockFile))
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	return ReadHolder(f).Address
+}
+
+// WriterAlive reports that a process has a data directory open for writing.
+func WriterAlive(dir string) bool {
+	if !Exists(dir, LockFile) {
+		return false
+	}
+	lock, err := LockWriter(dir, "")
+	_ = lock.Release()
+	return chat.CodeOf(err) == chat.CodeLocked
+}

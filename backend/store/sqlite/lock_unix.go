@@ -1,0 +1,49 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// tryLock takes an exclusive lock on the open file, without waiting. The system
+// drops it when the process ends, however it ends.
+func tryLock(f descriptor) error {
+	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+}
+
+func isLocked(err error) bool { return err == unix.EWOULDBLOCK }
+
+func unlock(f descriptor) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
+// tryLockDir locks the directory itself. File systems that lock no directories
+// have the file's lock alone.
+func tryLockDir(path string) (*os.File, error) {
+	d, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := tryLock(d); err != nil {
+		_ = d.Close()
+		if isLocked(err) {
+			return nil, err
+		}
+		return nil, nil
+	}
+	return d, nil
+}
+
+// ShareDir keeps writers out of a directory, and no other reader, until it is closed.
+func ShareDir(path string) (*os.File, error) {
+	d, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(d.Fd()), unix.LOCK_SH|unix.LOCK_NB); isLocked(err) {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil // a file system that locks no directories has none to keep out
+}

@@ -1,0 +1,37 @@
+//go:build windows
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// lockOffset is far behind the text: a locked range cannot be read by others on
+// Windows, and the pid must be.
+const lockOffset = 1 << 30
+
+// tryLock takes an exclusive lock on the open file, without waiting. The system
+// drops it when the process ends, however it ends.
+func tryLock(f descriptor) error {
+	return windows.LockFileEx(windows.Handle(f.Fd()),
+		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, lockRange())
+}
+
+func isLocked(err error) bool {
+	return errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING)
+}
+
+func unlock(f descriptor) error {
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockRange())
+}
+
+func lockRange() *windows.Overlapped { return &windows.Overlapped{Offset: lockOffset} }
+
+// tryLockDir has nothing to do: an open file cannot be deleted here.
+func tryLockDir(string) (*os.File, error) { return nil, nil }
+
+// ShareDir has nothing to do, as tryLockDir.
+func ShareDir(string) (*os.File, error) { return nil, nil }

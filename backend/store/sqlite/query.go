@@ -1,0 +1,33 @@
+package sqlite
+
+import (
+	"strconv"
+
+	"contextinfinity/backend/chat"
+
+	"gorm.io/gorm"
+)
+
+// One reads exactly one row, or says what is missing.
+func One[R any](db *gorm.DB, what string, id any, query string, args ...any) (R, error) {
+	var rows []R
+	if err := db.Raw(query, args...).Scan(&rows).Error; err != nil {
+		var none R
+		return none, err
+	}
+	if len(rows) == 0 {
+		var none R
+		return none, chat.Errorf(chat.CodeNotFound, "", "There is no %s %v.", what, id)
+	}
+	return rows[0], nil
+}
+
+// All reads every row of a query.
+func All[R any](db *gorm.DB, query string, args ...any) ([]R, error) {
+	var rows []R
+	err := db.Raw(query, args...).Scan(&rows).Error
+	return rows, err
+}
+
+// Itoa writes a number for a statement that takes no parameters.
+func Itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,250 @@
+//go:build faults
+
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"contextinfinity/backend/internal/faults"
+)
+
+// In a build with fault points SQLite goes to the disk through a file system of
+// ours, which is the system's own with I/O sites before the calls that change
+// files: io.<class>.<op> for the classes db, wal, shm, backup (any other database
+// file), rollback and temp. It stands on SQLite's C interface as the translated
+// library has it: tables of function pointers in memory that Go does not own.
+type vfs struct {
+	system *sqlite3.Tsqlite3_vfs // what the calls go on to
+	at     uintptr               // where it is
+	ours   sqlite3.Tsqlite3_vfs
+	name   [8]byte
+
+	mu      sync.Mutex
+	methods map[uintptr]*methods // ours for each table of the system's
+	files   map[uintptr]*vfsFile // open files, by SQLite's handle
+}
+
+// methods is a table of the system's with some entries replaced.
+type methods struct {
+	system sqlite3.Tsqlite3_io_methods
+	ours   sqlite3.Tsqlite3_io_methods
+}
+
+// vfsFile is an open file of SQLite's.
+type vfsFile struct {
+	class   string
+	methods *methods
+	account *unsynced
+}
+
+var faulty = &vfs{methods: map[uintptr]*methods{}, files: map[uintptr]*vfsFile{}}
+
+func init() {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	faulty.at = sqlite3.Xsqlite3_vfs_find(tls, 0)
+	faulty.system = at[sqlite3.Tsqlite3_vfs](faulty.at)
+	faulty.ours = *faulty.system
+	copy(faulty.name[:], "faults")
+	faulty.ours.FpNext = 0
+	faulty.ours.FzName = address(&faulty.name)
+	faulty.ours.FxOpen = pointer(vfsOpen)
+	faulty.ours.FxDelete = pointer(vfsDelete)
+	if rc := sqlite3.Xsqlite3_vfs_register(tls, address(&faulty.ours), 1); rc != sqlite3.SQLITE_OK {
+		panic("the file system with fault points cannot be registered")
+	}
+	faults.OnPowerLoss(loseUnsynced)
+}
+
+// at is what stands at an address of the library's.
+func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
+
+func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// pointer is a function as the library keeps it: the address of its descriptor.
+// Functions of packages have one that stays.
+func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
+
+// function is a function that the library keeps.
+func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
+
+// Signatures of the entries that are replaced, and of those that accounts need.
+type (
+	openCall     = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
+	deleteCall   = func(tls *libc.TLS, vfs, name uintptr, syncDir int32) int32
+	closeCall    = func(tls *libc.TLS, file uintptr) int32
+	transferCall = func(tls *libc.TLS, file, buf uintptr, n int32, off int64) int32
+	truncateCall = func(tls *libc.TLS, file uintptr, size int64) int32
+	syncCall     = func(tls *libc.TLS, file uintptr, flags int32) int32
+	sizeCall     = func(tls *libc.TLS, file, size uintptr) int32
+	shmMapCall   = func(tls *libc.TLS, file uintptr, region, size, extend int32, out uintptr) int32
+)
+
+func (v *vfs) file(id uintptr) *vfsFile {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.files[id]
+}
+
+func vfsOpen(tls *libc.TLS, _, name, id uintptr, flags int32, out uintptr) int32 {
+	path := ""
+	if name != 0 {
+		path = libc.GoString(name)
+	}
+	class, op := classOf(path, flags), "open"
+	if _, err := os.Stat(path); err != nil && flags&sqlite3.SQLITE_OPEN_CREATE != 0 {
+		op = "create"
+	}
+	if v := faults.At(class, op); v.Errno != 0 {
+		at[sqlite3.Tsqlite3_file](id).FpMethods = 0
+		return sqlite3.SQLITE_CANTOPEN
+	}
+	lights.RLock()
+	defer lights.RUnlock()
+	rc := function[openCall](faulty.system.FxOpen)(tls, faulty.at, name, id, flags, out)
+	if table := at[sqlite3.Tsqlite3_file](id).FpMethods; table != 0 {
+		m := faulty.wrap(table)
+		faulty.mu.Lock()
+		faulty.files[id] = &vfsFile{class: class, methods: m, account: accountOf(path)}
+		faulty.mu.Unlock()
+		at[sqlite3.Tsqlite3_file](id).FpMethods = address(&m.ours)
+	}
+	return rc
+}
+
+// wrap makes, once, our table for one of the system's.
+func (v *vfs) wrap(table uintptr) *methods {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if m := v.methods[table]; m != nil {
+		return m
+	}
+	m := &methods{system: *at[sqlite3.Tsqlite3_io_methods](table)}
+	m.ours = m.system
+	m.ours.FxClose = pointer(vfsClose)
+	m.ours.FxWrite = pointer(vfsWrite)
+	m.ours.FxTruncate = pointer(vfsTruncate)
+	m.ours.FxSync = pointer(vfsSync)
+	if m.ours.FxShmMap != 0 {
+		m.ours.FxShmMap = pointer(vfsShmMap)
+	}
+	v.methods[table] = m
+	return m
+}
+
+// classOf names a file by what SQLite opens it for.
+func classOf(path string, flags int32) string {
+	switch {
+	case flags&sqlite3.SQLITE_OPEN_WAL != 0:
+		return "wal"
+	case flags&sqlite3.SQLITE_OPEN_MAIN_DB != 0 && filepath.Base(path) == DatabaseFile:
+		return "db"
+	case flags&sqlite3.SQLITE_OPEN_MAIN_DB != 0:
+		return "backup"
+	case flags&(sqlite3.SQLITE_OPEN_MAIN_JOURNAL|sqlite3.SQLITE_OPEN_SUPER_JOURNAL) != 0:
+		return "rollback"
+	}
+	return "temp"
+}
+
+func vfsDelete(tls *libc.TLS, _, name uintptr, syncDir int32) int32 {
+	path := libc.GoString(name)
+	class := "rollback"
+	if filepath.Ext(path) == ".db-wal" {
+		class = "wal"
+	}
+	if v := faults.At(class, "remove"); v.Skip || v.Errno != 0 {
+		return result(v, sqlite3.SQLITE_IOERR_DELETE)
+	}
+	lights.RLock()
+	defer lights.RUnlock()
+	forget(path)
+	return function[deleteCall](faulty.system.FxDelete)(tls, faulty.at, name, syncDir)
+}
+
+func vfsClose(tls *libc.TLS, id uintptr) int32 {
+	f := faulty.file(id)
+	faulty.mu.Lock()
+	delete(faulty.files, id)
+	faulty.mu.Unlock()
+	return function[closeCall](f.methods.system.FxClose)(tls, id)
+}
+
+func vfsWrite(tls *libc.TLS, id, buf uintptr, n int32, off int64) int32 {
+	f := faulty.file(id)
+	v := faults.At(f.class, "write")
+	if v.Skip || v.Errno != 0 && !v.Short {
+		return result(v, sqlite3.SQLITE_IOERR_WRITE)
+	}
+	if v.Short {
+		n /= 2
+	}
+	lights.RLock()
+	defer lights.RUnlock()
+	f.before(tls, id, off, int64(n))
+	if rc := function[transferCall](f.methods.system.FxWrite)(tls, id, buf, n, off); rc != sqlite3.SQLITE_OK || !v.Short {
+		return rc
+	}
+	return sqlite3.SQLITE_FULL
+}
+
+func vfsTruncate(tls *libc.TLS, id uintptr, size int64) int32 {
+	f := faulty.file(id)
+	if v := faults.At(f.class, "truncate"); v.Skip || v.Errno != 0 {
+		return result(v, sqlite3.SQLITE_IOERR_TRUNCATE)
+	}
+	lights.RLock()
+	defer lights.RUnlock()
+	f.before(tls, id, size, f.size(tls, id)-size)
+	return function[truncateCall](f.methods.system.FxTruncate)(tls, id, size)
+}
+
+// vfsSync fails with the same code for a full disk as for a broken one, as the
+// system's does.
+func vfsSync(tls *libc.TLS, id uintptr, flags int32) int32 {
+	f := faulty.file(id)
+	if v := faults.At(f.class, "sync"); v.Skip || v.Errno != 0 {
+		v.Errno = min(v.Errno, syscall.EIO)
+		return result(v, sqlite3.SQLITE_IOERR_FSYNC)
+	}
+	lights.RLock()
+	defer lights.RUnlock()
+	covered := f.account.newest()
+	rc := function[syncCall](f.methods.system.FxSync)(tls, id, flags)
+	if rc == sqlite3.SQLITE_OK {
+		f.account.flushed(covered)
+	}
+	return rc
+}
+
+// vfsShmMap is a site where it may make the shared memory longer. Its content
+// needs no account: after a crash it is made anew from the log.
+func vfsShmMap(tls *libc.TLS, id uintptr, region, size, extend int32, out uintptr) int32 {
+	f := faulty.file(id)
+	if extend != 0 {
+		if v := faults.At("shm", "write"); v.Errno != 0 {
+			return sqlite3.SQLITE_IOERR_SHMSIZE
+		}
+	}
+	lights.RLock()
+	defer lights.RUnlock()
+	return function[shmMapCall](f.methods.system.FxShmMap)(tls, id, region, size, extend, out)
+}
+
+// result is SQLite's code for a call that is left out or refused.
+func result(v faults.Verdict, broken int32) int32 {
+	switch v.Errno {
+	case 0:
+		return sqlite3.SQLITE_OK
+	case syscall.ENOSPC:
+		return sqlite3.SQLITE_FULL
+	}
+	return broken
+}

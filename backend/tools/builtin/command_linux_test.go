@@ -1,0 +1,211 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+
+	"contextinfinity/backend/tools"
+)
+
+// runners are the ways in which commands are run here.
+func runners(t *testing.T) map[Confinement]*Commands {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[Confinement]*Commands{ConfinedNot: {Program: program, look: func() (Confinement, string) { return ConfinedNot, "" }}}
+	if abi, err := llsys.LandlockGetABIVersion(); err == nil && abi >= minLandlock {
+		out[ConfinedLandlock] = &Commands{Program: program, look: func() (Confinement, string) { return ConfinedLandlock, "" }}
+	} else {
+		t.Logf("Landlock is not tested: version %d, %v", abi, err)
+	}
+	if path, err := exec.LookPath("bwrap"); err == nil && bubblewrapWorks(path) {
+		out[ConfinedBubblewrap] = &Commands{Program: program, look: func() (Confinement, string) { return ConfinedBubblewrap, path }}
+	} else {
+		t.Logf("bubblewrap is not tested: %v", err)
+	}
+	return out
+}
+
+func eachRunner(t *testing.T, do func(t *testing.T, d *desk, c Confinement)) {
+	t.Helper()
+	for c, k := range runners(t) {
+		t.Run(string(c), func(t *testing.T) { do(t, newDesk(t, k), c) })
+	}
+}
+
+func TestCommands(t *testing.T) {
+	t.Setenv("EXAMPLE_API_KEY", "canary-of-the-environment")
+	eachRunner(t, func(t *testing.T, d *desk, c Confinement) {
+		d.put("sub/a.txt", "alpha\n")
+		d.answers("run_command", map[string]any{"command": "cat a.txt; pwd; echo made > b.txt", "folder": filepath.Join(d.dir, "sub")}, "exit code 0\nalpha\n"+filepath.Join(d.dir, "sub"))
+		d.answers("read_file", map[string]any{"path": "sub/b.txt"}, "made")
+		d.refuses("run_command", map[string]any{"command": "echo words >&2; exit 3"}, "exit code 3\nwords")
+		d.refuses("run_command", map[string]any{"command": " "}, "the command is empty")
+		d.refuses("run_command", map[string]any{"command": "true", "folder": d.outside}, "is not in a folder")
+		d.answers("run_command", map[string]any{"command": "echo x > $TMPDIR/t && cat $TMPDIR/t"}, "exit code 0\nx")
+		if got, _ := d.call("run_command", map[string]any{"command": "env"}); strings.Contains(got, "canary") {
+			t.Errorf("the environment reached the command:\n%s", got)
+		}
+		if c != ConfinedNot == d.AsksEachCall("run_command") {
+			t.Errorf("asked about each time: %v", d.AsksEachCall("run_command"))
+		}
+	})
+}
+
+// TestConfinedCommands: what is outside can neither be read nor changed, and the environment
+// of this process cannot be read through /proc.
+func TestConfinedCommands(t *testing.T) {
+	eachRunner(t, func(t *testing.T, d *desk, c Confinement) {
+		if c == ConfinedNot {
+			return
+		}
+		secret := filepath.Join(d.outside, "secret.txt")
+		if err := os.WriteFile(secret, []byte("hidden treasure"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range []string{
+			"cat " + secret, "ls " + d.outside, "echo x > " + secret, "rm -f " + secret + " && test ! -e " + secret + " && false", "touch " + d.outside + "/new",
+			"tr '\\0' ' ' < /proc/" + pid() + "/environ", "cat $HOME/../*/secret.txt", "ln -s " + secret + " l && cat l",
+		} {
+			if got, isError := d.call("run_command", map[string]any{"command": command}); !isError || strings.Contains(got, "treasure") {
+				t.Errorf("%s: %s", command, got)
+			}
+		}
+		if got, err := os.ReadFile(secret); err != nil || string(got) != "hidden treasure" {
+			t.Errorf("what is outside was changed: %q, %v", got, err)
+		}
+		if entries, err := os.ReadDir(d.outside); err != nil || len(entries) != 1 {
+			t.Errorf("outside there is now %v", entries)
+		}
+	})
+}
+
+func pid() string { return filepath.Base(must(os.Readlink("/proc/self"))) }
+
+func must(s string, err error) string {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// TestBubblewrapHasNoNetwork listens on the loopback: nobody comes.
+func TestBubblewrapHasNoNetwork(t *testing.T) {
+	k, ok := runners(t)[ConfinedBubblewrap]
+	if !ok {
+		t.Skip("bubblewrap does not work here")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // nobody was served
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	d := newDesk(t, k)
+	if shell, err := exec.LookPath("bash"); err == nil {
+		d.refuses("run_command", map[string]any{"command": shell + " -c 'exec 3<>/dev/tcp/127.0.0.1/" + port + "'"}, "exit code")
+	}
+	d.answers("run_command", map[string]any{"command": "cat /proc/net/dev"}, "lo:")
+	if got, _ := d.call("run_command", map[string]any{"command": "cat /proc/net/dev | wc -l"}); got != "exit code 0\n3\n" {
+		t.Errorf("there is more than the loopback of its own: %q", got)
+	}
+}
+
+// TestWhatIsSaidOfConfinement: a person reads it at approval.
+func TestWhatIsSaidOfConfinement(t *testing.T) {
+	for c, want := range map[Confinement]string{ConfinedBubblewrap: "there is no network", ConfinedLandlock: "The network is not cut off", ConfinedNot: "It is not confined"} {
+		d := newDesk(t, &Commands{look: func() (Confinement, string) { return c, "" }})
+		defs := d.Definitions()
+		if last := defs[len(defs)-1]; last.Tool != "run_command" || !strings.Contains(last.Description, want) || !last.Effects {
+			t.Errorf("%s: %+v", c, last)
+		}
+	}
+}
+
+// TestNothingRunsOn: a command that ended, was cancelled or took too long leaves no process.
+func TestNothingRunsOn(t *testing.T) {
+	eachRunner(t, func(t *testing.T, d *desk, _ Confinement) {
+		const left = "sleep 987654 >/dev/null 2>&1 </dev/null & setsid sleep 987654 >/dev/null 2>&1 </dev/null & (setsid sleep 987654 &) ; echo started"
+		d.answers("run_command", map[string]any{"command": left}, "started")
+		d.noneLeft("after its end")
+		d.refuses("run_command", map[string]any{"command": left + "; sleep 987654", "timeout_s": 1}, "ended after 1s")
+		d.noneLeft("after its time")
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for !d.exists("begun") {
+				time.Sleep(5 * time.Millisecond)
+			}
+			cancel()
+		}()
+		_, err := d.Call(ctx, tools.Call{Tool: "run_command", Arguments: argumentsOf(t, map[string]any{"command": left + "; touch begun; sleep 987654"})})
+		if !errors.Is(err, context.Canceled) || errors.Is(err, tools.ErrNotStarted) {
+			t.Errorf("a cancelled command: %v", err)
+		}
+		d.noneLeft("after it was cancelled")
+	})
+}
+
+func (d *desk) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(d.dir, name))
+	return err == nil
+}
+
+// noneLeft fails if a process runs in the folder. One that was killed may take a moment.
+func (d *desk) noneLeft(when string) {
+	d.Helper()
+	var found []string
+	for range 200 {
+		if found = d.processes(); len(found) == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	d.Errorf("%s there are: %v", when, found)
+}
+
+func (d *desk) processes() []string {
+	var out []string
+	dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, dir := range dirs {
+		if at, err := os.Readlink(dir); err == nil && strings.HasPrefix(at, d.dir) {
+			out = append(out, filepath.Base(filepath.Dir(dir)))
+		}
+	}
+	return out
+}
+
+func TestMuchOutputIsBounded(t *testing.T) {
+	eachRunner(t, func(t *testing.T, d *desk, _ Confinement) {
+		got, _ := d.call("run_command", map[string]any{"command": "echo first; yes | head -c 5000000; printf '\\033[31mlast'"})
+		if len(got) > maxOutput+1024 || !strings.HasPrefix(got, "exit code 0\nfirst\ny\n") || !strings.HasSuffix(got, "\uFFFD[31mlast") || !strings.Contains(got, "bytes are left out]") {
+			t.Errorf("%d bytes: %q ... %q", len(got), got[:40], got[len(got)-40:])
+		}
+	})
+}
+
+// TestTheProbeChooses: without bubblewrap Landlock, without both nothing.
+func TestTheProbeChooses(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	abi, err := llsys.LandlockGetABIVersion()
+	want := ConfinedNot
+	if err == nil && abi >= minLandlock {
+		want = ConfinedLandlock
+	}
+	if got, _ := (&Commands{Program: "/program"}).detect(); got != want {
+		t.Errorf("without bubblewrap: %s, want %s", got, want)
+	}
+	if got, _ := (&Commands{}).detect(); got != ConfinedNot {
+		t.Errorf("without a process of its own: %s", got)
+	}
+}

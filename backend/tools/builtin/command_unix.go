@@ -1,0 +1,25 @@
+//go:build unix
+
+package builtin
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// plain is a command that nothing confines.
+func plain(in place, temporary, command string) *exec.Cmd {
+	cmd := exec.Command(commandShell, "-c", command) // #nosec G204 -- a person approved it
+	cmd.Dir, cmd.Env = in.dir(), environment("", temporary)
+	setGroup(cmd, true)
+	return cmd
+}
+
+// endGroup asks what runs a command to end it, or kills it and its group.
+func endGroup(cmd *exec.Cmd, kill bool) {
+	if !kill {
+		_ = syscall.Kill(cmd.Process.Pid, syscall.SIGTERM) // it may have ended just now
+		return
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+}

@@ -1,0 +1,25 @@
+package builtin
+
+import (
+	"os/exec"
+	"strconv"
+)
+
+// plain is a command that nothing confines.
+func plain(in place, temporary, command string) *exec.Cmd {
+	cmd := exec.Command("cmd.exe", "/d", "/s", "/c", command) // #nosec G204 -- a person approved it
+	cmd.Dir, cmd.Env = in.dir(), append(environment("", temporary), "TEMP="+temporary, "TMP="+temporary)
+	setGroup(cmd, true)
+	return cmd
+}
+
+// setGroup has nothing to set: taskkill knows what a process started.
+func setGroup(*exec.Cmd, bool) {}
+
+// endGroup ends a command with all that it started.
+func endGroup(cmd *exec.Cmd, kill bool) {
+	tree := exec.Command("taskkill.exe", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)) // #nosec G204 -- a number
+	if tree.Run() != nil && kill {
+		_ = cmd.Process.Kill() // it may have ended just now
+	}
+}

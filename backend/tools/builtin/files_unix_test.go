@@ -1,0 +1,20 @@
+//go:build unix
+
+package builtin
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestAPipeIsNotRead: opening one would wait for a writer for ever.
+func TestAPipeIsNotRead(t *testing.T) {
+	d := newDesk(t, nil)
+	if err := syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.refuses("read_file", map[string]any{"path": "pipe"}, "it is not a file")
+	d.refuses("write_file", map[string]any{"path": "pipe", "content": "x"}, "it is not a file")
+	d.answers("search_files", map[string]any{"text": "x"}, "no file has this text")
+}

@@ -1,0 +1,199 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/tools"
+)
+
+// Folders are the tools for files and commands in folders that a person gave.
+type Folders struct {
+	// Settings are tools.folders and tools.run_commands; without folders there are no such tools.
+	Settings func() (folders []string, commands bool)
+	// Protected are places of the program's own: a folder that holds one, or lies in one, is refused,
+	// because a model could then change what was decided about it.
+	Protected func() []string
+	// Commands runs commands.
+	Commands *Commands
+}
+
+// folder is one that can be used.
+type folder struct {
+	given string // as the person wrote it, cleaned
+	real  string // without links
+}
+
+// folders are the usable ones, and why others are not.
+func (f *Folders) folders() (usable []folder, problems []tools.Problem) {
+	given, _ := f.Settings()
+	for _, path := range given {
+		one, err := f.check(path)
+		if err != nil {
+			problems = append(problems, tools.Problem{Message: fmt.Sprintf("The folder %s of tools.folders is not used: %s.", shown(path), err)})
+			continue
+		}
+		usable = append(usable, one)
+	}
+	return usable, problems
+}
+
+func (f *Folders) check(path string) (folder, error) {
+	if !filepath.IsAbs(path) {
+		return folder{}, errors.New("it is not a full path")
+	}
+	one := folder{given: filepath.Clean(path)}
+	var err error
+	if one.real, err = filepath.EvalSymlinks(one.given); err != nil {
+		return one, errors.New("it cannot be opened")
+	}
+	info, err := os.Stat(one.real)
+	if err != nil || !info.IsDir() {
+		return one, errors.New("it is not a folder")
+	}
+	if filepath.Dir(one.real) == one.real {
+		return one, errors.New("it is the root of the file system")
+	}
+	for _, own := range f.Protected() {
+		if clean, err := filepath.EvalSymlinks(own); err == nil {
+			own = clean
+		}
+		if holds(one.real, own) || holds(own, one.real) {
+			return one, errors.New("the program keeps its own data or configuration there; give a folder inside it that has none")
+		}
+	}
+	return one, nil
+}
+
+// holds reports that a path is a folder or lies in it. Both are clean.
+func holds(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Problems implements tools.Complaining.
+func (s *Source) Problems() []tools.Problem {
+	var out []tools.Problem
+	for _, p := range s.problems {
+		out = append(out, p()...)
+	}
+	return out
+}
+
+func (f *Folders) problems() []tools.Problem {
+	_, problems := f.folders()
+	return problems
+}
+
+// tools are those for the folders that there are.
+func (f *Folders) tools() []tool {
+	usable, _ := f.folders()
+	if len(usable) == 0 {
+		return nil
+	}
+	where := make([]string, len(usable))
+	for i, one := range usable {
+		where[i] = one.given
+	}
+	in := " Only in: " + strings.Join(where, ", ") + "."
+	t := &files{folders: usable}
+	out := []tool{
+		{definition: define("read_file", "Read a file", "Reads a text file, in parts where it is long."+in, readSchema, false), run: t.answering(t.read)},
+		{definition: define("list_directory", "List a folder", "Lists the files and folders in a folder."+in, listSchema, false), run: t.answering(t.list)},
+		{definition: define("search_files", "Search in files", "Finds lines of text files that contain a text, whatever its case."+in, searchSchema, false), run: t.answering(t.search)},
+		{definition: define("write_file", "Write a file", "Writes a text file as a whole; what was in it before is replaced. Folders on the way are made."+in, writeSchema, true), run: t.answering(t.write), preview: t.previewWrite},
+	}
+	if _, commands := f.Settings(); commands && f.Commands != nil {
+		out = append(out, f.Commands.tool(usable, in))
+	}
+	return out
+}
+
+const (
+	pathSchema = `"path":{"type":"string","description":"The full path, or one that begins in the folder if there is only one folder."}`
+	readSchema = `{"type":"object","properties":{` + pathSchema + `,
+		"from_line":{"type":"integer","minimum":1,"description":"The first line to read; 1 if absent."},
+		"lines":{"type":"integer","minimum":1,"description":"At most so many lines."}},"required":["path"],"additionalProperties":false}`
+	listSchema   = `{"type":"object","properties":{` + pathSchema + `},"additionalProperties":false}`
+	searchSchema = `{"type":"object","properties":{` + pathSchema + `,
+		"text":{"type":"string","description":"The text to find."},
+		"names":{"type":"string","description":"Only files whose name matches this pattern, such as *.go."}},"required":["text"],"additionalProperties":false}`
+	writeSchema = `{"type":"object","properties":{` + pathSchema + `,
+		"content":{"type":"string","description":"All that the file is to contain."}},"required":["path","content"],"additionalProperties":false}`
+)
+
+// files carries out the tools for files. A folder is opened as an os.Root: no link in it
+// leads out.
+type files struct{ folders []folder }
+
+// answering makes an answer of what a tool for files returns: what goes wrong here is known
+// to have had no effect beyond what the words say.
+func (f *files) answering(do func(context.Context, tools.Call) (string, error)) func(context.Context, tools.Call) (tools.Output, error) {
+	return func(ctx context.Context, c tools.Call) (tools.Output, error) {
+		said, err := do(ctx, c)
+		if err == nil {
+			return text(said), nil
+		}
+		if ctx.Err() != nil {
+			return tools.Output{}, ctx.Err()
+		}
+		return failure("%s", display.Start(fileError(err), 1<<10)), nil
+	}
+}
+
+// fileError is an error in words. The paths in it are the model's own.
+func fileError(err error) string {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file or folder"
+	case errors.Is(err, fs.ErrPermission):
+		return "the system does not permit it"
+	case errors.As(err, &path):
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// open finds the folder that a path lies in, and opens it. The caller closes it.
+func (f *files) open(path string) (*os.Root, string, error) {
+	in, rel, err := locate(f.folders, path)
+	if err != nil {
+		return nil, "", err
+	}
+	root, err := os.OpenRoot(in.real)
+	return root, rel, err
+}
+
+// locate finds the folder that a path lies in, and the rest of the path.
+func locate(folders []folder, path string) (folder, string, error) {
+	switch {
+	case strings.ContainsRune(path, 0):
+		return folder{}, "", refusal("the path is not one")
+	case filepath.IsAbs(path):
+		clean := filepath.Clean(path)
+		for _, one := range folders {
+			for _, dir := range []string{one.given, one.real} {
+				if rel, err := filepath.Rel(dir, clean); err == nil && filepath.IsLocal(rel) {
+					return one, rel, nil
+				}
+			}
+		}
+		return folder{}, "", refusal("%s is not in a folder that may be used", shown(path))
+	case len(folders) > 1:
+		return folder{}, "", refusal("there are several folders: give the full path")
+	}
+	rel := filepath.Clean(path) // of an empty path "."
+	if !filepath.IsLocal(rel) {
+		return folder{}, "", refusal("%s leads out of the folder", shown(path))
+	}
+	return folders[0], rel, nil
+}
+
+func shown(path string) string { return display.OneLine(display.Clip(path, 200)) }

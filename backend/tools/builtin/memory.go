@@ -1,0 +1,348 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/tools"
+)
+
+// MemoryStore is what reading the past needs of the database.
+type MemoryStore interface {
+	Session(context.Context, chat.SessionID) (chat.Session, error)
+	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
+	Turn(context.Context, chat.TurnID) (chat.Turn, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
+	ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
+}
+
+// Searcher finds what was said (SPEC 8).
+type Searcher interface {
+	Search(context.Context, retrieval.Query) (retrieval.Result, error)
+}
+
+// Memory reads what was said in earlier conversations: for the models of the program, and
+// for other programs.
+type Memory struct {
+	Store  MemoryStore
+	Search Searcher
+	// Settings say whether memory is in use at all, and how far it reaches.
+	Settings func() (on bool, scope chat.Scope)
+}
+
+// View is what a caller may see.
+type View struct {
+	Scope   chat.Scope
+	Session chat.SessionID // where the caller is; empty: nowhere
+	Branch  chat.BranchID
+	Turn    chat.TurnID // the one that asks: it is not part of the past
+	// Only, if it is not nil, are the sessions that may be shown.
+	Only []chat.SessionID
+}
+
+// Found is what a reader answers, and what it showed.
+type Found struct {
+	Text  string
+	Shown []chat.ShownTurn
+}
+
+// Bounds of what the readers answer.
+const (
+	maxQuery    = 4 << 10
+	maxHits     = 20
+	usualHits   = 8
+	maxSkipped  = 180
+	maxHitText  = 1500
+	maxTurnText = 24 << 10 // bytes of each side of a turn
+	maxListed   = 100
+	usualListed = 30
+)
+
+// SearchArguments are those of search_memory.
+type SearchArguments struct {
+	Query  string `json:"query"`
+	Limit  int    `json:"limit,omitempty"`
+	Offset int    `json:"offset,omitempty"`
+	Since  string `json:"since,omitempty"` // a day, 2026-05-31
+	Until  string `json:"until,omitempty"`
+	Role   string `json:"role,omitempty"`
+}
+
+// TurnArguments are those of get_turn.
+type TurnArguments struct {
+	TurnID    string `json:"turn_id,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+	Number    int64  `json:"number,omitempty"`
+	Offset    int    `json:"offset,omitempty"`
+}
+
+// SessionArguments are those of list_sessions.
+type SessionArguments struct {
+	Title  string `json:"title,omitempty"`
+	Limit  int    `json:"limit,omitempty"`
+	Offset int    `json:"offset,omitempty"`
+}
+
+// Schemas of the readers' arguments.
+const (
+	SearchSchema = `{"type":"object","properties":{
+		"query":{"type":"string","description":"What to look for: names, numbers, rare words, or a question."},
+		"limit":{"type":"integer","minimum":1,"maximum":20,"description":"How many results; 8 if absent."},
+		"offset":{"type":"integer","minimum":0,"maximum":180,"description":"How many results to leave out, for the next page."},
+		"since":{"type":"string","description":"Only what was said on this day or later, as 2026-05-31."},
+		"until":{"type":"string","description":"Only what was said on this day or earlier."},
+		"role":{"type":"string","enum":["user","assistant"],"description":"Only what the user, or the assistant, said."}},
+		"required":["query"],"additionalProperties":false}`
+	TurnSchema = `{"type":"object","properties":{
+		"turn_id":{"type":"string","description":"Id of a turn, as search_memory gives it."},
+		"session_id":{"type":"string","description":"Instead of turn_id: a session; the present one if absent."},
+		"number":{"type":"integer","minimum":1,"description":"Instead of turn_id: number of the turn in the session."},
+		"offset":{"type":"integer","minimum":0,"description":"Where to begin in a long turn, in bytes, as the end of an earlier answer says."}},
+		"additionalProperties":false}`
+	SessionsSchema = `{"type":"object","properties":{
+		"title":{"type":"string","description":"Only sessions whose title has these words in it."},
+		"limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many; 30 if absent."},
+		"offset":{"type":"integer","minimum":0,"description":"How many to leave out, for the next page."}},
+		"additionalProperties":false}`
+)
+
+// Descriptions of the readers.
+const (
+	SearchDescription   = "Searches earlier conversations with this user, by words and by meaning. Returns passages with the session, the turn's number and id, who said it, and when. Use it when the answer may depend on something said before that is not in the conversation as you see it."
+	TurnDescription     = "Returns one earlier turn in full: the user's message and the assistant's answer. Name it by turn_id, or by its number in a session."
+	SessionsDescription = "Lists earlier conversations, the newest first: id, title, number of turns, when they were last used."
+)
+
+func (m *Memory) tools() []tool {
+	on, scope := m.Settings()
+	if !on {
+		return nil
+	}
+	reader := func(name, title, description, schema string, read func(context.Context, View, tools.Call) (Found, error)) tool {
+		return tool{
+			definition: define(name, title, description, schema, false), allowed: true,
+			run: func(ctx context.Context, c tools.Call) (tools.Output, error) {
+				found, err := read(ctx, View{Scope: scope, Session: c.Session, Branch: c.Branch, Turn: c.Turn}, c)
+				return answer(found, err)
+			},
+		}
+	}
+	return []tool{
+		reader("search_memory", "Search memory", SearchDescription, SearchSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
+			var a SearchArguments
+			if err := arguments(c, &a); err != nil {
+				return Found{}, err
+			}
+			return m.SearchMemory(ctx, v, a)
+		}),
+		reader("get_turn", "Read a turn", TurnDescription, TurnSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
+			var a TurnArguments
+			if err := arguments(c, &a); err != nil {
+				return Found{}, err
+			}
+			return m.GetTurn(ctx, v, a)
+		}),
+		reader("list_sessions", "List sessions", SessionsDescription, SessionsSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
+			var a SessionArguments
+			if err := arguments(c, &a); err != nil {
+				return Found{}, err
+			}
+			return m.ListSessions(ctx, v, a)
+		}),
+	}
+}
+
+// answer makes a result of what was found. What was refused, or is not there, is an answer
+// too; what failed here is one that says so, since a reader has no effects.
+func answer(f Found, err error) (tools.Output, error) {
+	var no refused
+	switch {
+	case err == nil:
+		return text(f.Text), nil
+	case errors.As(err, &no):
+		return failure("%s", display.Start(no.words, 1<<10)), nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return tools.Output{}, err
+	}
+	e := chat.AsError(err)
+	if e.Code == chat.CodeNotFound || e.Code == chat.CodeInvalid {
+		return failure("%s", e.Message), nil
+	}
+	return failure("Memory could not be read (%s).", e.Code), nil
+}
+
+// IsRefused reports an error whose words are for the caller: it asked for what it may not
+// have, or for what is not there.
+func IsRefused(err error) bool {
+	var no refused
+	return errors.As(err, &no)
+}
+
+// SearchMemory finds passages.
+func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (Found, error) {
+	within, err := a.within(v)
+	if err != nil {
+		return Found{}, err
+	}
+	if strings.TrimSpace(a.Query) == "" || len(a.Query) > maxQuery {
+		return Found{}, refusal("the query is empty, or longer than %d bytes", maxQuery)
+	}
+	limit := bounded(a.Limit, usualHits, maxHits)
+	if a.Offset < 0 || a.Offset > maxSkipped {
+		return Found{}, refusal("the offset is from 0 to %d", maxSkipped)
+	}
+	upTo := a.Offset + limit
+	found, err := m.Search.Search(ctx, retrieval.Query{Text: a.Query, Within: within, Limit: upTo + 1, WordsAlone: true})
+	if err != nil {
+		return Found{}, err
+	}
+	hits, err := m.permitted(ctx, v, found.Hits, upTo+1)
+	if err != nil {
+		return Found{}, err
+	}
+	more := len(hits) > upTo
+	hits = hits[min(a.Offset, len(hits)):min(upTo, len(hits))]
+	var out Found
+	var b strings.Builder
+	if len(hits) == 0 && a.Offset > 0 {
+		b.WriteString("There are no more results.")
+	} else if len(hits) == 0 {
+		b.WriteString("Nothing was found. Try a name, a number or a rarer word.")
+	}
+	for i, h := range hits {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		fmt.Fprintf(&b, "%d. Session %q (session_id %s), turn #%d (turn_id %s), %s, %s", a.Offset+i+1, display.OneLine(display.Clip(h.SessionTitle, 120)),
+			h.SessionID, h.TurnSeq, h.SourceTurn, speaker(h.ChunkText), day(h.At))
+		if h.File != nil {
+			fmt.Fprintf(&b, ", in the document %q", display.OneLine(display.Clip(h.File.Name, 120)))
+		}
+		b.WriteString("\n" + excerpt(h))
+		out.note(h.SessionID, h.SourceTurn)
+	}
+	if more {
+		fmt.Fprintf(&b, "\n\n[There are more: call search_memory again with offset %d]", upTo)
+	}
+	if found.Warning != "" {
+		b.WriteString("\n\nOnly words were compared: the search by meaning did not answer.")
+	}
+	out.Text = b.String()
+	return out, nil
+}
+
+func (f *Found) note(s chat.SessionID, t chat.TurnID) {
+	if shown := (chat.ShownTurn{Session: s, Turn: t}); !slices.Contains(f.Shown, shown) {
+		f.Shown = append(f.Shown, shown)
+	}
+}
+
+// within is where a search looks.
+func (a SearchArguments) within(v View) (chat.Within, error) {
+	in := chat.Within{Scope: v.Scope, Branch: v.Branch, Session: v.Session, Role: chat.Role(a.Role), Only: v.Only}
+	if v.Turn != "" {
+		in.ExcludeTurns = []chat.TurnID{v.Turn}
+	}
+	if a.Role != "" && in.Role != chat.RoleUser && in.Role != chat.RoleAssistant {
+		return in, refusal("role is user or assistant")
+	}
+	var err error
+	if in.Since, err = dayOf(a.Since); err != nil {
+		return in, err
+	}
+	if in.Until, err = dayOf(a.Until); err != nil {
+		return in, err
+	}
+	if !in.Until.IsZero() {
+		in.Until = in.Until.AddDate(0, 0, 1) // that day is part of it
+	}
+	return in, nil
+}
+
+func dayOf(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.ParseInLocation(time.DateOnly, s, time.Local)
+	if err != nil {
+		return t, refusal("%q is no day: days are written as 2026-05-31", display.Clip(s, 40))
+	}
+	return t, nil
+}
+
+// permitted are the first hits that a caller may see.
+func (m *Memory) permitted(ctx context.Context, v View, hits []retrieval.Hit, limit int) ([]retrieval.Hit, error) {
+	allowed := map[chat.SessionID]bool{}
+	var out []retrieval.Hit
+	for _, h := range hits {
+		if len(out) == limit {
+			break
+		}
+		ok, known := allowed[h.SessionID]
+		if !known {
+			s, err := m.Store.Session(ctx, h.SessionID)
+			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+				return nil, err
+			}
+			ok = err == nil && v.may(s)
+			allowed[h.SessionID] = ok
+		}
+		if ok {
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
+// may reports a session that a caller may see: one in scope, and not archived unless the
+// caller is in it.
+func (v View) may(s chat.Session) bool {
+	switch {
+	case v.Only != nil && !slices.Contains(v.Only, s.ID):
+		return false
+	case s.ID == v.Session:
+		return true
+	}
+	return v.Scope == chat.ScopeAll && s.ArchivedAt == nil
+}
+
+func speaker(c chat.ChunkText) string {
+	if c.Role == chat.RoleUser && c.Speaker != "" {
+		return "user (" + display.OneLine(display.Clip(c.Speaker, 60)) + ")"
+	}
+	return string(c.Role)
+}
+
+func day(at time.Time) string { return at.Local().Format("2 January 2006, 15:04") }
+
+// excerpt is the passage of a hit, with what fits of the words around it.
+func excerpt(h retrieval.Hit) string {
+	t := h.Text
+	if len(t) <= maxHitText {
+		return t
+	}
+	from := min(max(0, h.Unit.Start-h.Start-maxHitText/4), len(t)-maxHitText)
+	from = display.CharacterStart(t, from)
+	part := display.Start(t[from:], maxHitText)
+	if from > 0 {
+		part = "…" + part
+	}
+	if from+len(part) < len(t) {
+		part += "…"
+	}
+	return part
+}
+
+func bounded(n, usual, most int) int {
+	if n <= 0 {
+		return usual
+	}
+	return min(n, most)
+}

@@ -1,0 +1,149 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/tools"
+)
+
+// tool is one of the program's own.
+type tool struct {
+	definition chat.ToolDefinition
+	allowed    bool // it runs without asking until a person says otherwise
+	asksEach   bool // each call is asked about
+	run        func(context.Context, tools.Call) (tools.Output, error)
+	preview    func(context.Context, tools.Call) (string, error)
+}
+
+// Source offers the program's own tools. What it offers may differ from one moment to the
+// next, as the configuration does.
+type Source struct {
+	sets     []func() []tool
+	problems []func() []tools.Problem
+}
+
+// New returns a source of the given parts; nil ones are left out.
+func New(memory *Memory, folders *Folders) *Source {
+	s := &Source{}
+	if memory != nil {
+		s.sets = append(s.sets, memory.tools)
+	}
+	if folders != nil {
+		s.sets = append(s.sets, folders.tools)
+		s.problems = append(s.problems, folders.problems)
+	}
+	return s
+}
+
+// Name implements tools.Source.
+func (*Source) Name() string { return chat.ToolSourceBuiltin }
+
+func (s *Source) all() []tool {
+	var out []tool
+	for _, set := range s.sets {
+		out = append(out, set()...)
+	}
+	return out
+}
+
+func (s *Source) find(name string) (tool, bool) {
+	for _, t := range s.all() {
+		if t.definition.Tool == name {
+			return t, true
+		}
+	}
+	return tool{}, false
+}
+
+// Definitions implements tools.Source.
+func (s *Source) Definitions() []chat.ToolDefinition {
+	all := s.all()
+	out := make([]chat.ToolDefinition, 0, len(all))
+	for _, t := range all {
+		out = append(out, t.definition)
+	}
+	return out
+}
+
+// Call implements tools.Source.
+func (s *Source) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
+	t, ok := s.find(c.Tool)
+	if !ok {
+		return tools.Output{}, fmt.Errorf("%w: %s is switched off", tools.ErrNotStarted, c.Tool)
+	}
+	return t.run(ctx, c)
+}
+
+// AllowedByDefault implements tools.AllowedByDefault.
+func (s *Source) AllowedByDefault(name string) bool {
+	t, ok := s.find(name)
+	return ok && t.allowed
+}
+
+// AsksEachCall implements tools.AskEachCall.
+func (s *Source) AsksEachCall(name string) bool {
+	t, ok := s.find(name)
+	return ok && t.asksEach
+}
+
+// Preview implements tools.Previewer.
+func (s *Source) Preview(ctx context.Context, c tools.Call) (string, error) {
+	t, ok := s.find(c.Tool)
+	if !ok || t.preview == nil {
+		return "", nil
+	}
+	return t.preview(ctx, c)
+}
+
+// define makes a definition; the schema is written by us, so one that is no JSON is a defect.
+func define(name, title, description, schema string, effects bool) chat.ToolDefinition {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(schema)); err != nil {
+		panic("builtin: the schema of " + name + " is not JSON")
+	}
+	return chat.ToolDefinition{
+		Source: chat.ToolSourceBuiltin, Tool: name, Name: name, Title: title, Description: description, Schema: compact.Bytes(), Effects: effects,
+	}
+}
+
+// arguments reads a call's arguments strictly: a model that misspells one is told so.
+func arguments(c tools.Call, into any) error {
+	raw := c.Arguments
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return refusal("the arguments do not fit the schema: %s", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return refusal("the arguments are more than one JSON object")
+	}
+	return nil
+}
+
+// refused is why a tool did not do what it was asked for, in words for the model. Nothing
+// happened.
+type refused struct{ words string }
+
+func (r refused) Error() string { return r.words }
+
+func refusal(format string, args ...any) error { return refused{fmt.Sprintf(format, args...)} }
+
+// text is a result of words.
+func text(s string) tools.Output {
+	return tools.Output{Content: chat.Blocks{chat.Text{Text: s}}}
+}
+
+// failure is a result that says what went wrong: the tool ran, and its outcome is known.
+func failure(format string, args ...any) tools.Output {
+	out := text(fmt.Sprintf(format, args...))
+	out.IsError = true
+	return out
+}

@@ -1,0 +1,205 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
+)
+
+// GetTurn reads a turn in full, in parts where it is long.
+func (m *Memory) GetTurn(ctx context.Context, v View, a TurnArguments) (Found, error) {
+	if a.Offset < 0 || a.TurnID == "" && a.Number < 1 {
+		return Found{}, refusal("name the turn by turn_id, or by its number")
+	}
+	t, s, err := m.turn(ctx, v, a)
+	if err != nil {
+		return Found{}, err
+	}
+	erased, err := m.Store.ErasedTurns(ctx, t.SessionID, []chat.TurnID{t.ID})
+	if err != nil {
+		return Found{}, err
+	}
+	if at, ok := erased[t.ID]; ok {
+		return Found{}, refusal("turn #%d was permanently deleted on %s", t.Seq, day(at))
+	}
+	whole := turnText(t)
+	if a.Offset > len(whole) {
+		return Found{}, refusal("the turn has %d bytes; the offset is beyond its end", len(whole))
+	}
+	rest := whole[display.CharacterStart(whole, a.Offset):]
+	part := display.Start(rest, maxTurnText)
+	var b strings.Builder
+	fmt.Fprintf(&b, "Session %q (session_id %s), turn #%d (turn_id %s), %s\n\n%s", display.OneLine(display.Clip(s.Title, 120)), s.ID, t.Seq, t.ID, day(t.CreatedAt), part)
+	if len(part) < len(rest) {
+		fmt.Fprintf(&b, "\n\n[%d bytes follow: call get_turn again with offset %d]", len(rest)-len(part), len(whole)-len(rest)+len(part))
+	}
+	out := Found{Text: b.String()}
+	out.note(s.ID, t.ID)
+	return out, nil
+}
+
+// turn finds a turn that the caller may see. One it may not see is said not to be there.
+func (m *Memory) turn(ctx context.Context, v View, a TurnArguments) (chat.Turn, chat.Session, error) {
+	var none chat.Turn
+	t, s, err := m.named(ctx, v, a)
+	switch {
+	case chat.CodeOf(orNone(err)) == chat.CodeNotFound:
+		return none, s, noTurn(a)
+	case err != nil:
+		return none, s, err
+	case !v.may(s) || t.ID == v.Turn:
+		return none, s, noTurn(a)
+	}
+	if v.Scope == chat.ScopeLineage {
+		page, err := m.Store.Lineage(ctx, chat.LineageQuery{Branch: v.Branch, FromSeq: t.Seq, ToSeq: t.Seq})
+		if err != nil || len(page) == 0 || page[0].ID != t.ID {
+			return none, s, orNoTurn(err, a)
+		}
+	}
+	return t, s, nil
+}
+
+func (m *Memory) named(ctx context.Context, v View, a TurnArguments) (chat.Turn, chat.Session, error) {
+	if a.TurnID != "" {
+		t, err := m.Store.Turn(ctx, chat.TurnID(a.TurnID))
+		if err != nil {
+			return t, chat.Session{}, err
+		}
+		s, err := m.Store.Session(ctx, t.SessionID)
+		return t, s, err
+	}
+	id := chat.SessionID(a.SessionID)
+	if id == "" {
+		id = v.Session
+	}
+	s, err := m.Store.Session(ctx, id)
+	if err != nil {
+		return chat.Turn{}, s, err
+	}
+	branch := s.ActiveBranch
+	if id == v.Session && v.Branch != "" {
+		branch = v.Branch
+	}
+	page, err := m.Store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: a.Number, ToSeq: a.Number})
+	if err != nil || len(page) == 0 {
+		return chat.Turn{}, s, orNoTurn(err, a)
+	}
+	return page[0], s, nil
+}
+
+func orNone(err error) error {
+	if err == nil {
+		return chat.Errorf("", "", "")
+	}
+	return err
+}
+
+func orNoTurn(err error, a TurnArguments) error {
+	if err != nil {
+		return err
+	}
+	return noTurn(a)
+}
+
+func noTurn(a TurnArguments) error {
+	if a.TurnID != "" {
+		return refusal("there is no turn %s that can be read from here", display.OneLine(display.Clip(a.TurnID, 60)))
+	}
+	return refusal("there is no turn #%d that can be read from here", a.Number)
+}
+
+// turnText is what was said in a turn.
+func turnText(t chat.Turn) string {
+	var b strings.Builder
+	b.WriteString("USER:\n" + said(t.User))
+	switch {
+	case t.Assistant != nil:
+		b.WriteString("\n\nASSISTANT:\n" + said(*t.Assistant))
+	default:
+		b.WriteString("\n\nThere is no answer.")
+	}
+	return b.String()
+}
+
+// said are the words of a message, and what else it has.
+func said(m chat.Message) string {
+	words := m.RenderedText()
+	var others []string
+	for _, b := range m.Blocks {
+		switch b := b.(type) {
+		case chat.Document:
+			others = append(others, fmt.Sprintf("document %q", display.OneLine(display.Clip(b.Name, 120))))
+		case chat.Image:
+			others = append(others, "an image")
+		case chat.ToolUse:
+			others = append(others, fmt.Sprintf("a call of the tool %s", display.OneLine(display.Clip(b.Name, 64))))
+		}
+	}
+	if len(others) == 0 {
+		return words
+	}
+	return strings.TrimSpace(words + "\n[with: " + strings.Join(others[:min(len(others), 20)], ", ") + "]")
+}
+
+// ListSessions lists the sessions that the caller may see.
+func (m *Memory) ListSessions(ctx context.Context, v View, a SessionArguments) (Found, error) {
+	if a.Offset < 0 {
+		return Found{}, refusal("the offset is 0 or more")
+	}
+	limit := bounded(a.Limit, usualListed, maxListed)
+	list, more, err := m.listed(ctx, v, a, limit)
+	if err != nil {
+		return Found{}, err
+	}
+	var out Found
+	var b strings.Builder
+	switch {
+	case len(list) == 0 && a.Offset > 0:
+		b.WriteString("There are no more sessions.")
+	case len(list) == 0:
+		b.WriteString("There is no such session.")
+	}
+	for _, s := range list {
+		title := display.OneLine(display.Clip(s.Title, 120))
+		fmt.Fprintf(&b, "%q (session_id %s), %s, last used %s\n", title, s.ID, display.Count(s.Turns, "turn", "turns"), day(s.UpdatedAt))
+		out.note(s.ID, "")
+	}
+	if more {
+		fmt.Fprintf(&b, "\n[There are more: call list_sessions again with offset %d]", a.Offset+limit)
+	}
+	if v.Scope != chat.ScopeAll {
+		b.WriteString("\n[Memory is set to this conversation alone, so no other is listed.]")
+	}
+	out.Text = strings.TrimSpace(b.String())
+	return out, nil
+}
+
+// listed is a page of the sessions that may be shown.
+func (m *Memory) listed(ctx context.Context, v View, a SessionArguments, limit int) ([]chat.SessionSummary, bool, error) {
+	const step = 200
+	skip := a.Offset
+	var out []chat.SessionSummary
+	for offset := 0; ; offset += step {
+		page, err := m.Store.Sessions(ctx, chat.SessionQuery{Title: strings.TrimSpace(a.Title), Limit: step, Offset: offset})
+		if err != nil {
+			return nil, false, err
+		}
+		for _, s := range page {
+			switch {
+			case !v.may(s.Session):
+			case skip > 0:
+				skip--
+			case len(out) == limit:
+				return out, true, nil
+			default:
+				out = append(out, s)
+			}
+		}
+		if len(page) < step {
+			return out, false, nil
+		}
+	}
+}

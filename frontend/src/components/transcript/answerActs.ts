@@ -1,0 +1,68 @@
+/** What the buttons in an answer do: those of code blocks and of footnotes (lib/markdown/render.ts draws them). */
+import type { App } from '$lib/state/app.svelte';
+
+/** Where one came from to a footnote, to go back there. */
+const cameFrom = new WeakMap<Element, HTMLElement>();
+
+export async function answerAct(app: App, button: HTMLElement): Promise<void> {
+  const code = button.closest<HTMLElement>('.code');
+  const text = code?.querySelector('pre code')?.textContent ?? '';
+  switch (button.dataset['act']) {
+    case 'copy': return app.turnActions.copy(text);
+    case 'wrap': return code ? wrap(code, button) : undefined;
+    case 'fold': return code ? unfold(code, code.dataset['open'] === undefined) : undefined;
+    case 'save': return app.turnActions.saveCode(code?.dataset['file'] ?? 'code.txt', text);
+    case 'preview': return code && app.theme.previews ? preview(code) : undefined;
+    case 'note': return toNote(button);
+    case 'back': return backFrom(button);
+    default: return undefined;
+  }
+}
+
+function wrap(code: HTMLElement, button: HTMLElement): void {
+  const wraps = code.dataset['wrap'] ?? document.documentElement.dataset['codeWrap'] ?? 'off';
+  code.dataset['wrap'] = wraps === 'on' ? 'off' : 'on';
+  button.setAttribute('aria-pressed', String(wraps !== 'on'));
+}
+
+/** Shows all lines of a long code block, or its first ones. */
+export function unfold(code: HTMLElement, open: boolean): void {
+  const button = code.querySelector('[data-act="fold"]');
+  if (!button) return;
+  if (open) code.dataset['open'] = '';
+  else delete code.dataset['open'];
+  button.textContent = open ? 'Show fewer lines' : `Show all ${code.dataset['lines']} lines`;
+  if (!open) code.scrollIntoView({ block: 'nearest' });
+}
+
+async function preview(code: HTMLElement): Promise<void> {
+  const { open, close, isOpen } = await import('$lib/markdown/preview');
+  if (isOpen(code)) close(code);
+  else await open(code);
+}
+
+/** The one of that kind with this label in the same text. Labels are compared, never put into a selector. */
+function partner(button: HTMLElement, selector: string): HTMLElement | undefined {
+  const label = button.dataset['note'];
+  return [...(button.closest('.prose')?.querySelectorAll<HTMLElement>(selector) ?? [])].find((element) => element.dataset['note'] === label);
+}
+
+function toNote(button: HTMLElement): void {
+  const note = partner(button, '.note');
+  if (!note) return;
+  cameFrom.set(note, button);
+  note.tabIndex = -1;
+  bring(note);
+}
+
+function backFrom(button: HTMLElement): void {
+  const note = button.closest('.note');
+  const came = note ? cameFrom.get(note) : undefined;
+  const to = came?.isConnected ? came : partner(button, '[data-act="note"]');
+  if (to) bring(to);
+}
+
+function bring(element: HTMLElement): void {
+  element.scrollIntoView({ block: 'center' });
+  element.focus({ preventScroll: true });
+}

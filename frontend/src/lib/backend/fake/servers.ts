@@ -1,0 +1,178 @@
+/** MCP servers of a program in memory. */
+import type { ServersService } from '../backend';
+import { BackendError } from '../errors';
+import type { ElicitationView, PromptText, ResourceText, ServerImport, ServerLogLine, ServerPromptView, ServerResourceView, ServerSettings, ServersPanel, ServerView } from '../types';
+import type { Program } from './program';
+import { block, errorView } from './shapes';
+import type { World } from './world';
+
+export function serverSettings(more: Partial<ServerSettings> = {}): ServerSettings {
+  return { name: 'files', enabled: true, command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem@2026.1.14', '/home/ada/project'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], ...more };
+}
+
+export function serverView(more: Partial<ServerView> = {}): ServerView {
+  const settings = more.settings ?? serverSettings(more.name ? { name: more.name } : {});
+  return {
+    name: settings.name, kind: settings.url === '' ? 'stdio' : 'http', enabled: settings.enabled, state: 'ready', words: 'It runs.', lastError: '', retryAt: 0, startedAt: 0, title: '', version: '', protocol: '',
+    instructions: '', tools: 0, prompts: 0, resources: 0, problems: [], signedIn: false, secrets: [], ...more, settings,
+  };
+}
+
+export class FakeServers {
+  list: ServerView[] = [];
+  logs = new Map<string, ServerLogLine[]>();
+  prompts: ServerPromptView[] = [];
+  promptText: PromptText = { server: '', name: '', description: '', messages: [] };
+  resources: ServerResourceView[] = [];
+  resourceText: ResourceText = { server: '', uri: '', name: '', blocks: [] };
+  asked: ElicitationView[] = [];
+  imports: ServerImport | null = null;
+  keyringOK = true;
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  find(name: string): ServerView {
+    const found = this.list.find((server) => server.name === name);
+    if (!found) throw new BackendError(errorView(`There is no server ${name}`, '', 'not_found'));
+    return found;
+  }
+
+  changed(name = ''): void {
+    this.#world.changed('servers', name, '');
+  }
+
+  ask(question: ElicitationView): void {
+    this.asked = [...this.asked, question];
+    this.changed(question.server);
+  }
+}
+
+export function serversService(world: World, servers: FakeServers, program: Program): ServersService {
+  const panel = (): ServersPanel => ({ rev: world.rev, mode: program.valueOf('tools.mode'), servers: servers.list, keyringOK: servers.keyringOK });
+  const changed = (name: string): ServersPanel => {
+    servers.changed(name);
+    return panel();
+  };
+  const put = (settings: ServerSettings) => {
+    if (!/^[a-z0-9][a-z0-9_-]*$/i.test(settings.name)) throw new BackendError(errorView('A server needs a name of letters, digits, _ or -', 'Choose another name.'));
+    const view = serverView({ settings: { ...settings, env: hide(settings.env), headers: hide(settings.headers) }, state: settings.enabled ? 'idle' : 'off', words: settings.enabled ? 'It starts when it is first needed.' : 'It is off.', secrets: [...settings.env, ...settings.headers].filter((value) => value.secret).map(({ name }) => ({ name, kept: 'keyring' })) });
+    const at = servers.list.findIndex((server) => server.name === settings.name);
+    servers.list = at < 0 ? [...servers.list, view] : servers.list.with(at, view);
+  };
+  return {
+    servers: async () => panel(),
+    addServer: async (settings) => {
+      if (servers.list.some((server) => server.name === settings.name)) throw new BackendError(errorView(`There is a server named ${settings.name} already`, 'Choose another name.', 'conflict'));
+      put(settings);
+      return changed(settings.name);
+    },
+    updateServer: async (name, settings) => {
+      servers.find(name);
+      if (name !== settings.name) servers.list = servers.list.filter((server) => server.name !== name);
+      put(settings);
+      return changed(settings.name);
+    },
+    removeServer: async (name) => {
+      servers.list = servers.list.filter((server) => server.name !== servers.find(name).name);
+      return changed(name);
+    },
+    enableServer: async (name, enabled) => {
+      const server = servers.find(name);
+      Object.assign(server, { enabled, state: enabled ? 'idle' : 'off', words: enabled ? 'It starts when it is first needed.' : 'It is off.' });
+      server.settings.enabled = enabled;
+      return changed(name);
+    },
+    restart: async (name) => {
+      Object.assign(servers.find(name), { state: 'ready', words: 'It runs.', lastError: '', retryAt: 0, startedAt: world.now() });
+      return changed(name);
+    },
+    logs: async (name) => ({ name, lines: servers.logs.get(name) ?? [], dropped: 0 }),
+    import: async (text) => {
+      if (servers.imports) return servers.imports;
+      return importOf(world, text);
+    },
+    importFile: async () => {
+      if (servers.imports) return servers.imports;
+      throw new BackendError(errorView('The file cannot be read', 'Choose a JSON file or a .mcpb bundle.'));
+    },
+    applyImport: async ({ servers: chosen }) => {
+      for (const { original, name, enabled } of chosen) {
+        const found = (servers.imports ?? lastImport)?.servers.find((candidate) => candidate.original === original);
+        if (found) put({ ...found.settings, name, enabled });
+      }
+      return changed('');
+    },
+    setSecret: async (name, secret, value) => {
+      const server = servers.find(name);
+      server.secrets = server.secrets.map((known) => (known.name === secret ? { ...known, kept: value === '' ? '' : servers.keyringOK ? 'keyring' : 'this run' } : known));
+      return changed(name);
+    },
+    signIn: async (name) => {
+      Object.assign(servers.find(name), { signedIn: true, state: 'ready', words: 'It runs.' });
+      return changed(name);
+    },
+    signOut: async (name) => {
+      Object.assign(servers.find(name), { signedIn: false, state: 'sign_in', words: 'It wants you to sign in.' });
+      return changed(name);
+    },
+    prompts: async () => ({ rev: world.rev, prompts: servers.prompts }),
+    getPrompt: async (server, name) => ({ ...servers.promptText, server, name }),
+    resources: async () => ({ rev: world.rev, resources: servers.resources }),
+    readResource: async (server, uri) => ({ ...servers.resourceText, server, uri }),
+    elicitations: async () => ({ rev: world.rev, asked: servers.asked }),
+    answerElicitation: async ({ id }) => {
+      servers.asked = servers.asked.filter((question) => question.id !== id);
+      servers.changed('');
+      return { rev: world.rev, asked: servers.asked };
+    },
+  };
+}
+
+const hide = (values: ServerSettings['env']) => values.map((value) => (value.secret ? { ...value, value: '' } : value));
+
+let lastImport: ServerImport | null = null;
+
+/** mcpServers as other programs write it. */
+function importOf(world: World, text: string): ServerImport {
+  let parsed: { mcpServers?: Record<string, { command?: string; args?: string[]; url?: string; env?: Record<string, string> }> };
+  try {
+    parsed = JSON.parse(text) as typeof parsed;
+  } catch {
+    throw new BackendError(errorView('This is no JSON', 'Paste the whole file, with its outermost braces.'));
+  }
+  lastImport = {
+    id: world.id('import'), from: 'mcpServers JSON', problems: [],
+    servers: Object.entries(parsed.mcpServers ?? {}).map(([name, { command = '', args = [], url = '', env = {} }]) => ({
+      settings: serverSettings({ name, command, args, url, env: Object.entries(env).map(([key, value]) => ({ name: key, value, secret: false })) }),
+      original: name, exists: false, about: '', notes: [], asks: [],
+    })),
+  };
+  return lastImport;
+}
+
+/** Servers in every state. */
+export function seedServers(world: World, servers: FakeServers): void {
+  const ago = (minutes: number) => world.epoch - minutes * 60_000;
+  servers.list = [
+    serverView({ settings: serverSettings(), startedAt: ago(40), title: 'Filesystem', version: '2026.1.14', protocol: '2025-11-25', tools: 12, prompts: 0, resources: 2, words: 'It runs.' }),
+    serverView({ settings: serverSettings({ name: 'staging-db', command: 'staging-mcp', args: ['--read-only'], env: [{ name: 'PGPASSWORD', value: '', secret: true }] }), startedAt: ago(40), title: 'Staging database', version: '0.4.1', protocol: '2026-07-28', tools: 3, prompts: 2, problems: [{ subject: 'search', message: 'Its schema is no JSON object, so models are not offered it.' }], secrets: [{ name: 'PGPASSWORD', kept: 'keyring' }] }),
+    serverView({ settings: serverSettings({ name: 'tracker', command: '', args: [], url: 'https://mcp.tracker.example/mcp' }), state: 'sign_in', words: 'It wants you to sign in.' }),
+    serverView({ settings: serverSettings({ name: 'notes', command: 'uvx', args: ['notes-mcp'] }), state: 'waiting', words: 'It failed, and is started again soon.', lastError: 'uvx: no such command', retryAt: world.epoch + 30_000 }),
+    serverView({ settings: serverSettings({ name: 'browser', command: 'npx', args: ['browser-mcp'], enabled: false }), state: 'off', words: 'It is off.' }),
+  ];
+  servers.logs.set('files', [
+    { at: ago(40), from: 'program', text: 'Started: npx -y @modelcontextprotocol/server-filesystem@2026.1.14 /home/ada/project' },
+    { at: ago(40), from: 'stderr', text: 'Secure MCP Filesystem Server running on stdio' },
+    { at: ago(12), from: 'stdout', text: 'npm warn Unknown user config' },
+  ]);
+  servers.prompts = [
+    { server: 'staging-db', name: 'explain_query', title: 'Explain a query', description: 'What a query does, and what it costs.', arguments: [{ name: 'sql', title: 'Query', description: 'One statement', required: true }] },
+    { server: 'staging-db', name: 'daily_report', title: 'Daily report', description: 'Drift and lag of the last day.', arguments: [] },
+  ];
+  servers.promptText = { server: 'staging-db', name: 'daily_report', description: '', messages: [{ role: 'user', blocks: [block('text', 'Write the daily report on drift and lag.')] }] };
+  servers.resources = [{ server: 'files', uri: 'file:///home/ada/project/README.md', name: 'README.md', title: '', description: 'What the project is.', mediaType: 'text/markdown', bytes: 4_120, template: false }];
+  servers.resourceText = { server: 'files', uri: '', name: 'README.md', blocks: [block('text', '# Project\n\nWhat it is.')] };
+}

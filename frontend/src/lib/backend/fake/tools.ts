@@ -1,0 +1,192 @@
+/** Tools of a program in memory: calls that wait, run and end, and what is permitted. */
+import type { ToolsService } from '../backend';
+import { BackendError } from '../errors';
+import type { BlockView, ToolCallView, ToolDefinitionView, ToolPermissionView, ToolProblemView, ToolsPanel, TurnView, WaitingCallView } from '../types';
+import type { Program } from './program';
+import { block, errorView } from './shapes';
+import type { World } from './world';
+
+export function toolCall(more: Partial<ToolCallView> = {}): ToolCallView {
+  return {
+    id: 'c1', toolUseId: 'u1', turnId: 't1', step: 'p1', name: 'staging-db__read_query', source: 'staging-db', tool: 'read_query', title: '', state: 'proposed', decision: '', reason: '', why: '',
+    effects: true, arguments: '{}', preview: '', redactions: 0, result: '', resultMore: false, isError: false, images: 0, definition: '', runs: 0, running: false,
+    progressDone: 0, progressTotal: 0, progressMessage: '', createdAt: 0, decidedAt: 0, startedAt: 0, endedAt: 0, ...more,
+  };
+}
+
+export function toolDefinition(more: Partial<ToolDefinitionView> = {}): ToolDefinitionView {
+  const source = more.source ?? 'staging-db';
+  const tool = more.tool ?? 'read_query';
+  return {
+    source, tool, name: `${source}__${tool}`, title: '', description: 'Runs a query that only reads.', schema: '{\n  "type": "object",\n  "properties": {\n    "sql": { "type": "string" }\n  },\n  "required": ["sql"]\n}',
+    annotations: '', hash: `hash-${source}-${tool}`, effects: true, builtIn: source === 'builtin', pinned: 'accepted', before: null, decision: '', decisionFrom: '', asksEachCall: false, ...more,
+  };
+}
+
+export class FakeTools {
+  definitions: ToolDefinitionView[] = [];
+  permissions: ToolPermissionView[] = [];
+  problems: ToolProblemView[] = [];
+  readonly sessionModes = new Map<string, string>();
+  /** How long a call runs, in ms; Infinity: until it is ended by hand. */
+  runMs = 5;
+  readonly #world: World;
+  readonly #results = new Map<string, { blocks: BlockView[]; isError: boolean }>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** A model asks for tools: the answer so far is kept, and the turn waits. */
+  propose(turn: TurnView, calls: readonly Partial<ToolCallView>[]): ToolCallView[] {
+    const made = calls.map((more) => toolCall({ id: this.#world.id('call'), toolUseId: this.#world.id('use'), turnId: turn.id, createdAt: this.#world.now(), ...more }));
+    turn.calls = [...turn.calls, ...made];
+    turn.assistant = [...turn.assistant, ...made.map((call) => block('tool_use', call.arguments, { name: call.name, id: call.toolUseId }))];
+    this.#settle(turn);
+    for (const call of made) this.#moved(call);
+    return made;
+  }
+
+  /** The whole result of a call, where it is more than its first part. */
+  keep(callId: string, blocks: BlockView[], isError = false): void {
+    this.#results.set(callId, { blocks, isError });
+  }
+
+  result(callId: string): { blocks: BlockView[]; isError: boolean } {
+    const call = this.call(callId);
+    return this.#results.get(callId) ?? { blocks: [block('text', call.result)], isError: call.isError };
+  }
+
+  call(id: string): ToolCallView {
+    for (const branch of this.#world.branches.values()) for (const turn of branch.turns) for (const call of turn.calls) if (call.id === id) return call;
+    throw new BackendError(errorView('There is no such call', 'It may have been deleted.', 'not_found'));
+  }
+
+  waiting(): WaitingCallView[] {
+    const out: WaitingCallView[] = [];
+    for (const branch of this.#world.branches.values()) {
+      for (const turn of branch.turns) {
+        for (const call of turn.calls) {
+          if (call.state !== 'proposed' && call.state !== 'unknown') continue;
+          const definition = this.definitions.find((known) => known.source === call.source && known.tool === call.tool && known.pinned !== 'gone') ?? null;
+          out.push({ call, sessionId: branch.sessionId, branchId: branch.view.id, session: this.#world.session(branch.sessionId).row.title, turnSeq: turn.seq, definition });
+        }
+      }
+    }
+    return out.sort((a, b) => a.call.createdAt - b.call.createdAt);
+  }
+
+  run(call: ToolCallView): void {
+    this.update(call, { state: 'started', running: true, startedAt: this.#world.now(), runs: call.runs + 1, reason: '', why: '' });
+    if (this.runMs !== Infinity) setTimeout(() => call.running && this.end(call, { result: `Result of ${call.tool}` }), this.runMs);
+  }
+
+  end(call: ToolCallView, more: Partial<ToolCallView>): void {
+    this.update(call, { state: 'done', running: false, endedAt: this.#world.now(), ...more });
+  }
+
+  update(call: ToolCallView, more: Partial<ToolCallView>): void {
+    Object.assign(call, more);
+    this.#settle(this.#world.turn(call.turnId));
+    this.#moved(call);
+  }
+
+  changed(): void {
+    this.#world.changed('tools', '', '');
+  }
+
+  #moved(call: ToolCallView): void {
+    this.#world.changed('call', call.id, this.#world.sessionOf(this.#world.turn(call.turnId)).row.id);
+  }
+
+  /** The turn waits while a call does; once each has its result it goes on and ends. */
+  #settle(turn: TurnView): void {
+    const open = turn.calls.filter((call) => call.state !== 'done');
+    const waits = open.some((call) => call.state === 'proposed' || call.state === 'unknown');
+    if (open.length > 0) Object.assign(turn, { state: waits ? 'waiting' : 'responding', phase: 'Responding', outcome: '', live: !waits });
+    else if (turn.state === 'waiting' || turn.state === 'responding') {
+      turn.assistant = [...turn.assistant, block('text', 'That is what the tools say.')];
+      Object.assign(turn, { state: 'pending', phase: 'ResponseFinalized', outcome: 'completed', live: false });
+    }
+    this.#world.touch(turn);
+  }
+}
+
+const allows = ['once', 'session', 'always'];
+
+export function toolsService(world: World, tools: FakeTools, program: Program): ToolsService {
+  const panel = (): ToolsPanel => ({ rev: world.rev, mode: program.valueOf('tools.mode'), definitions: tools.definitions, permissions: tools.permissions, problems: tools.problems });
+  const definition = (source: string, tool: string) => {
+    const found = tools.definitions.find((known) => known.source === source && known.tool === tool);
+    if (!found) throw new BackendError(errorView(`There is no tool ${tool} of ${source}`, '', 'not_found'));
+    return found;
+  };
+  const permit = (permission: Omit<ToolPermissionView, 'createdAt' | 'fromConfig'>) => {
+    tools.permissions = [...tools.permissions.filter((known) => !same(known, permission)), { ...permission, createdAt: world.now(), fromConfig: false }];
+    const reaches = (known: ToolDefinitionView) => known.source === permission.source && (permission.tool === '' || known.tool === permission.tool);
+    if (permission.sessionId === '') for (const known of tools.definitions.filter(reaches)) Object.assign(known, { decision: permission.decision, decisionFrom: permission.tool === '' ? 'server' : 'tool' });
+  };
+  return {
+    waitingCalls: async () => ({ rev: world.rev, calls: tools.waiting() }),
+    calls: async (turnIds) => turnIds.flatMap((id) => world.turn(id).calls),
+    decide: async ({ callId, choice, server, hash }) => {
+      const call = tools.call(callId);
+      if (call.state !== 'proposed') throw new BackendError(errorView('This call was decided already', 'Nothing was changed.', 'conflict'));
+      const shown = tools.waiting().find((entry) => entry.call === call)?.definition;
+      if (hash !== (shown?.hash ?? '')) throw new BackendError(errorView('The description of this tool has changed since it was shown', 'Look at it once more. The call still waits.', 'conflict'));
+      call.decidedAt = world.now();
+      call.decision = choice;
+      if (choice === 'session' || choice === 'always' || choice === 'never') {
+        const { row } = world.sessionOf(world.turn(call.turnId));
+        const own = choice === 'session';
+        permit({ source: call.source, tool: server ? '' : call.tool, sessionId: own ? row.id : '', session: own ? row.title : '', decision: choice });
+        tools.changed();
+      }
+      if (allows.includes(choice)) tools.run(call);
+      else tools.end(call, { isError: true, result: 'The user did not allow this call.' });
+    },
+    resolve: async ({ callId, choice, text, isError }) => {
+      const call = tools.call(callId);
+      if (call.state !== 'unknown') throw new BackendError(errorView('The outcome of this call is known', 'Nothing was changed.', 'conflict'));
+      if (choice === 'rerun') tools.run(call);
+      else if (choice === 'enter') tools.end(call, { result: text, isError });
+      else tools.end(call, { result: 'Nobody knows how this call ended.', isError: true });
+    },
+    cancel: async (callId) => {
+      const call = tools.call(callId);
+      if (!call.running) throw new BackendError(errorView('This call does not run', 'Nothing was changed.', 'conflict'));
+      if (call.effects) tools.update(call, { state: 'unknown', running: false, reason: 'cancelled' });
+      else tools.end(call, { isError: true, result: 'Cancelled.' });
+    },
+    result: async (callId) => tools.result(callId),
+    panel: async () => panel(),
+    accept: async (source, tool, hash) => {
+      const found = definition(source, tool);
+      if (found.hash !== hash) throw new BackendError(errorView('This tool has changed since it was shown', 'Look at it once more.', 'conflict'));
+      Object.assign(found, { pinned: 'accepted', before: null });
+      tools.changed();
+    },
+    setPermission: async (source, tool, sessionId, decision) => {
+      permit({ source, tool, sessionId, session: sessionId === '' ? '' : world.session(sessionId).row.title, decision });
+      tools.changed();
+    },
+    forget: async (source, tool, sessionId) => {
+      tools.permissions = tools.permissions.filter((known) => !same(known, { source, tool, sessionId }));
+      for (const known of tools.definitions) if (known.source === source && (tool === '' || known.tool === tool)) Object.assign(known, { decision: '', decisionFrom: '' });
+      tools.changed();
+    },
+    markReadOnly: async (source, tool, hash) => {
+      definition(source, tool).effects = hash === '';
+      tools.changed();
+    },
+    sessionMode: async (sessionId) => tools.sessionModes.get(sessionId) ?? '',
+    setSessionMode: async (sessionId, mode) => {
+      tools.sessionModes.set(sessionId, mode);
+      world.changed('session', sessionId, sessionId);
+    },
+  };
+}
+
+function same(a: Pick<ToolPermissionView, 'source' | 'tool' | 'sessionId'>, b: Pick<ToolPermissionView, 'source' | 'tool' | 'sessionId'>): boolean {
+  return a.source === b.source && a.tool === b.tool && a.sessionId === b.sessionId;
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { bareDiagram, close, htmlPage, isOpen, open, readSvg, sizeOf } from './preview';
+import { previewKind, previewMost } from './previewable';
+import { render } from './render';
+import { hostile } from './testing/hostile';
+
+const drawn = (html: string) => new DOMParser().parseFromString(html, 'text/html');
+const code = (text: string): HTMLElement => {
+  const root = document.createElement('div');
+  root.innerHTML = render(text)[0]!.html;
+  document.body.append(root);
+  return root.querySelector<HTMLElement>('.code')!;
+};
+
+const pages: readonly [string, string][] = [
+  ...hostile,
+  ['a page that refreshes', '<html><head><meta http-equiv="refresh" content="0;url=https://example.com"><base href="https://example.com/"></head><body onload="alert(1)">x</body></html>'],
+  ['a link out of the frame', '<a href="https://example.com" target="_top">x</a><a href="javascript:alert(1)">y</a>'],
+  ['a frame in the frame', '<iframe srcdoc="<script>alert(1)</script>"></iframe><object data="https://example.com"></object>'],
+  ['svg that acts', '<svg onload=alert(1)><script>alert(1)</script><a xlink:href="javascript:alert(1)"><text>x</text></a><use href="https://example.com/a.svg#b"/></svg>'],
+];
+
+describe('the preview of a page', () => {
+  it.each(pages)('holds nothing that acts or leads elsewhere: %s', (_, text) => {
+    const made = drawn(htmlPage(text));
+    expect(made.querySelector('script, iframe, frame, object, embed, base, link, noscript, meta[http-equiv="refresh" i]')).toBeNull();
+    expect([...made.querySelectorAll('meta[http-equiv]')]).toHaveLength(1);
+    for (const element of made.querySelectorAll('*')) {
+      for (const { name, value } of element.attributes) {
+        expect(name).not.toMatch(/^on|^(?:srcset|ping|action|formaction|target|srcdoc)$/);
+        if (/^(?:href|xlink:href)$/.test(name)) expect(value).toMatch(/^#/);
+        if (/^(?:src|data|poster|background)$/.test(name)) expect(value).toMatch(/^data:image\//);
+      }
+    }
+  });
+
+  it('keeps its look and its words', () => {
+    const made = drawn(htmlPage('<html><head><style>p { color: red }</style></head><body class="dark"><p style="margin: 0">Hello</p><input value="a"></body></html>'));
+    expect([...made.querySelectorAll('style')].at(-1)?.textContent).toContain('color: red');
+    expect(made.body.className).toBe('dark');
+    expect(made.querySelector('p')?.getAttribute('style')).toBe('margin: 0');
+    expect(made.querySelector('meta[http-equiv]')?.getAttribute('content')).toMatch(/^default-src 'none';/);
+  });
+});
+
+describe('what can be shown', () => {
+  it.each([['mermaid', 'graph TD', 'mermaid'], ['svg', '<svg/>', 'svg'], ['html', 'x', 'html'], ['xml', '<a/>', null], ['js', 'x', null], ['html', ' ', null], ['html', 'x'.repeat(previewMost + 1), null]])('%s %#', (lang, text, kind) => {
+    expect(previewKind(lang, text)).toBe(kind);
+  });
+
+  it('is a picture of its own size, also where it is not quite XML', () => {
+    expect(sizeOf(readSvg('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"/>'))).toEqual({ width: 40, height: 20 });
+    const loose = readSvg('<p><svg width=30 height=10px><path d="M0 0"><text>&nbsp;</svg>');
+    expect(sizeOf(loose)).toEqual({ width: 30, height: 10 });
+    expect(loose.getAttribute('viewBox')).toBe('0 0 30 10');
+    expect(sizeOf(readSvg('<svg viewBox="0 0 1 9000"></svg>'))).toBeNull();
+    expect(() => readSvg('no picture')).toThrow('no SVG');
+  });
+
+  it('is a diagram without what configures the program that draws it', () => {
+    expect(bareDiagram('---\nconfig:\n  securityLevel: loose\n---\n%%{init: {"securityLevel": "loose"}}%%\ngraph TD\n%%{ wrap\n').trim()).toBe('graph TD');
+  });
+});
+
+describe('opened and closed', () => {
+  it('stands in a frame that may do nothing', async () => {
+    const block = code('```svg\n<svg viewBox="0 0 4 2"><script>alert(1)</script></svg>\n```');
+    await open(block);
+    const frame = block.querySelector('iframe')!;
+    expect([frame.getAttribute('sandbox'), frame.hasAttribute('src'), isOpen(block)]).toEqual(['', false, true]);
+    expect(drawn(frame.srcdoc).body.innerHTML).toMatch(/^<img alt="" src="data:image\/svg\+xml;base64,/);
+    expect(block.querySelector('[data-act="preview"]')?.textContent).toBe('Code');
+    close(block);
+    expect([block.querySelector('iframe'), isOpen(block)]).toEqual([null, false]);
+  });
+
+  it('says what it cannot draw', async () => {
+    const block = code('```svg\nnothing\n```');
+    await open(block);
+    expect(block.querySelector('.preview')?.textContent).toBe('This cannot be drawn: there is no SVG in it.');
+  });
+});

@@ -1,0 +1,181 @@
+/**
+ * Shows code as what it draws: a Mermaid diagram, an SVG picture, an HTML page. Each stands in a frame of its own that
+ * may run no script, has no origin, and is allowed no address at all. A script in any frame of the window could reach the
+ * program itself, so none runs, not even in a sandbox: what a page does by script is not shown.
+ */
+import DOMPurify from 'dompurify';
+import { previewKind, type PreviewKind } from './previewable';
+
+const diagramMost = 20_000;
+const edgesMost = 300;
+/** Previews that were opened stay open when the list draws them again. */
+const rememberMost = 40;
+const opened = new Set<string>();
+
+const keyOf = (text: string, kind: PreviewKind) => `${kind}\n${text}`;
+
+/** What stands in the frame. The policy is the window's own once more, for an engine that should not hand it on. */
+function page(body: string, style: string): string {
+  return `<!doctype html><html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">`
+    + `<meta name="color-scheme" content="light only"><style>${style}</style></head>${body}</html>`;
+}
+
+export function isOpen(code: HTMLElement): boolean {
+  return code.dataset['shown'] === 'preview';
+}
+
+/** Opens again what was open before the list let go of it. */
+export function reopen(code: HTMLElement): void {
+  const { text, kind } = sourceOf(code);
+  if (kind && opened.has(keyOf(text, kind))) void open(code);
+}
+
+export function close(code: HTMLElement): void {
+  const { text, kind } = sourceOf(code);
+  if (kind) opened.delete(keyOf(text, kind));
+  delete code.dataset['shown'];
+  code.querySelector(':scope > .preview')?.remove();
+  name(code, 'Preview');
+}
+
+export async function open(code: HTMLElement): Promise<void> {
+  const { text, kind } = sourceOf(code);
+  if (!kind || isOpen(code)) return;
+  if (opened.size >= rememberMost) opened.delete(opened.values().next().value!);
+  opened.add(keyOf(text, kind));
+  code.dataset['shown'] = 'preview';
+  name(code, 'Code');
+  const place = document.createElement('div');
+  place.className = 'preview';
+  code.querySelector('pre')!.before(place);
+  try {
+    const made = await drawn(text, kind);
+    if (place.isConnected) place.replaceChildren(...made);
+  } catch (error) {
+    const words = document.createElement('p');
+    words.className = 'preview__note';
+    words.setAttribute('role', 'status');
+    words.textContent = `This cannot be drawn: ${String((error as Error | null)?.message ?? error).split('\n')[0]!.slice(0, 300)}`;
+    place.replaceChildren(words);
+  }
+}
+
+function sourceOf(code: HTMLElement): { text: string; kind: PreviewKind | null } {
+  const source = code.querySelector<HTMLElement>('pre code');
+  const text = source?.textContent ?? '';
+  return { text, kind: previewKind(source?.dataset['lang'] ?? '', text) };
+}
+
+function name(code: HTMLElement, words: string): void {
+  const button = code.querySelector('[data-act="preview"]');
+  if (!button) return;
+  button.textContent = words;
+  button.setAttribute('aria-label', words === 'Code' ? 'Show the code' : 'Preview');
+}
+
+async function drawn(text: string, kind: PreviewKind): Promise<HTMLElement[]> {
+  if (kind === 'html') return [frame(htmlPage(text), 'Preview of the page'), note('Drawn without scripts, pictures from elsewhere or any connection.')];
+  const svg = kind === 'svg' ? readSvg(text) : readSvg(await diagram(text));
+  const made = frame(pictureOf(svg), kind === 'svg' ? 'Preview of the picture' : 'Preview of the diagram');
+  made.dataset['picture'] = '';
+  const size = sizeOf(svg);
+  if (size) {
+    made.style.aspectRatio = `${size.width} / ${size.height}`;
+    made.style.height = 'auto';
+    made.style.maxWidth = `${Math.max(200, size.width)}px`;
+  }
+  return [made];
+}
+
+function frame(html: string, title: string): HTMLIFrameElement {
+  const made = document.createElement('iframe');
+  made.setAttribute('sandbox', '');
+  made.setAttribute('referrerpolicy', 'no-referrer');
+  made.title = title;
+  made.srcdoc = html;
+  return made;
+}
+
+function note(text: string): HTMLElement {
+  const made = document.createElement('p');
+  made.className = 'preview__note';
+  made.textContent = text;
+  return made;
+}
+
+let purifier: ReturnType<typeof DOMPurify> | undefined;
+
+/** The page without what acts or leads elsewhere. The sandbox and the policy of the frame would refuse it too. */
+export function htmlPage(text: string): string {
+  if (!purifier) {
+    purifier = DOMPurify(window);
+    purifier.addHook('uponSanitizeAttribute', (_, attribute) => {
+      if (/^(?:href|xlink:href)$/.test(attribute.attrName)) attribute.keepAttr = attribute.attrValue.startsWith('#');
+      if (/^(?:src|poster|background|data)$/.test(attribute.attrName)) attribute.keepAttr = /^data:image\//i.test(attribute.attrValue);
+      if (/^(?:srcset|ping|action|formaction|target|autofocus|manifest)$/.test(attribute.attrName)) attribute.keepAttr = false;
+    });
+  }
+  const clean = purifier.sanitize(text, {
+    WHOLE_DOCUMENT: true, ADD_TAGS: ['head', 'body', 'style'], FORBID_TAGS: ['script', 'iframe', 'frame', 'frameset', 'object', 'embed', 'link', 'meta', 'base', 'template', 'noscript'],
+  });
+  const parsed = new DOMParser().parseFromString(clean, 'text/html');
+  const style = [...parsed.querySelectorAll('style')].map((element) => element.outerHTML).join('');
+  for (const element of parsed.querySelectorAll('style')) element.remove();
+  return page(`${style}${parsed.body.outerHTML}`, 'html { background: #fff; color: #111; font: 15px/1.5 sans-serif; overflow-wrap: anywhere; }');
+}
+
+/** As a picture an SVG runs nothing and fetches nothing, whatever stands in it. */
+function pictureOf(svg: SVGElement): string {
+  const bytes = new TextEncoder().encode(new XMLSerializer().serializeToString(svg));
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return page(`<body><img alt="" src="data:image/svg+xml;base64,${btoa(binary)}"></body>`, 'html, body { height: 100%; margin: 0; background: #fff; } img { display: block; width: 100%; height: 100%; object-fit: contain; }');
+}
+
+/** As XML, or as the page would read it where it is not quite XML. Nothing of it runs: neither document is shown. */
+export function readSvg(text: string): SVGElement {
+  const strict = new DOMParser().parseFromString(text.trim(), 'image/svg+xml');
+  const found = strict.documentElement.nodeName === 'svg' && !strict.querySelector('parsererror') ? strict.documentElement : null;
+  if (found?.namespaceURI === 'http://www.w3.org/2000/svg') return found as unknown as SVGElement;
+  const lenient = new DOMParser().parseFromString(text, 'text/html').querySelector('svg');
+  if (!lenient) throw new Error('there is no SVG in it.');
+  return lenient;
+}
+
+/** What it says of its own size, within reason. */
+export function sizeOf(svg: SVGElement): { width: number; height: number } | null {
+  const [, , width = 0, height = 0] = (svg.getAttribute('viewBox') ?? '').trim().split(/[\s,]+/).map(Number);
+  const own = { width: pixels(svg, 'width') || width, height: pixels(svg, 'height') || height };
+  if (!(own.width > 0 && own.height > 0) || own.width / own.height > 50 || own.height / own.width > 50) return null;
+  if (!svg.hasAttribute('viewBox')) svg.setAttribute('viewBox', `0 0 ${own.width} ${own.height}`); // else it would not be scaled
+  return own;
+}
+
+function pixels(svg: SVGElement, name: string): number {
+  const found = /^\s*(\d+(?:\.\d+)?)(?:px)?\s*$/.exec(svg.getAttribute(name) ?? '');
+  return found ? Number(found[1]) : 0;
+}
+
+let diagrams = 0;
+
+/** A diagram's own configuration is left out: it could change how strictly the others are drawn. */
+export function bareDiagram(text: string): string {
+  return text.replace(/^\s*---[ \t]*\n[^]*?\n---[ \t]*(?:\n|$)/, '').replace(/%%\{[^]*?(?:\}%%|$)/g, '');
+}
+
+async function diagram(text: string): Promise<string> {
+  if (text.length > diagramMost) throw new Error('the diagram is too long.');
+  const { default: mermaid } = await import('mermaid');
+  mermaid.initialize({
+    startOnLoad: false, securityLevel: 'strict', theme: 'neutral', fontFamily: 'sans-serif', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: diagramMost, maxEdges: edgesMost, suppressErrorRendering: true,
+  });
+  const place = document.createElement('div');
+  place.setAttribute('aria-hidden', 'true');
+  place.className = 'preview__measure';
+  document.body.append(place);
+  try {
+    return (await mermaid.render(`diagram-${++diagrams}`, bareDiagram(text), place)).svg;
+  } finally {
+    place.remove();
+  }
+}

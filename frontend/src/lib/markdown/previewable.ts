@@ -1,0 +1,18 @@
+/** Which code can be shown as what it draws. */
+export type PreviewKind = 'mermaid' | 'svg' | 'html';
+
+/** Longer code is not drawn. */
+export const previewMost = 50_000;
+
+export function previewKind(lang: string, text: string): PreviewKind | null {
+  if (text.length > previewMost || text.trim() === '') return null;
+  switch (lang.toLowerCase()) {
+    case 'mermaid': return 'mermaid';
+    case 'svg': return 'svg';
+    case 'xml': return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)?<svg[\s/>]/i.test(text) ? 'svg' : null;
+    case 'html': case 'xhtml': case 'htm': return 'html';
+    default: return null;
+  }
+}
+
+export const isPreviewable = (lang: string, text: string): boolean => previewKind(lang, text) !== null;
