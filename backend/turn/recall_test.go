@@ -209,7 +209,8 @@ func TestMemoryIsChosenOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := remembering(t)
 			p := &w.settings.Policy
-			p.PreserveRecent, p.CompactAt, p.CompactTo = 1, 0.95, 0.9 // there is history to make smaller
+			p.PreserveRecent, p.CompactAt, p.CompactTo = 2, 0.95, 0.9 // there is history to make smaller
+			w.window = shortWindow + 100
 			w.provider.script(calls...)
 			got := w.send("Tell me about both keys and the clock.")
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")

@@ -58,6 +58,12 @@ var onlyRules = []only{
 		reason:  "a call is one request with bytes that our own encoders make; an SDK adds minutes of compiling and nothing to it (docs/adr/0010)",
 	},
 	{
+		name: "mcp sdk", tests: true,
+		imports: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", "golang.org/x/oauth2"},
+		places:  []string{"backend/mcpclient", "backend/mcpserver", "test"},
+		reason:  "what the protocol leaves open stands around the SDK in two packages, so that it can be replaced (docs/adr/0011)",
+	},
+	{
 		name: "window", tests: true,
 		imports: []string{"github.com/wailsapp"},
 		places:  []string{"backend/api", "backend/desktop"},
