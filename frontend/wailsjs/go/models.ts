@@ -2054,6 +2054,7 @@ export namespace api {
 	    secret: boolean;
 	    multiple: boolean;
 	    default: string;
+	    known: boolean;
 	    choices: string[];
 	
 	    static createFrom(source: any = {}) {
@@ -2070,6 +2071,7 @@ export namespace api {
 	        this.secret = source["secret"];
 	        this.multiple = source["multiple"];
 	        this.default = source["default"];
+	        this.known = source["known"];
 	        this.choices = source["choices"];
 	    }
 	}
@@ -2099,6 +2101,8 @@ export namespace api {
 	    timeoutS: number;
 	    env: ServerValue[];
 	    headers: ServerValue[];
+	    oauthClientId: string;
+	    oauthPort: number;
 	
 	    static createFrom(source: any = {}) {
 	        return new ServerSettings(source);
@@ -2115,6 +2119,8 @@ export namespace api {
 	        this.timeoutS = source["timeoutS"];
 	        this.env = this.convertValues(source["env"], ServerValue);
 	        this.headers = this.convertValues(source["headers"], ServerValue);
+	        this.oauthClientId = source["oauthClientId"];
+	        this.oauthPort = source["oauthPort"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
@@ -3749,8 +3755,8 @@ export namespace api {
 	    protocol: string;
 	    instructions: string;
 	    tools: number;
-	    prompts: number;
-	    resources: number;
+	    prompts: boolean;
+	    resources: boolean;
 	    problems: ServerProblemView[];
 	    signedIn: boolean;
 	    settings: ServerSettings;
