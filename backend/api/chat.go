@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
@@ -33,6 +34,9 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 	if err := s.c.sendable(ctx, content); err != nil {
 		return SendResult{}, err
 	}
+	if !slices.Contains(chat.Efforts, req.Effort) {
+		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort, nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
+	}
 	sess, err := s.session(ctx, req, content)
 	if err != nil {
 		return SendResult{}, err
@@ -42,7 +46,7 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 		branch = sess.ActiveBranch
 	}
 	h, err := s.c.Turns.SendOrQueue(ctx, turn.Message{
-		Branch: branch, Content: content, Model: req.Model, Incomplete: turn.IncompletePolicy(req.Incomplete), FromDraft: true,
+		Branch: branch, Content: content, Model: req.Model, Effort: req.Effort, Incomplete: turn.IncompletePolicy(req.Incomplete), FromDraft: true,
 	})
 	if err != nil {
 		return SendResult{}, err

@@ -236,7 +236,8 @@ type SendRequest struct {
 	Images    []ImageUpload `json:"images"`
 	Files     []FileView    `json:"files"`
 	Memories  []MemoryChip  `json:"memories"`
-	Model     string        `json:"model"`
+	Model     string        `json:"model"`  // of this message; "": the session's
+	Effort    string        `json:"effort"` // likewise
 	// Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
 	Incomplete string `json:"incomplete"`
 }

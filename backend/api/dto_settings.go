@@ -24,7 +24,7 @@ type ModelView struct {
 	APIKeyEnv    string `json:"apiKeyEnv"`
 	ContextLimit int    `json:"contextLimit"` // resolved
 	MaxOutput    int    `json:"maxOutput"`
-	LimitSource  string `json:"limitSource"` // "configured", "table: " and the matched prefix, "unknown window"
+	LimitSource  string `json:"limitSource"` // "configured", "table: " and the matched prefix, "server", "unknown window"
 	Ceiling      int    `json:"ceiling"`     // working set this model gets
 	Stream       bool   `json:"stream"`
 	// AllowPlainHTTP lets the key go to another machine over plain http.
@@ -34,6 +34,71 @@ type ModelView struct {
 	Default        bool   `json:"default"`
 	BuiltIn        bool   `json:"builtIn"`
 	Options        string `json:"options"` // provider_options as JSON, "" if none
+	// Images, Tools and Reasoning are what the model can do: "yes", "no", or "" where nobody knows.
+	Images    string `json:"images"`
+	Tools     string `json:"tools"`
+	Reasoning string `json:"reasoning"`
+	Favourite bool   `json:"favourite"`
+	// Prices per million tokens; PriceSource is "configured", "server", "list " and its day, or "" where none is known.
+	PriceInput  float64 `json:"priceInput"`
+	PriceCached float64 `json:"priceCached"`
+	PriceOutput float64 `json:"priceOutput"`
+	PriceSource string  `json:"priceSource"`
+}
+
+// PresetView is a service or server that can be added by name.
+type PresetView struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Protocol string `json:"protocol"`
+	BaseURL  string `json:"baseUrl"` // RESOURCE in it is the person's to fill in
+	Env      string `json:"env"`     // where its key usually is; "": it needs none
+	Local    bool   `json:"local"`
+	Note     string `json:"note"`
+}
+
+// PlaceView is a provider or server whose models can be listed.
+type PlaceView struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Protocol string `json:"protocol"`
+	BaseURL  string `json:"baseUrl"` // "": the vendor's own
+	Env      string `json:"env"`
+	Local    bool   `json:"local"`
+}
+
+// OfferView is a model that a place has. What nobody says is 0 or "".
+type OfferView struct {
+	ModelID     string  `json:"modelId"`
+	Configured  string  `json:"configured"` // the name of the configured model for it
+	Window      int     `json:"window"`
+	MaxOutput   int     `json:"maxOutput"`
+	Images      string  `json:"images"`
+	Tools       string  `json:"tools"`
+	Reasoning   string  `json:"reasoning"`
+	PriceInput  float64 `json:"priceInput"`
+	PriceOutput float64 `json:"priceOutput"`
+	PriceSource string  `json:"priceSource"`
+}
+
+// AddedModel is a model that was added, and the models there are now.
+type AddedModel struct {
+	Name   string      `json:"name"`
+	Models []ModelView `json:"models"`
+}
+
+// CostView is what answers cost, in the currency of their prices. An amount is "" where no price is known.
+type CostView struct {
+	Turn    string `json:"turn"`    // the newest turn, "0.0312"
+	Session string `json:"session"` // all its turns
+	Month   string `json:"month"`   // all sessions since the first of this month
+	// Estimate: some of it is by a price list, which PricesDate dates, and not by configured prices.
+	Estimate   bool   `json:"estimate"`
+	PricesDate string `json:"pricesDate"`
+	Unpriced   int    `json:"unpriced"` // turns of the month whose model has no price
+	Budget     string `json:"budget"`   // a month; "": none
+	// State is "" without a budget, "within", "near" or "over".
+	State string `json:"state"`
 }
 
 // KeyView says where a provider's key is. The key itself never crosses.

@@ -36,6 +36,7 @@ type Store interface {
 	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
 	Find(context.Context, chat.FindQuery) (chat.Found, error)
 	SearchText(context.Context, chat.TextQuery) (chat.TextResult, error)
+	UsageByModel(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
 	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
 	RenameBranch(context.Context, chat.BranchID, string) error
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
@@ -138,7 +139,7 @@ type Core struct {
 	Recollection Recollection
 	// Tools are those that models may call.
 	Tools ToolPorts
-	// Cost is what a call cost by the configured prices; false without any.
+	// Cost is what calls of a model cost, by configured prices or as an estimate; false where no price is known.
 	Cost func(model string, u chat.Usage) (float64, bool)
 	// Upkeep puts in order what crashes leave, and keeps what it found.
 	Upkeep *jobs.Reconciler

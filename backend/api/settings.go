@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/llm"
 	"contextinfinity/backend/models"
 )
 
@@ -141,6 +142,9 @@ func modelView(in models.Info) ModelView {
 		ContextLimit: in.Limits.ContextLimit, MaxOutput: in.Limits.MaxOutput, LimitSource: in.Source, Ceiling: in.Ceiling,
 		Stream: in.Stream, AllowPlainHTTP: in.AllowPlainHTTP, Usable: in.Usable, Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
 	}
+	v.Images, v.Tools, v.Reasoning = string(in.Can.Images), string(in.Can.Tools), string(in.Can.Reasoning)
+	v.PriceInput, v.PriceCached, v.PriceOutput, v.PriceSource = in.Price.Input, in.Price.Cached, in.Price.Output, in.Price.Source
+	v.Favourite = in.Favourite
 	if len(in.Options) > 0 {
 		if raw, err := json.Marshal(in.Options); err == nil {
 			v.Options = string(raw)
@@ -155,6 +159,8 @@ func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 		Name: strings.TrimSpace(v.Name), Provider: v.Provider, ModelID: strings.TrimSpace(v.ModelID),
 		BaseURL: strings.TrimSpace(v.BaseURL), APIKeyEnv: strings.TrimSpace(v.APIKeyEnv),
 		ContextLimit: v.ContextLimit, MaxOutput: v.MaxOutput, Stream: v.Stream, AllowPlainHTTP: v.AllowPlainHTTP,
+		Images: v.Images, Tools: v.Tools, Reasoning: v.Reasoning,
+		PriceInput: v.PriceInput, PriceCached: v.PriceCached, PriceOutput: v.PriceOutput,
 	}
 	s.keepResolved(&m)
 	if strings.TrimSpace(v.Options) != "" {
@@ -177,6 +183,22 @@ func (s *Settings) keepResolved(m *config.Model) {
 		}
 		if m.MaxOutput == in.Limits.MaxOutput {
 			m.MaxOutput = in.Model.MaxOutput
+		}
+		keepAbilities(m, in)
+		if (models.Price{Input: m.PriceInput, Cached: m.PriceCached, Output: m.PriceOutput, Source: in.Price.Source}) == in.Price {
+			m.PriceInput, m.PriceCached, m.PriceOutput = in.Model.PriceInput, in.Model.PriceCached, in.Model.PriceOutput
+		}
+	}
+}
+
+func keepAbilities(m *config.Model, in models.Info) {
+	for _, a := range []struct {
+		now        *string
+		configured string
+		resolved   llm.Ability
+	}{{&m.Images, in.Model.Images, in.Can.Images}, {&m.Tools, in.Model.Tools, in.Can.Tools}, {&m.Reasoning, in.Model.Reasoning, in.Can.Reasoning}} {
+		if *a.now == string(a.resolved) {
+			*a.now = a.configured
 		}
 	}
 }
@@ -212,6 +234,9 @@ func (s *Settings) Keys() []KeyView {
 
 // SetKey keeps a key in the system's keyring, or for this run where there is none.
 func (s *Settings) SetKey(provider, key string) ([]KeyView, error) {
+	if why := models.Misplaced(provider, key); why != "" {
+		return s.Keys(), chat.Errorf(chat.CodeInvalid, "keys.set", "%s", why)
+	}
 	if _, err := s.keys.SetKey(provider, strings.TrimSpace(key)); err != nil {
 		return s.Keys(), err
 	}

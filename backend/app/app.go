@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -68,6 +69,7 @@ type app struct {
 
 // setup is what there is without a database.
 type setup struct {
+	flags    cli.OpenOptions
 	outbound *outbound
 	config   *config.Store
 	keys     models.Keyring
@@ -92,7 +94,7 @@ const manyJobs = 500
 func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	s := setup{
-		config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
+		flags: o, config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
 		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
 	}
 	s.outbound = &outbound{}
@@ -140,6 +142,9 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		return nil, err
 	}
 	a.memory.store = a.store
+	if !o.ReadOnly {
+		a.catalog.Remember(cardMemory{a.store, a.log})
+	}
 	a.recollection = newRecollection(recollectionDeps{
 		store: a.store, config: a.config.Config, keys: a.keys, redact: a.redactText, publish: reindexing(o.Publish.Change), log: a.log,
 	})
@@ -160,7 +165,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.turns = turn.NewEngine(turn.Deps{
 		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
-		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine,
+		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.turnTools(),
 	})
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
@@ -190,7 +195,9 @@ func (a *app) turnSettings() turn.Settings {
 	c := a.config.Config()
 	return turn.Settings{
 		IdleTimeout: c.Stream.IdleTimeout(), FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
-		ToolsMode: llm.ToolsMode(c.Tools.Mode), Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
+		ToolsMode: llm.ToolsMode(c.Tools.Mode), MaxSteps: c.Tools.MaxSteps, ResultMaxBytes: c.Tools.ResultMaxBytes,
+		CallTimeout: time.Duration(c.Tools.CallTimeoutS) * time.Second, AllowParallel: c.Tools.AllowParallel, Continuity: c.Tools.ProviderContinuity,
+		Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
 		MaxAnswerBytes: c.Stream.MaxAnswerBytes, MaxAnswerTokens: c.Stream.MaxAnswerTokens,
 		Scope: chat.Scope(c.Retrieval.Scope), EmbedsRemotely: c.Retrieval.Embedder != config.EmbedderLocal,
 	}
@@ -375,6 +382,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
+		Tools: a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },
 		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Programs: a.programs(), Servers: a.verbServers(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
@@ -386,14 +394,45 @@ func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []cli.Stat{
+	out := []cli.Stat{
 		{Name: "sessions", Value: st.Sessions}, {Name: "branches", Value: st.Branches}, {Name: "turns", Value: st.Turns},
 		{Name: "pending", Value: st.Pending}, {Name: "states", Value: st.States}, {Name: "pins", Value: st.Pins},
 		{Name: "chunks", Value: st.Chunks}, {Name: "units", Value: st.Units},
 		{Name: "vectors", Value: st.Vectors}, {Name: "namespaces", Value: st.Spaces}, {Name: "events", Value: st.Events},
 		{Name: "jobs", Value: st.Jobs}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema},
 		{Name: "bytes", Value: st.Bytes},
-	}, nil
+	}
+	now := time.Now()
+	used, err := a.store.UsageByModel(ctx, chat.UsageQuery{Since: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())})
+	spent := a.catalog.Spent(used)
+	return append(out,
+		cli.Stat{Name: "cost_this_month", Value: math.Round(spent.Amount*1e4) / 1e4}, cli.Stat{Name: "cost_is_estimate", Value: spent.Estimate},
+		cli.Stat{Name: "turns_without_price", Value: spent.Unpriced}), err
+}
+
+// cardMemory keeps what servers say of their models among the settings of the store.
+type cardMemory struct {
+	store *store.Store
+	log   *slog.Logger
+}
+
+// learnedModels is the setting that it is kept under.
+const learnedModels = "models.learned"
+
+// Load implements models.Memory.
+func (m cardMemory) Load() []byte {
+	text, _, err := m.store.Setting(context.Background(), learnedModels)
+	if err != nil {
+		m.log.Warn("what servers said of their models could not be read", "err", err)
+	}
+	return []byte(text)
+}
+
+// Save implements models.Memory. Losing it costs one request to the server.
+func (m cardMemory) Save(raw []byte) {
+	if err := m.store.PutSetting(context.Background(), learnedModels, string(raw)); err != nil {
+		m.log.Warn("what servers say of their models was not kept", "err", err)
+	}
 }
 
 // verbModels is the catalog as the command line wants it.
@@ -406,6 +445,7 @@ func (m verbModels) List(context.Context) ([]cli.ModelInfo, error) {
 			Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, Window: in.Limits.ContextLimit,
 			Output: in.Limits.MaxOutput, Source: in.Source, Ceiling: in.Ceiling, Stream: in.Stream, Usable: in.Usable,
 			Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
+			Images: string(in.Can.Images), Tools: string(in.Can.Tools), Reasoning: string(in.Can.Reasoning), Favourite: in.Favourite, Price: cli.PriceInfo(in.Price, in.Priced),
 		})
 	}
 	return out, nil

@@ -45,7 +45,9 @@ func (a *app) newServers(publish turn.Publisher) *servers {
 			told(name)
 		},
 	})
-	a.tools.SetServers(s.manager.Sources())
+	if sources := s.manager.Sources(); len(sources) > 0 {
+		a.tools.SetServers(sources)
+	}
 	s.leave = a.config.Subscribe(func(*config.Config) { s.manager.Reload() })
 	return s
 }

@@ -70,3 +70,6 @@ type Calibration struct {
 	Samples int
 	Mean    float64 // of the samples, before rounding
 }
+
+// Efforts are the values of SessionSettings.Effort; empty is the provider's default.
+var Efforts = []string{"", "minimal", "low", "medium", "high"}

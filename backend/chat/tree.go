@@ -46,6 +46,19 @@ type BranchesApart struct {
 	Last   TurnID // that turn
 }
 
+// UsageQuery says whose tokens are added up.
+type UsageQuery struct {
+	Session SessionID // empty: of all
+	Since   time.Time // turns that began then or later; zero: all
+}
+
+// ModelUsage is what the turns of one model used together.
+type ModelUsage struct {
+	Model string
+	Turns int
+	Usage Usage
+}
+
 // TurnMeasure is a turn's metrics with what it belongs to.
 type TurnMeasure struct {
 	TurnMetricsRow

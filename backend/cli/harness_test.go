@@ -24,6 +24,7 @@ import (
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/turn"
@@ -128,6 +129,12 @@ func (h *home) app() cli.App {
 // canary is a key that a provider echoes.
 const canary = "sk-canary-0123456789"
 
+// describing is a scripted provider whose models are listed by a real server.
+type describing struct {
+	llm.Provider
+	llm.ModelDescriber
+}
+
 func (h *home) catalog(s *config.Store) *models.Catalog {
 	return models.New(models.Deps{
 		Config: s.Config, Keys: h.keys,
@@ -137,7 +144,7 @@ func (h *home) catalog(s *config.Store) *models.Catalog {
 			}
 			return models.Limits{ContextLimit: window, MaxOutput: output, Source: "configured"}
 		},
-		Providers: []llm.Provider{h.provider, named{h.provider, "recall"}, named{h.provider, "anthropic"}, named{h.provider, "openai"}},
+		Providers: []llm.Provider{describing{h.provider, chatcompletions.New(nil)}, named{h.provider, "recall"}, named{h.provider, "anthropic"}, named{h.provider, "openai"}},
 	})
 }
 
@@ -227,6 +234,7 @@ func (c catalog) List(context.Context) ([]cli.ModelInfo, error) {
 			Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Window: m.Limits.ContextLimit,
 			Output: m.Limits.MaxOutput, Source: m.Source, Ceiling: m.Ceiling, Stream: m.Stream, Usable: m.Usable, Why: m.Why,
 			Default: m.Default, BuiltIn: m.BuiltIn,
+			Images: string(m.Can.Images), Tools: string(m.Can.Tools), Reasoning: string(m.Can.Reasoning), Favourite: m.Favourite, Price: cli.PriceInfo(m.Price, m.Priced),
 		})
 	}
 	return out, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/models"
 	"contextinfinity/backend/secrets"
 )
 
@@ -104,6 +105,9 @@ func (s *Setup) setKey(ctx context.Context, provider, key string, test bool) (re
 	if key == "" {
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "No key was given; nothing was stored.").
 			WithHint("pipe it in: contextinfinity keys set %s < FILE", provider)
+	}
+	if why := models.Misplaced(provider, key); why != "" {
+		return reply{}, chat.Errorf(chat.CodeInvalid, op, "%s", why)
 	}
 	doc := keyReply{Provider: provider, Tested: test, Message: "Not tried."}
 	if test {

@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/display"
 )
 
@@ -101,6 +103,9 @@ type turnMetrics struct {
 	At        time.Time      `json:"at"`
 	Model     string         `json:"model"`
 	Usage     chat.Usage     `json:"usage"` // as the provider reported it
+	// Cost is by the model's price; absent where none is known. Estimate: the price is not a configured one.
+	Cost     *float64 `json:"cost,omitempty"`
+	Estimate bool     `json:"cost_is_estimate,omitempty"`
 	chat.TurnMetrics
 	FirstByteMs int64            `json:"first_byte_ms"`
 	Phase       chat.Phase       `json:"phase"`
@@ -135,6 +140,10 @@ func (s *Services) turnMetrics(ctx context.Context, r chat.TurnMeasure) (turnMet
 		TurnID: r.TurnID, TurnSeq: r.TurnSeq, SessionID: r.Session, At: r.At, Model: r.Model, Usage: r.Usage, TurnMetrics: r.Metrics,
 		FirstByteMs: r.FirstByte, Steps: []stepMetrics{},
 	}
+	if price, ok := s.Models.PriceOf(r.Model); ok {
+		cost := price.Of(r.Usage)
+		m.Cost, m.Estimate = &cost, price.Estimate()
+	}
 	t, err := s.Store.Turn(ctx, r.TurnID)
 	if err != nil {
 		return m, err
@@ -154,6 +163,9 @@ func (s *Services) turnMetrics(ctx context.Context, r chat.TurnMeasure) (turnMet
 type metricsSum struct {
 	Turns              int        `json:"turns"`
 	Usage              chat.Usage `json:"usage"`
+	Cost               float64    `json:"cost"` // of the turns whose price is known
+	CostIsEstimate     bool       `json:"cost_is_estimate"`
+	TurnsWithoutPrice  int        `json:"turns_without_price"`
 	EstimateTokens     int64      `json:"estimate_tokens"`
 	SearchMs           int64      `json:"search_ms"`
 	EmbedMs            int64      `json:"embed_ms"`
@@ -180,6 +192,7 @@ type metricsSum struct {
 func (s *metricsSum) add(m turnMetrics) {
 	s.Turns++
 	s.Usage = s.Usage.Add(m.Usage)
+	s.addCost(m)
 	s.EstimateTokens += int64(m.EstimateTokens)
 	s.SearchMs += m.SearchMs
 	s.EmbedMs += m.EmbedMs
@@ -216,20 +229,30 @@ func (s *metricsSum) add(m turnMetrics) {
 	}
 }
 
+func (s *metricsSum) addCost(m turnMetrics) {
+	switch {
+	case m.Cost != nil:
+		s.Cost += *m.Cost
+		s.CostIsEstimate = s.CostIsEstimate || m.Estimate
+	case m.Model != config.Recall:
+		s.TurnsWithoutPrice++
+	}
+}
+
 func (r metricsReply) print(o *output) {
 	if len(r.Turns) == 0 {
 		o.printf("Nothing was measured yet.\n")
 		return
 	}
-	t := newTable("TURN", "IN", "ESTIMATED", "CACHED", "OUT", "SEARCH", "EMBED", "ASSEMBLE", "FIRST BYTE", "STREAM", "SUMMARIZE", "INDEX",
-		"MEMORY", "SIMILARITY", "CHECK", "INDEXED", "CALLS").numbers(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+	t := newTable("TURN", "IN", "ESTIMATED", "CACHED", "OUT", "COST", "SEARCH", "EMBED", "ASSEMBLE", "FIRST BYTE", "STREAM", "SUMMARIZE", "INDEX",
+		"MEMORY", "SIMILARITY", "CHECK", "INDEXED", "CALLS").numbers(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 	for _, m := range r.Turns {
 		t.add("#"+decimal(m.TurnSeq), decimal(int64(m.Usage.InputTokens)), decimal(int64(m.EstimateTokens)), decimal(int64(m.Usage.CachedInputTokens)),
-			decimal(int64(m.Usage.OutputTokens)), decimal(m.SearchMs), decimal(m.EmbedMs), decimal(m.AssembleMs), decimal(m.FirstByteMs),
+			decimal(int64(m.Usage.OutputTokens)), m.cost(), decimal(m.SearchMs), decimal(m.EmbedMs), decimal(m.AssembleMs), decimal(m.FirstByteMs),
 			decimal(m.StreamMs), decimal(m.SummarizeMs), decimal(m.IndexMs), m.memory(), m.similarity(), m.check(), string(m.IndexStatus), m.calls())
 	}
 	s := r.Sum
-	t.add("sum", decimal(int64(s.Usage.InputTokens)), decimal(s.EstimateTokens), decimal(int64(s.Usage.CachedInputTokens)), decimal(int64(s.Usage.OutputTokens)),
+	t.add("sum", decimal(int64(s.Usage.InputTokens)), decimal(s.EstimateTokens), decimal(int64(s.Usage.CachedInputTokens)), decimal(int64(s.Usage.OutputTokens)), s.cost(),
 		decimal(s.SearchMs), decimal(s.EmbedMs), decimal(s.AssembleMs), decimal(s.FirstByteMs), decimal(s.StreamMs), decimal(s.SummarizeMs), decimal(s.IndexMs),
 		fmt.Sprintf("%d of %d, %d tokens", s.Selected, s.Candidates, s.PackedTokens), "",
 		fmt.Sprintf("%d passed, %d repaired, %d failed", s.ValidationPassed, s.ValidationRepaired, s.ValidationFailed),
@@ -240,6 +263,29 @@ func (r metricsReply) print(o *output) {
 	}
 	o.printf("Tokens and milliseconds. Backlog: %s queued, %d running, %d failed, %s not indexed.\n",
 		plural(r.Backlog.Queued, "job"), r.Backlog.Running, r.Backlog.Dead, plural(r.Backlog.Unindexed, "turn"))
+}
+
+// cost is an amount, "~" before an estimate, "-" where no price is known.
+func (m turnMetrics) cost() string {
+	if m.Cost == nil {
+		return "-"
+	}
+	return amount(*m.Cost, m.Estimate)
+}
+
+func (s metricsSum) cost() string {
+	if s.Cost == 0 {
+		return "-"
+	}
+	return amount(s.Cost, s.CostIsEstimate)
+}
+
+func amount(cost float64, estimate bool) string {
+	text := strconv.FormatFloat(cost, 'f', 4, 64)
+	if estimate {
+		return "~" + text
+	}
+	return text
 }
 
 func (m turnMetrics) memory() string {

@@ -19,6 +19,7 @@ func (c *call) modelsCommand() *cobra.Command {
 	}
 	preview := cmd.Flags().String("switch-preview", "", "a model: say what switching to it would change")
 	session := cmd.Flags().String("session", "", "the session that would switch (the one used last)")
+	cmd.AddCommand(c.modelsListCommand(), c.modelsProvidersCommand(), c.modelsPresetsCommand(), c.modelsAddCommand())
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		if cmd.Flags().Changed("switch-preview") {
@@ -53,16 +54,20 @@ func (c *call) setup(ctx context.Context) (*Setup, error) {
 }
 
 func (r modelsReply) print(o *output) {
-	t := newTable("", "NAME", "PROVIDER", "MODEL", "WINDOW", "OUTPUT", "LIMITS FROM", "WORKING SET", "USABLE").numbers(4, 5, 7)
+	t := newTable("", "NAME", "PROVIDER", "MODEL", "WINDOW", "OUTPUT", "LIMITS FROM", "WORKING SET", "IN $/M", "OUT $/M", "CAN", "USABLE").numbers(4, 5, 7, 8, 9)
 	for _, m := range r.Models {
 		mark, usable := "", "yes"
-		if m.Default {
+		switch {
+		case m.Default:
 			mark = "*"
+		case m.Favourite:
+			mark = "+"
 		}
 		if !m.Usable {
 			usable = m.Why
 		}
-		t.add(mark, m.Name, m.Provider, m.ModelID, count(m.Window), count(m.Output), m.Source, count(m.Ceiling), usable)
+		in, out := m.Price.columns()
+		t.add(mark, m.Name, m.Provider, m.ModelID, count(m.Window), count(m.Output), m.Source, count(m.Ceiling), in, out, abilityWords(m.Images, m.Tools, m.Reasoning), usable)
 	}
 	t.print(o)
 }

@@ -15,7 +15,9 @@ import (
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/mcpserver"
+	"contextinfinity/backend/models"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
 
@@ -84,6 +86,33 @@ type Store interface {
 	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
 	Checkpoint(context.Context) error
+
+	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
+	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
+	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
+	CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error)
+}
+
+// Tools are the tools that there are, and what was decided about them. It is tools.Registry.
+type Tools interface {
+	// Ensure starts the servers whose tools are to be listed.
+	Ensure(context.Context)
+	Panel(context.Context) (tools.Panel, error)
+	Accept(ctx context.Context, source, tool, hash string) error
+	Permit(context.Context, chat.ToolPermission) error
+	Forget(ctx context.Context, source, tool string, session chat.SessionID) error
+	MarkReadOnly(ctx context.Context, source, tool, hash string) error
+	// AllowFor allows tools in a session until it is released.
+	AllowFor(session chat.SessionID, names []string) (release func())
+	// Preview is what a call would change, as a line diff.
+	Preview(ctx context.Context, source string, c tools.Call) string
+}
+
+// Calls carries out decisions about calls of tools. It is turn.Engine.
+type Calls interface {
+	DecideCall(context.Context, turn.CallChoice) error
+	ResolveCall(context.Context, turn.CallResolution) error
+	CancelCall(context.Context, chat.ToolCallID) error
 }
 
 // Models is the catalogue of models. Resolve of an empty name is the default.
@@ -93,6 +122,12 @@ type Models interface {
 	// Test tries a key that need not be stored yet with its provider, without
 	// sending a prompt, and says in words what it found.
 	Test(ctx context.Context, provider, key string) (string, error)
+	// Price is what a configured model costs; false where nobody knows.
+	PriceOf(name string) (models.Price, bool)
+	Places(context.Context) []models.Place
+	Offers(ctx context.Context, place string) ([]models.Offer, error)
+	// Add configures a model of a place and returns its name; an empty name is made from the model's id.
+	Add(ctx context.Context, to models.Saver, place, modelID, name string) (string, error)
 }
 
 // ModelInfo is a line of `models`; lengths in tokens.
@@ -103,13 +138,28 @@ type ModelInfo struct {
 	BaseURL  string `json:"base_url"`
 	Window   int    `json:"context_limit"`
 	Output   int    `json:"max_output"`
-	Source   string `json:"limit_source"` // "configured", "table: " and the matched prefix, "unknown window"
+	Source   string `json:"limit_source"` // "configured", "table: " and the matched prefix, "server", "unknown window"
 	Ceiling  int    `json:"ceiling"`      // the working set the model gets
 	Stream   bool   `json:"stream"`
 	Usable   bool   `json:"usable"`
 	Why      string `json:"why"` // if not usable
 	Default  bool   `json:"default"`
 	BuiltIn  bool   `json:"built_in"`
+	// What it can do: "yes", "no", or "" where nobody knows.
+	Images    string      `json:"images"`
+	Tools     string      `json:"tools"`
+	Reasoning string      `json:"reasoning"`
+	Favourite bool        `json:"favourite"`
+	Price     *ModelPrice `json:"price,omitempty"`
+}
+
+// ModelPrice is what a model's tokens cost, per million.
+type ModelPrice struct {
+	Input    float64 `json:"input"`
+	Cached   float64 `json:"cached"`
+	Output   float64 `json:"output"`
+	Source   string  `json:"source"` // "configured", "server", or "list " and its day
+	Estimate bool    `json:"estimate"`
 }
 
 // Keys is where keys are kept. None of its results holds one.
@@ -145,6 +195,10 @@ type Services struct {
 	Models   Models
 	Imports  Importer
 	Counter  turn.Counter
+	Tools    Tools
+	Calls    Calls
+	// ToolsMode is tools.mode.
+	ToolsMode func() string
 	// Memory is searched by what was said.
 	Memory Memory
 	// Exports writes what is kept to files.

@@ -19,6 +19,7 @@ type Config struct {
 	Backup     Backup
 	Storage    Storage
 	Export     Export
+	Cost       Cost
 	Appearance Appearance
 	Desktop    Desktop
 
@@ -45,6 +46,7 @@ type Programs struct {
 // General is [general].
 type General struct {
 	DefaultModel string
+	Favourites   []string // names of models
 	DataDir      string
 }
 
@@ -161,6 +163,8 @@ type Tools struct {
 	ResultMaxBytes int
 	CallTimeoutS   int
 	Allow          []string
+	Folders        []string // full paths, in which models may use files
+	RunCommands    bool     // in those folders
 	// ProviderContinuity lets OpenAI keep what the steps of one turn share (SRD 1.2.5).
 	ProviderContinuity bool
 }
@@ -199,6 +203,13 @@ type Storage struct {
 // Export is [export].
 type Export struct {
 	Format string // "bundle", "md", "json", "html"
+}
+
+// Cost is [cost]: what calls cost, and what they may.
+type Cost struct {
+	Estimate bool    // by the shipped price list, where no price is configured
+	Budget   float64 // a month, in the currency of the prices; 0: none
+	WarnAt   float64 // share of the budget
 }
 
 // Appearance is [appearance].

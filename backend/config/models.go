@@ -41,10 +41,17 @@ type Model struct {
 	// Options are merged into the request body last. A nil value removes what the
 	// adapter would send; in the file such names stand in omit, TOML having no null.
 	Options map[string]any
-	BuiltIn bool
+	// Images, Tools and Reasoning say what the model can do: "yes", "no", or AbilityAuto for what its server says.
+	Images, Tools, Reasoning string
+	BuiltIn                  bool
 
 	omit []string
 }
+
+// AbilityAuto leaves what a model can do to what its server says.
+const AbilityAuto = ""
+
+var abilityChoices = []string{AbilityAuto, "yes", "no"}
 
 // modelKey is a key inside [models.NAME].
 type modelKey struct {
@@ -84,6 +91,12 @@ var modelTable = []modelKey{
 		func(m *Model) any { return &m.Stream }},
 	{spec{name: "allow_plain_http", label: "Key over plain http", def: false, help: "Send the key to another machine over http, where others can read it on the way. For networks that you trust."},
 		func(m *Model) any { return &m.AllowPlainHTTP }},
+	{spec{name: "images", label: "Images", def: AbilityAuto, choices: abilityChoices, help: "Whether the model takes images. Empty asks its server."},
+		func(m *Model) any { return &m.Images }},
+	{spec{name: "tools", label: "Tools", def: AbilityAuto, choices: abilityChoices, help: "Whether the model can call tools. Empty asks its server."},
+		func(m *Model) any { return &m.Tools }},
+	{spec{name: "reasoning", label: "Reasoning", def: AbilityAuto, choices: abilityChoices, help: "Whether the model reasons before it answers. Empty asks its server."},
+		func(m *Model) any { return &m.Reasoning }},
 	{spec{name: omitKey, label: "Omit", def: []string{}, help: "Names to leave out of the request body."},
 		func(m *Model) any { return &m.omit }},
 }

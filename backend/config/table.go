@@ -15,6 +15,7 @@ const (
 	groupPrivacy    = "Privacy and redaction"
 	groupStorage    = "Storage and backup"
 	groupExport     = "Export"
+	groupCost       = "Cost"
 	groupAppearance = "Appearance"
 )
 
@@ -35,6 +36,10 @@ var coreTable = []key{
 		help: "The model a new session starts with. Empty takes the first usable one, recall if there is none. " +
 			"Its window sets the token budget.",
 	}, func(c *Config) any { return &c.General.DefaultModel }},
+	{spec{
+		name: "general.favourite_models", group: groupGeneral, label: "Favourite models", def: []string{},
+		help: "The names of models that stand first where one is chosen.",
+	}, func(c *Config) any { return &c.General.Favourites }},
 	{spec{
 		name: "general.data_dir", group: groupGeneral, label: "Data directory", def: "", check: checkDataDir,
 		help: "Where sessions, journals and backups are kept. Empty is the system's place for application data. " +

@@ -215,6 +215,14 @@ var memoryTable = []key{
 		help: "Tools that run without asking, as server__tool, or all tools of a server by its name.",
 	}, func(c *Config) any { return &c.Tools.Allow }},
 	{spec{
+		name: "tools.folders", group: groupTools, label: "Folders for files", def: []string{}, check: checkFolder,
+		help: "Full paths of folders in which models may list, read, search and write files, after you allowed it. Empty offers no such tools.",
+	}, func(c *Config) any { return &c.Tools.Folders }},
+	{spec{
+		name: "tools.run_commands", group: groupTools, label: "Run commands", def: false,
+		help: "Offers models to run commands in those folders. They are confined where the system can do it; where it cannot, each call is asked about.",
+	}, func(c *Config) any { return &c.Tools.RunCommands }},
+	{spec{
 		name: "tools.provider_continuity", group: groupTools, label: "Continue at the provider", def: false,
 		help: "Between the steps of one turn, OpenAI is sent only what is new and keeps the rest itself. It then stores these responses.",
 	}, func(c *Config) any { return &c.Tools.ProviderContinuity }},
@@ -287,6 +295,21 @@ var memoryTable = []key{
 		choices: []string{"bundle", "md", "json", "html"},
 		help:    "What export writes and what dragging a session out of the window makes; a branch or a turn is never a bundle, but Markdown.",
 	}, func(c *Config) any { return &c.Export.Format }},
+
+	{spec{
+		name: "cost.estimate", group: groupCost, label: "Estimate costs", def: true,
+		help: "Uses the price list that the program ships with, in US dollars, for models without prices of their own. An estimate: prices change.",
+	}, func(c *Config) any { return &c.Cost.Estimate }},
+	{spec{
+		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget", unit: "currency of the prices",
+		def: 0.0, min: 0, max: 1e6,
+		help: "A warning appears when the answers of a calendar month cost this much. Nothing is stopped. 0 is no budget.",
+	}, func(c *Config) any { return &c.Cost.Budget }},
+	{spec{
+		name: "cost.warn_at", group: groupCost, label: "Warn at", unit: "share of the budget",
+		def: 0.8, min: 0.1, max: 1,
+		help: "The share of the monthly budget from which on the warning appears.",
+	}, func(c *Config) any { return &c.Cost.WarnAt }},
 
 	{spec{
 		name: "appearance.theme", group: groupAppearance, label: "Theme", def: "system",

@@ -8,6 +8,7 @@ package models
 import (
 	"context"
 	"slices"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
@@ -27,6 +28,8 @@ type Deps struct {
 	Faulty func() bool
 	// Local are the addresses at which model servers are looked for on this machine; nil: the usual ones.
 	Local []LocalAddress
+	// Now is the time by which what servers said grows old; nil: the clock's.
+	Now func() time.Time
 }
 
 // Keys finds API keys by the name they are kept under, or in the environment.
@@ -38,19 +41,23 @@ type Keys interface {
 type Limits struct {
 	ContextLimit int
 	MaxOutput    int
-	Source       string // "configured", "table: " and the matched prefix, "unknown window"
+	Source       string // "configured", "table: " and the matched prefix, "server", "unknown window"
 }
 
 // Catalog knows every model that is configured or built in.
 type Catalog struct {
 	d         Deps
 	providers map[string]llm.Provider
+	cards     cards
 }
 
 // New returns a catalog over the given adapters.
 func New(d Deps) *Catalog {
 	if d.Local == nil {
 		d.Local = usualAddresses
+	}
+	if d.Now == nil {
+		d.Now = time.Now
 	}
 	c := &Catalog{d: d, providers: map[string]llm.Provider{}}
 	for _, p := range d.Providers {
@@ -63,10 +70,14 @@ func New(d Deps) *Catalog {
 type Info struct {
 	config.Model
 	Limits
-	Ceiling int // working set it gets, in tokens
-	Usable  bool
-	Why     string // if not usable
-	Default bool
+	Ceiling   int // working set it gets, in tokens
+	Usable    bool
+	Why       string // if not usable
+	Default   bool
+	Can       Abilities
+	Price     Price
+	Priced    bool
+	Favourite bool
 }
 
 // Provider returns an adapter by name.
@@ -88,6 +99,9 @@ func (c *Catalog) List() []Info {
 	for _, m := range cfg.Models(c.have) {
 		info := Info{Model: m, Limits: c.limits(m), Default: m.Name == def}
 		info.Usable, info.Why = m.Usable(c.have)
+		info.Can = c.Abilities(m)
+		info.Favourite = slices.Contains(cfg.General.Favourites, m.Name)
+		info.Price, info.Priced = c.Price(m)
 		info.Ceiling = prompt.NewBudget(promptLimits(cfg, info.Limits), Policy(cfg), 1).Ceiling
 		out = append(out, info)
 	}
@@ -97,13 +111,31 @@ func (c *Catalog) List() []Info {
 // Default is the name of the model that messages go to when none is chosen.
 func (c *Catalog) Default() string { return c.d.Config().DefaultModel(c.have).Name }
 
+func (c *Catalog) now() time.Time { return c.d.Now() }
+
+// limits are a model's: as configured, else as its server says, else the table's, else the fallback. The
+// vendors' own services do not say it everywhere, and are in the table.
 func (c *Catalog) limits(m config.Model) Limits {
-	return c.d.Limits(m.ModelID, m.ContextLimit, m.MaxOutput)
+	l := c.d.Limits(m.ModelID, m.ContextLimit, m.MaxOutput)
+	if m.ContextLimit > 0 || m.BaseURL == "" {
+		return l
+	}
+	card, ok := c.learned(m)
+	if !ok || card.Window == 0 {
+		return l
+	}
+	output := m.MaxOutput
+	if output == 0 {
+		output = card.MaxOutput
+	}
+	told := c.d.Limits(m.ModelID, card.Window, output)
+	told.Source = SourceServer
+	return told
 }
 
 // Resolve makes a model ready to be called. An empty name is the default; a name
 // that is no longer configured is an error that says which there are.
-func (c *Catalog) Resolve(_ context.Context, name string) (turn.Model, error) {
+func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) {
 	const op = "models.resolve"
 	cfg := c.d.Config()
 	m, ok := cfg.DefaultModel(c.have), true
@@ -131,6 +163,7 @@ func (c *Catalog) Resolve(_ context.Context, name string) (turn.Model, error) {
 		return turn.Model{}, chat.Errorf(chat.CodeAuth, op, "Model %q cannot be used, nothing was sent. %s", m.Name, why).
 			WithHint("contextinfinity keys set %s", m.KeyName())
 	}
+	c.learn(ctx, m)
 	limits := c.limits(m)
 	return turn.Model{Endpoint: c.endpoint(cfg, m, limits), Provider: p, Limits: promptLimits(cfg, limits)}, nil
 }
@@ -180,26 +213,16 @@ func promptLimits(cfg *config.Config, l Limits) prompt.Limits {
 	return out
 }
 
-// Cost is what a call cost by the prices configured for a model, in their
-// currency; false where there are none.
-func (c *Catalog) Cost(model string, u chat.Usage) (float64, bool) {
-	m, ok := c.d.Config().Model(model, c.have)
-	if !ok || m.PriceInput == 0 && m.PriceOutput == 0 {
-		return 0, false
-	}
-	cached := m.PriceCached
-	if cached == 0 {
-		cached = m.PriceInput
-	}
-	fresh := max(0, u.InputTokens-u.CachedInputTokens)
-	return (float64(fresh)*m.PriceInput + float64(u.CachedInputTokens)*cached + float64(u.OutputTokens)*m.PriceOutput) / 1e6, true
-}
-
 // KeyPlaces lists every key that some model could use: the vendors' own first.
 func (c *Catalog) KeyPlaces() []KeyPlace {
 	places := []KeyPlace{
 		{Name: config.ProviderAnthropic, Env: "ANTHROPIC_API_KEY", Needed: true},
 		{Name: config.ProviderOpenAI, Env: "OPENAI_API_KEY", Needed: true},
+	}
+	for _, p := range presets {
+		if p.Env != "" && !p.NeedsAddress() && c.have(p.Host(), p.Env) {
+			places = append(places, KeyPlace{Name: p.Host(), Env: p.Env, BaseURL: p.BaseURL, Needed: true})
+		}
 	}
 	for _, m := range c.d.Config().Models(c.have) {
 		name := m.KeyName()

@@ -38,7 +38,8 @@ func limits(_ string, context, output int) models.Limits {
 	return models.Limits{ContextLimit: context, MaxOutput: max(output, 1), Source: "configured"}
 }
 
-func catalog(t *testing.T, file string, k keys) *models.Catalog {
+// settings is the configuration that a file gives.
+func settings(t *testing.T, file string) *config.Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.toml")
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
@@ -48,6 +49,12 @@ func catalog(t *testing.T, file string, k keys) *models.Catalog {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return cfg
+}
+
+func catalog(t *testing.T, file string, k keys) *models.Catalog {
+	t.Helper()
+	cfg := settings(t, file)
 	client := models.NewHTTPClient()
 	t.Cleanup(client.CloseIdleConnections)
 	return models.New(models.Deps{
@@ -205,7 +212,7 @@ func TestKeyGoesOnlyWhereItBelongs(t *testing.T) {
 	const old = "sk-0123456789abcdefghijT3BlbkFJ0123456789abcdefghij"
 	for key, want := range map[string]string{
 		"sk-ant-api03-x": "anthropic", " sk-proj-x": "openai", "sk-svcacct-x": "openai", old: "openai", // sent
-		"gsk_x": "groq", "sk-or-v1-x": "openrouter", "xai-x": "xai", "AIzaSyx": "google", "hf_x": "huggingface", // known, not sent
+		"gsk_x": "groq", "sk-or-v1-x": "openrouter", "xai-x": "xai", "AIzaSyx": "gemini", "hf_x": "huggingface", // known, not sent
 		"sk-0123456789abcdef0123456789abcdef": "", "sk-x": "", "0123456789abcdef": "", "": "", // anybody's
 	} {
 		var asked []string

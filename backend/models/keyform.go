@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/config"
@@ -16,23 +17,28 @@ type keyForm struct {
 
 // keyForms are beginnings that belong to one provider, longer ones first. A bare sk-
 // belongs to nobody: OpenAI's oldest keys have it, and those of many others.
-var keyForms = []keyForm{
+var keyForms = append([]keyForm{
 	{"sk-ant-", config.ProviderAnthropic, "Anthropic", ""},
 	{"sk-proj-", config.ProviderOpenAI, "OpenAI", ""},
 	{"sk-svcacct-", config.ProviderOpenAI, "OpenAI", ""},
 	{"sk-admin-", config.ProviderOpenAI, "OpenAI", ""},
-	{"sk-or-", "openrouter", "OpenRouter", "https://openrouter.ai/api/v1"},
-	{"gsk_", "groq", "Groq", "https://api.groq.com/openai/v1"},
-	{"xai-", "xai", "xAI", "https://api.x.ai/v1"},
-	{"AIza", "google", "Google", "https://generativelanguage.googleapis.com/v1beta/openai"},
 	{"pplx-", "perplexity", "Perplexity", "https://api.perplexity.ai"},
 	{"csk-", "cerebras", "Cerebras", "https://api.cerebras.ai/v1"},
 	{"hf_", "huggingface", "Hugging Face", "https://router.huggingface.co/v1"},
 	{"nvapi-", "nvidia", "NVIDIA", "https://integrate.api.nvidia.com/v1"},
 	{"fw_", "fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1"},
-	{"tgp_v1_", "together", "Together", "https://api.together.xyz/v1"},
 	{"github_pat_", "github", "GitHub", "https://models.github.ai/inference"},
 	{"ghp_", "github", "GitHub", "https://models.github.ai/inference"},
+}, presetForms()...)
+
+// presetForms are the forms of the keys that the presets know.
+func presetForms() (out []keyForm) {
+	for _, p := range presets {
+		for _, prefix := range p.KeyPrefixes {
+			out = append(out, keyForm{prefix, p.ID, p.Name, p.BaseURL})
+		}
+	}
+	return out
 }
 
 // openAIMark stands in the middle of OpenAI's older keys, and in no other's.
@@ -65,4 +71,28 @@ func unplaced(key string, f keyForm) TestResult {
 		Provider: f.provider, Vendor: f.name, Server: f.server,
 		Message: "This looks like a key for " + f.name + ". It was not sent anywhere. To use it, add " + f.server + " as a server under Settings, Providers.",
 	}
+}
+
+// Misplaced says why a key must not go where keys of a name go, as it is another provider's by its form; "" if it
+// may. A server that is none of the known services issues keys of any form.
+func Misplaced(keyName, key string) string {
+	f := formOf(key)
+	if f.provider == "" || f.home() == keyName {
+		return ""
+	}
+	known := keyName == config.ProviderAnthropic || keyName == config.ProviderOpenAI ||
+		slices.ContainsFunc(presets, func(p Preset) bool { return !p.Local && p.Host() == keyName }) ||
+		slices.ContainsFunc(keyForms, func(o keyForm) bool { return o.home() == keyName })
+	if !known {
+		return ""
+	}
+	return "This is a key for " + f.name + " by its form. It was not sent anywhere and not stored. Add it under " + f.name + "."
+}
+
+// home is the name that keys of the form are kept under.
+func (f keyForm) home() string {
+	if f.server == "" {
+		return f.provider
+	}
+	return config.Model{BaseURL: f.server}.KeyName()
 }

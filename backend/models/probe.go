@@ -56,6 +56,9 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 		return TestResult{Provider: provider, Message: fmt.Sprintf("The protocol %q is not known.", provider)}
 	}
 	m := config.Model{Provider: provider, BaseURL: baseURL}
+	if why := Misplaced(m.KeyName(), key); why != "" {
+		return TestResult{Provider: provider, Message: why}
+	}
 	secret := llm.Secret(strings.TrimSpace(key))
 	if secret == "" {
 		secret, _ = c.d.Keys.Key(m.KeyName(), m.KeyEnv())
@@ -76,6 +79,9 @@ func (c *Catalog) placeOf(name string) (config.Model, bool) {
 		if m.KeyName() == name {
 			return m, true
 		}
+	}
+	if p, ok := presetOf(name); ok && !p.Local {
+		return config.Model{Provider: p.Protocol, BaseURL: p.BaseURL, APIKeyEnv: p.Env}, true
 	}
 	return config.Model{}, false
 }
@@ -128,14 +134,6 @@ type LocalServer struct {
 
 // LocalAddress is where a kind of model server listens.
 type LocalAddress struct{ Name, BaseURL string }
-
-// usualAddresses are where the usual servers listen.
-var usualAddresses = []LocalAddress{
-	{"Ollama", "http://127.0.0.1:11434/v1"},
-	{"LM Studio", "http://127.0.0.1:1234/v1"},
-	{"llama.cpp", "http://127.0.0.1:8080/v1"},
-	{"vLLM", "http://127.0.0.1:8000/v1"},
-}
 
 // localTimeout bounds what holds a port and says nothing: an absent server
 // refuses at once. A busy machine may need seconds for its answer.

@@ -188,3 +188,44 @@ func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, 
 	return "", `FROM turns t` + joined + ` WHERE s.source <> '` + sourceDuplicate + `' OR t.created_at >= s.created_at
 		ORDER BY t.id DESC LIMIT ?`, []any{limit}, nil
 }
+
+type modelUsageRow struct {
+	Model                         string
+	Turns                         int
+	Input, Output, Cached, Writes int
+	Reasoning                     int
+}
+
+// UsageByModel adds up what providers reported of turns, by the model that answered. What a
+// duplicate brought was paid for once. Numbers that cannot be so count as nothing.
+func (s *Store) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
+	where, args := `(s.source <> ? OR t.created_at >= s.created_at)`, []any{sourceDuplicate}
+	if q.Session != "" {
+		where, args = `t.session_id = ?`, []any{q.Session}
+	}
+	if !q.Since.IsZero() {
+		// Identifiers begin with the moment they were made.
+		where += ` AND t.id >= ?`
+		args = append(args, chat.NewID(q.Since)[:10])
+	}
+	number := func(name string) string {
+		value := `json_extract(t.usage_json, '$.` + name + `')`
+		return `coalesce(sum(CASE WHEN ` + value + ` BETWEEN 0 AND 100000000 THEN ` + value + ` END), 0)`
+	}
+	var rows []modelUsageRow
+	err := s.read(ctx, "usage.read", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[modelUsageRow](db, `SELECT t.primary_model AS model, count(*) AS turns, `+
+			number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
+			number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning
+			FROM turns t JOIN sessions s ON s.id = t.session_id
+			WHERE t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND `+where+` GROUP BY t.primary_model ORDER BY t.primary_model`, args...)
+		return err
+	})
+	out := make([]chat.ModelUsage, len(rows))
+	for i, r := range rows {
+		out[i] = chat.ModelUsage{Model: r.Model, Turns: r.Turns, Usage: chat.Usage{
+			InputTokens: r.Input, OutputTokens: r.Output, CachedInputTokens: r.Cached, CacheWriteTokens: r.Writes, ReasoningTokens: r.Reasoning,
+		}}
+	}
+	return out, err
+}

@@ -162,9 +162,6 @@ func (s *Store) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt s
 	return s.changeSession(ctx, "session.prompt", id, ledger.EventSessionPrompt, ledger.TextChanged{Text: clean(prompt)})
 }
 
-// efforts are what a session may ask of a model that reasons; empty: its default.
-var efforts = []string{"", "minimal", "low", "medium", "high"}
-
 // SetSessionSettings sets a session's own choices, all of them.
 func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
 	v.SystemPrompt = clean(v.SystemPrompt)
@@ -172,7 +169,7 @@ func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v cha
 		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // not a number fails too
 			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")
 		}
-		if !slices.Contains(efforts, v.Effort) {
+		if !slices.Contains(chat.Efforts, v.Effort) {
 			return sqlite.Invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
 		}
 		return t.setSettings(id, v)

@@ -94,6 +94,12 @@ var onlyRules = []only{
 		reason:  "the library can be made to loop and to fill memory; it runs in a process of its own alone",
 	},
 	{
+		name: "confinement", tests: true,
+		imports: []string{"github.com/landlock-lsm"},
+		places:  []string{"backend/tools/builtin"},
+		reason:  "it restricts the process that it is called in; only the process that runs a command may be (docs/adr/0012)",
+	},
+	{
 		name: "command line", tests: true,
 		imports: []string{"github.com/spf13"},
 		places:  []string{"backend/cli"},
@@ -219,6 +225,11 @@ var withinRules = []within{
 		name: "imports", in: []string{"backend/importing"},
 		may:    []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/transfer", module + "/backend/librarian"},
 		reason: "importing asks no model and fetches nothing: what it needs of the store is given to it",
+	},
+	{
+		name: "tool policy", in: []string{"backend/tools"}, except: []string{"backend/tools/builtin"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/internal/untrusted"},
+		reason: "what a tool may do is decided by one policy, whatever runs the tool: sources are given to it",
 	},
 	{
 		name: "long work", in: []string{"backend/tasks"},

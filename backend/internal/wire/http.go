@@ -2,9 +2,7 @@ package wire
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -196,38 +194,4 @@ func bodyKind(contentType string, src *bufio.Reader) (body, error) {
 		}
 		return bodyEvents, nil
 	}
-}
-
-// maxListing bounds one page of a list of models, in bytes.
-const maxListing = 16 << 20
-
-// Models reads a listing of the form {"data":[{"id":...}]}, or Ollama's
-// {"models":[{"name":...}]}, and reports where the next page starts.
-func (s Server) Models(ctx context.Context, path string) (ids []string, next string, err error) {
-	data, err := s.fetch(ctx, http.MethodGet, path, nil, maxListing)
-	if err != nil {
-		return nil, "", err
-	}
-	type entry struct{ ID, Name string }
-	var page struct {
-		Data    []entry `json:"data"`
-		Models  []entry `json:"models"`
-		HasMore bool    `json:"has_more"`
-		LastID  string  `json:"last_id"`
-	}
-	if json.Unmarshal(bytes.TrimSpace(data), &page) != nil {
-		return nil, "", &llm.Error{Code: chat.CodeProvider, Message: "the list of models could not be read; check the address of the server"}
-	}
-	for _, m := range append(page.Data, page.Models...) {
-		if m.ID == "" {
-			m.ID = m.Name
-		}
-		if m.ID != "" {
-			ids = append(ids, string(redactRaw([]byte(m.ID), s.Endpoint.Key)))
-		}
-	}
-	if page.HasMore {
-		next = page.LastID
-	}
-	return ids, next, nil
 }

@@ -50,18 +50,28 @@ const maxPages = 20
 
 // ListModels implements llm.ModelLister.
 func (p *Provider) ListModels(ctx context.Context, ep llm.Endpoint) ([]string, error) {
+	cards, err := p.DescribeModels(ctx, ep)
+	var ids []string
+	for _, c := range cards {
+		ids = append(ids, c.ID)
+	}
+	return ids, err
+}
+
+// DescribeModels implements llm.ModelDescriber.
+func (p *Provider) DescribeModels(ctx context.Context, ep llm.Endpoint) ([]llm.ModelCard, error) {
 	server, err := p.server(ep)
 	if err != nil {
 		return nil, err
 	}
-	var all []string
+	var all []llm.ModelCard
 	path := "/v1/models?limit=1000"
 	for range maxPages {
-		ids, next, err := server.Models(ctx, path)
+		cards, _, next, err := server.Cards(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, ids...)
+		all = append(all, cards...)
 		if next == "" {
 			break
 		}

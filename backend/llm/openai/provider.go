@@ -46,3 +46,13 @@ func (p *Provider) ListModels(ctx context.Context, ep llm.Endpoint) ([]string, e
 	ids, _, err := server.Models(ctx, "/models")
 	return ids, err
 }
+
+// DescribeModels implements llm.ModelDescriber.
+func (p *Provider) DescribeModels(ctx context.Context, ep llm.Endpoint) ([]llm.ModelCard, error) {
+	server, err := wire.OpenAI(p.client, ep)
+	if err != nil {
+		return nil, err
+	}
+	cards, _, _, err := server.Cards(ctx, "/models")
+	return cards, err
+}

@@ -194,6 +194,96 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class ModelView {
+	    name: string;
+	    provider: string;
+	    modelId: string;
+	    baseUrl: string;
+	    apiKeyEnv: string;
+	    contextLimit: number;
+	    maxOutput: number;
+	    limitSource: string;
+	    ceiling: number;
+	    stream: boolean;
+	    allowPlainHttp: boolean;
+	    usable: boolean;
+	    why: string;
+	    default: boolean;
+	    builtIn: boolean;
+	    options: string;
+	    images: string;
+	    tools: string;
+	    reasoning: string;
+	    favourite: boolean;
+	    priceInput: number;
+	    priceCached: number;
+	    priceOutput: number;
+	    priceSource: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ModelView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.provider = source["provider"];
+	        this.modelId = source["modelId"];
+	        this.baseUrl = source["baseUrl"];
+	        this.apiKeyEnv = source["apiKeyEnv"];
+	        this.contextLimit = source["contextLimit"];
+	        this.maxOutput = source["maxOutput"];
+	        this.limitSource = source["limitSource"];
+	        this.ceiling = source["ceiling"];
+	        this.stream = source["stream"];
+	        this.allowPlainHttp = source["allowPlainHttp"];
+	        this.usable = source["usable"];
+	        this.why = source["why"];
+	        this.default = source["default"];
+	        this.builtIn = source["builtIn"];
+	        this.options = source["options"];
+	        this.images = source["images"];
+	        this.tools = source["tools"];
+	        this.reasoning = source["reasoning"];
+	        this.favourite = source["favourite"];
+	        this.priceInput = source["priceInput"];
+	        this.priceCached = source["priceCached"];
+	        this.priceOutput = source["priceOutput"];
+	        this.priceSource = source["priceSource"];
+	    }
+	}
+	export class AddedModel {
+	    name: string;
+	    models: ModelView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new AddedModel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.models = this.convertValues(source["models"], ModelView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class AttachPart {
 	    branchId: string;
 	    name: string;
@@ -1250,6 +1340,32 @@ export namespace api {
 	
 	
 	
+	export class CostView {
+	    turn: string;
+	    session: string;
+	    month: string;
+	    estimate: boolean;
+	    pricesDate: string;
+	    unpriced: number;
+	    budget: string;
+	    state: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new CostView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turn = source["turn"];
+	        this.session = source["session"];
+	        this.month = source["month"];
+	        this.estimate = source["estimate"];
+	        this.pricesDate = source["pricesDate"];
+	        this.unpriced = source["unpriced"];
+	        this.budget = source["budget"];
+	        this.state = source["state"];
+	    }
+	}
 	export class CountedNote {
 	    text: string;
 	    count: number;
@@ -2515,48 +2631,7 @@ export namespace api {
 		    return a;
 		}
 	}
-	export class ModelView {
-	    name: string;
-	    provider: string;
-	    modelId: string;
-	    baseUrl: string;
-	    apiKeyEnv: string;
-	    contextLimit: number;
-	    maxOutput: number;
-	    limitSource: string;
-	    ceiling: number;
-	    stream: boolean;
-	    allowPlainHttp: boolean;
-	    usable: boolean;
-	    why: string;
-	    default: boolean;
-	    builtIn: boolean;
-	    options: string;
 	
-	    static createFrom(source: any = {}) {
-	        return new ModelView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.name = source["name"];
-	        this.provider = source["provider"];
-	        this.modelId = source["modelId"];
-	        this.baseUrl = source["baseUrl"];
-	        this.apiKeyEnv = source["apiKeyEnv"];
-	        this.contextLimit = source["contextLimit"];
-	        this.maxOutput = source["maxOutput"];
-	        this.limitSource = source["limitSource"];
-	        this.ceiling = source["ceiling"];
-	        this.stream = source["stream"];
-	        this.allowPlainHttp = source["allowPlainHttp"];
-	        this.usable = source["usable"];
-	        this.why = source["why"];
-	        this.default = source["default"];
-	        this.builtIn = source["builtIn"];
-	        this.options = source["options"];
-	    }
-	}
 	export class MovePreview {
 	    from: string;
 	    to: string;
@@ -2575,6 +2650,36 @@ export namespace api {
 	        this.bytes = source["bytes"];
 	        this.free = source["free"];
 	        this.reason = source["reason"];
+	    }
+	}
+	export class OfferView {
+	    modelId: string;
+	    configured: string;
+	    window: number;
+	    maxOutput: number;
+	    images: string;
+	    tools: string;
+	    reasoning: string;
+	    priceInput: number;
+	    priceOutput: number;
+	    priceSource: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new OfferView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.modelId = source["modelId"];
+	        this.configured = source["configured"];
+	        this.window = source["window"];
+	        this.maxOutput = source["maxOutput"];
+	        this.images = source["images"];
+	        this.tools = source["tools"];
+	        this.reasoning = source["reasoning"];
+	        this.priceInput = source["priceInput"];
+	        this.priceOutput = source["priceOutput"];
+	        this.priceSource = source["priceSource"];
 	    }
 	}
 	export class PendingView {
@@ -2642,6 +2747,52 @@ export namespace api {
 	    }
 	}
 	
+	export class PlaceView {
+	    id: string;
+	    name: string;
+	    protocol: string;
+	    baseUrl: string;
+	    env: string;
+	    local: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new PlaceView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.protocol = source["protocol"];
+	        this.baseUrl = source["baseUrl"];
+	        this.env = source["env"];
+	        this.local = source["local"];
+	    }
+	}
+	export class PresetView {
+	    id: string;
+	    name: string;
+	    protocol: string;
+	    baseUrl: string;
+	    env: string;
+	    local: boolean;
+	    note: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new PresetView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.protocol = source["protocol"];
+	        this.baseUrl = source["baseUrl"];
+	        this.env = source["env"];
+	        this.local = source["local"];
+	        this.note = source["note"];
+	    }
+	}
 	export class ProgramShownView {
 	    sessionId: string;
 	    session: string;
@@ -3370,6 +3521,7 @@ export namespace api {
 	    files: FileView[];
 	    memories: MemoryChip[];
 	    model: string;
+	    effort: string;
 	    incomplete: string;
 	
 	    static createFrom(source: any = {}) {
@@ -3385,6 +3537,7 @@ export namespace api {
 	        this.files = this.convertValues(source["files"], FileView);
 	        this.memories = this.convertValues(source["memories"], MemoryChip);
 	        this.model = source["model"];
+	        this.effort = source["effort"];
 	        this.incomplete = source["incomplete"];
 	    }
 	

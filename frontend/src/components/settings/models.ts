@@ -19,6 +19,14 @@ export function emptyModel(): ModelView {
     default: false,
     builtIn: false,
     options: '',
+    images: '',
+    tools: '',
+    reasoning: '',
+    favourite: false,
+    priceInput: 0,
+    priceCached: 0,
+    priceOutput: 0,
+    priceSource: '',
   };
 }
 

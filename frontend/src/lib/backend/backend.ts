@@ -6,7 +6,13 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
+  AddedModel,
+  CostView,
+  OfferView,
+  PlaceView,
+  PresetView,
   ActivityPanel,
+  AddedModel,
   AttachPart,
   AttachResult,
   Background,
@@ -19,6 +25,7 @@ import type {
   ChunkPage,
   ContextDiff,
   ContextView,
+  CostView,
   DeletePreview,
   DocumentView,
   Draft,
@@ -47,9 +54,12 @@ import type {
   MetricsSeries,
   ModelView,
   MovePreview,
+  OfferView,
   PendingView,
   PinSuggestion,
   PinView,
+  PlaceView,
+  PresetView,
   ProgramAccessPage,
   ProgramChoice,
   ProgramToken,
@@ -77,7 +87,22 @@ import type {
   SessionSnapshot,
   SettingsView,
   Startup,
-  StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, ToolCallView, ToolDecisionRequest, ToolResolveRequest, ToolResultView, ToolsPanel, TurnPage, TurnView, WaitingCalls,
+  StatePanel,
+  StateView,
+  StepView,
+  StorageView,
+  StreamState,
+  SwitchPreview,
+  TaskView,
+  ToolCallView,
+  ToolDecisionRequest,
+  ToolResolveRequest,
+  ToolResultView,
+  ToolsPanel,
+  TurnPage,
+  TurnView,
+  WaitingCalls,
+  WindowRequest,
 } from './types';
 
 export interface SessionsService {
@@ -253,6 +278,18 @@ export interface SettingsService {
   /** An empty provider is found out by the key's form; an empty key means the stored one. */
   testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
   localServers(): Promise<LocalServer[]>;
+  presets(): Promise<PresetView[]>;
+  /** Providers with a key, servers of configured models, and servers that answer on this machine. */
+  modelPlaces(): Promise<PlaceView[]>;
+  /** Asks the place for its models. */
+  offeredModels(place: string): Promise<OfferView[]>;
+  /** Configures a model of a place, or names the configured one that is it. */
+  addOffered(place: string, modelID: string): Promise<AddedModel>;
+  setFavourite(name: string, favourite: boolean): Promise<ModelView[]>;
+  /** What a person says of a model's window, in tokens. */
+  setWindow(name: string, tokens: number): Promise<ModelView[]>;
+  /** Of the newest turn of a session, the session and this month. */
+  costs(sessionID: string): Promise<CostView>;
   /** http and https only, in the system's browser. */
   openExternal(url: string): Promise<void>;
   version(): Promise<string>;
@@ -276,6 +313,8 @@ export interface TransferService {
   /** Shows a file in the system's file manager. */
   /** Asks where to and saves a text there; an empty path: the dialog was closed. */
   saveText(name: string, text: string): Promise<string>;
+  /** The page that is printed: what an export as HTML would write. */
+  printable(request: ExportRequest): Promise<string>;
   reveal(path: string): Promise<void>;
   /** Attaches files by their paths to the draft of a branch. */
   attach(branchID: string, path: string): Promise<AttachResult>;
@@ -405,6 +444,8 @@ export interface Backend {
   dragFile(request: ExportRequest): DraggedFile;
   /** Replies to the program's question whether to close the window (WindowRequest "close"). */
   closeWindow(close: boolean): void;
+  /** Closes the window as its own button does: it goes to the tray where there is one, and asks where an answer would be cut short. */
+  leaveWindow(): void;
   /** Pieces of streams. Returns what ends the subscription. */
   onFrame(listener: (frame: Frame) => void): () => void;
   /** Everything else that became different. */

@@ -11,6 +11,7 @@ import { documentBlocks, documents } from './fake/documents';
 import { seedForks } from './fake/forks';
 import { inspectService } from './fake/inspect';
 import { memoryBlocks, memoryService } from './fake/memory';
+import { presetViews } from './fake/presets';
 import { Program, type ProgramSeed } from './fake/program';
 import { programsService } from './fake/programs';
 import { searchService } from './fake/search';
@@ -105,6 +106,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     servers: watch.service('servers', serversService(world, mcp, program)),
     work: watch.service('work', workService(world, tasks)),
     nativeDrops: options.nativeDrops ?? false,
+    leaveWindow: () => void watch.calls.push({ name: 'leaveWindow', args: [] }),
     closeWindow: (close) => void watch.calls.push({ name: 'closeWindow', args: [close] }),
     dragFile: (request) => watch.now('dragFile', [request], () => draggedFile(request)),
     onFrame: (listener) => world.onFrame(listener),
@@ -328,6 +330,13 @@ function settingsService(world: World, program: Program): SettingsService {
     removeKey: async (provider) => changed(program.removeKey(provider)),
     testKey: async (provider, key, baseURL) => program.testKey(provider, key, baseURL),
     localServers: async () => program.localServers,
+    presets: async () => presetViews(),
+    modelPlaces: async () => program.places(),
+    offeredModels: async (place) => program.offers(place),
+    addOffered: async (place, modelId) => changed(program.addOffered(place, modelId)),
+    setFavourite: async (name, favourite) => changed(program.setFavourite(name, favourite)),
+    setWindow: async (name, tokens) => changed(program.setWindow(name, tokens)),
+    costs: async () => program.costs,
     openExternal: async (url) => {
       if (!/^https?:\/\//.test(url)) throw new BackendError(errorView('Only web addresses can be opened', '', 'invalid'));
     },

@@ -268,7 +268,10 @@ export interface SendRequest {
   images: ImageUpload[];
   files: FileView[];
   memories: MemoryChip[];
+  /** of this message; "": the session's */
   model: string;
+  /** likewise */
+  effort: string;
   /** Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse. */
   incomplete: string;
 }

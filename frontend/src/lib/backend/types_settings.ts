@@ -32,7 +32,7 @@ export interface ModelView {
   /** resolved */
   contextLimit: number;
   maxOutput: number;
-  /** "configured", "table: " and the matched prefix, "unknown window" */
+  /** "configured", "table: " and the matched prefix, "server", "unknown window" */
   limitSource: string;
   /** working set this model gets */
   ceiling: number;
@@ -47,6 +47,81 @@ export interface ModelView {
   builtIn: boolean;
   /** provider_options as JSON, "" if none */
   options: string;
+  /** what the model can do: "yes", "no", or "" where nobody knows */
+  images: string;
+  tools: string;
+  reasoning: string;
+  favourite: boolean;
+  /** prices per million tokens */
+  priceInput: number;
+  priceCached: number;
+  priceOutput: number;
+  /** "configured", "server", "list " and its day, or "" where none is known */
+  priceSource: string;
+}
+
+/** PresetView is a service or server that can be added by name. */
+export interface PresetView {
+  id: string;
+  name: string;
+  protocol: string;
+  /** RESOURCE in it is the person's to fill in */
+  baseUrl: string;
+  /** where its key usually is; "": it needs none */
+  env: string;
+  local: boolean;
+  note: string;
+}
+
+/** PlaceView is a provider or server whose models can be listed. */
+export interface PlaceView {
+  id: string;
+  name: string;
+  protocol: string;
+  /** "": the vendor's own */
+  baseUrl: string;
+  env: string;
+  local: boolean;
+}
+
+/** OfferView is a model that a place has. What nobody says is 0 or "". */
+export interface OfferView {
+  modelId: string;
+  /** the name of the configured model for it */
+  configured: string;
+  window: number;
+  maxOutput: number;
+  images: string;
+  tools: string;
+  reasoning: string;
+  priceInput: number;
+  priceOutput: number;
+  priceSource: string;
+}
+
+/** AddedModel is a model that was added, and the models there are now. */
+export interface AddedModel {
+  name: string;
+  models: ModelView[];
+}
+
+/** CostView is what answers cost, in the currency of their prices. An amount is "" where no price is known. */
+export interface CostView {
+  /** the newest turn, "0.0312" */
+  turn: string;
+  /** all its turns */
+  session: string;
+  /** all sessions since the first of this month */
+  month: string;
+  /** some of it is by a price list, which PricesDate dates, and not by configured prices */
+  estimate: boolean;
+  pricesDate: string;
+  /** turns of the month whose model has no price */
+  unpriced: number;
+  /** a month; "": none */
+  budget: string;
+  /** "" without a budget, "within", "near" or "over" */
+  state: string;
 }
 
 /** KeyView says where a provider's key is. The key itself never crosses. */

@@ -30,7 +30,7 @@ describe('the bridge to the program', () => {
 
   it('turns a rejection into an error with its code and hint', async () => {
     serve('Chat', { Send: () => Promise.reject('{"code":"over_budget","op":"chat.send","message":"Too long","hint":"Shorten it."}') });
-    const failed = await wailsBackend().chat.send({ sessionId: '', branchId: '', text: '', images: [], files: [], memories: [], model: '', incomplete: '' }).catch((error: unknown) => error);
+    const failed = await wailsBackend().chat.send({ sessionId: '', branchId: '', text: '', images: [], files: [], memories: [], model: '', effort: '', incomplete: '' }).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(BackendError);
     expect(failed).toMatchObject({ code: 'over_budget', op: 'chat.send', message: 'Too long', hint: 'Shorten it.' });
   });

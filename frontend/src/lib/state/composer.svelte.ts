@@ -13,6 +13,12 @@ export type Incomplete = '' | 'keep' | 'discard';
 /** What the documents of a message may take of the working set together; the program leaves the rest to memory. */
 const documentShare = 0.25;
 
+/** What the next message alone goes to: "" is as the session has it. */
+export interface Once {
+  model: string;
+  effort: string;
+}
+
 /** Sending: the message being written, what it weighs, and what stands in its way. */
 export class ComposerState {
   #sending = $state(false);
@@ -21,6 +27,7 @@ export class ComposerState {
   #editing = $state.raw<TurnView | null>(null);
   #focusAsked = $state(0);
   #hint = $state('');
+  #once = $state.raw<Once | null>(null);
   /** Enter was pressed while a command was carried out: what is written beside it then is sent after it. */
   #again = false;
   #carrying = false;
@@ -37,7 +44,10 @@ export class ComposerState {
     this.#backend = backend;
     this.#conversation = conversation;
     this.#draft = draft;
-    conversation.onLeave(() => this.cancelEdit());
+    conversation.onLeave(() => {
+      this.cancelEdit();
+      this.#once = null;
+    });
   }
 
   get sending(): boolean {
@@ -68,6 +78,16 @@ export class ComposerState {
   /** The turn whose message is being rewritten; sending then forks before it. */
   get editing(): TurnView | null {
     return this.#editing;
+  }
+
+  /** The model and effort of the next message, where they are not the session's. */
+  get once(): Once | null {
+    return this.#once;
+  }
+
+  /** For the next message alone; null: as the session has it. A queued message is sent with the session's. */
+  useOnce(once: Once | null): void {
+    this.#once = once && (once.model !== '' || once.effort !== '') ? once : null;
   }
 
   /** Moves each time the composer is asked to take the focus. */
@@ -212,7 +232,10 @@ export class ComposerState {
     const request = this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete);
     const sent = await this.#draft.handOver(() => this.#backend.chat.send(request));
     if (sent.queued) await this.#draft.waits(sent.branchId, { ...written, text: request.text, queued: true });
-    else await this.#sent(sent, written);
+    else {
+      this.#once = null;
+      await this.#sent(sent, written);
+    }
   }
 
   async #sendEdited(turn: TurnView): Promise<void> {
@@ -242,7 +265,7 @@ export class ComposerState {
   }
 
   #request(branchId: string, written: Written, incomplete: Incomplete): SendRequest {
-    return { sessionId: this.#conversation.sessionId, branchId, ...written, model: '', incomplete };
+    return { sessionId: this.#conversation.sessionId, branchId, ...written, model: this.#once?.model ?? '', effort: this.#once?.effort ?? '', incomplete };
   }
 
   #fileTokens(): number {

@@ -225,7 +225,7 @@ export class TemporaryConversation implements TranscriptSource {
     const id = this.#id;
     try {
       if (id === '') return false;
-      await this.#backend.chat.temporarySend(id, { sessionId: '', branchId: '', text, images: [...images], files: [], memories: [], model: this.#model, incomplete: '' });
+      await this.#backend.chat.temporarySend(id, { sessionId: '', branchId: '', text, images: [...images], files: [], memories: [], model: this.#model, effort: '', incomplete: '' });
     } catch (error) {
       if (id === this.#id) this.#error = toBackendError(error);
       return false;

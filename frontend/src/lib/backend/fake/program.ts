@@ -1,6 +1,7 @@
 /** Settings, keys and models of a program in memory. */
 import { BackendError } from '../errors';
-import type { KeyTest, KeyView, LocalServer, ModelView, Setting, SettingsView, Startup } from '../types';
+import type { AddedModel, CostView, KeyTest, KeyView, LocalServer, ModelView, OfferView, PlaceView, Setting, SettingsView, Startup } from '../types';
+import { seedOffers } from './presets';
 import { errorView, modelView, setting } from './shapes';
 
 export interface ProgramSeed {
@@ -17,6 +18,8 @@ export class Program {
   settings: Setting[];
   startup: Startup;
   localServers: LocalServer[];
+  readonly #offers = seedOffers();
+  costs: CostView = { turn: '', session: '', month: '', estimate: false, pricesDate: '2026-08-05', unpriced: 0, budget: '', state: '' };
 
   constructor(seed: ProgramSeed) {
     this.#vendors = vendorModels();
@@ -58,6 +61,42 @@ export class Program {
     const at = this.models.findIndex((known) => known.name === model.name);
     if (at < 0) this.models = [...this.models, { ...model, usable: true, builtIn: false }];
     else this.models = this.models.with(at, { ...model });
+    return this.models;
+  }
+
+  places(): PlaceView[] {
+    const anthropic = this.keys.find((key) => key.provider === 'anthropic' && key.source !== '');
+    return [
+      ...(anthropic ? [{ id: 'anthropic', name: 'Anthropic', protocol: 'anthropic', baseUrl: '', env: anthropic.env, local: false }] : []),
+      ...this.localServers.map((server) => ({ id: server.name.toLowerCase(), name: server.name, protocol: 'chatcompletions', baseUrl: server.baseUrl, env: '', local: true })),
+    ];
+  }
+
+  offers(place: string): OfferView[] {
+    const found = this.#offers[place];
+    if (!found) throw new BackendError(errorView(`There is no provider or server "${place}".`, '', 'not_found'));
+    return found.map((offer) => ({ ...offer }));
+  }
+
+  addOffered(place: string, modelId: string): AddedModel {
+    const at = this.places().find((candidate) => candidate.id === place);
+    const offer = this.offers(place).find((candidate) => candidate.modelId === modelId);
+    if (!at || !offer) throw new BackendError(errorView('There is no model to add.'));
+    const known = this.models.find((model) => model.modelId === modelId);
+    if (known) return { name: known.name, models: this.models };
+    const name = modelId.toLowerCase().replace(/[^a-z0-9_-]+/g, '-');
+    const { window: contextLimit, images, tools, reasoning, priceInput, priceOutput, priceSource } = offer;
+    const models = this.saveModel(modelView({ name, provider: at.protocol, modelId, baseUrl: at.baseUrl, contextLimit, images, tools, reasoning, priceInput, priceOutput, priceSource, limitSource: 'server' }));
+    return { name, models };
+  }
+
+  setFavourite(name: string, favourite: boolean): ModelView[] {
+    this.models = this.models.map((model) => (model.name === name ? { ...model, favourite } : model));
+    return this.models;
+  }
+
+  setWindow(name: string, contextLimit: number): ModelView[] {
+    this.models = this.models.map((model) => (model.name === name ? { ...model, contextLimit, limitSource: 'configured' } : model));
     return this.models;
   }
 
@@ -152,6 +191,7 @@ function seedSettings(): Setting[] {
     setting({ key: 'stream.durability', group: 'Streaming', label: 'Durability', help: 'Whether text may be shown before it is on disk.', type: 'choice', choices: ['buffered', 'write_ahead'], value: 'buffered', default: 'buffered' }),
     setting({ key: 'stream.fsync_ms', group: 'Streaming', label: 'Sync every', help: 'How long shown text may be only buffered.', type: 'int', unit: 'ms', value: '2000', default: '2000', min: 50, max: 10_000 }),
     setting({ key: 'librarian.commit', group: 'Librarian', label: 'Commit', help: 'When the summary of a turn is made.', type: 'choice', choices: ['eager', 'lazy'], value: 'eager', default: 'eager' }),
+    setting({ key: 'tools.mode', group: 'Tools', label: 'Tools', help: 'disabled offers no tools and treats a call as an error. parse_only shows calls and runs none. Tool definitions count towards the request.', type: 'choice', choices: ['disabled', 'parse_only', 'enabled'], value: 'disabled', default: 'disabled' }),
     setting({ key: 'context.infinity', group: 'Context', label: 'Unlimited history', help: 'Off is plain chat: durable, but over budget is an error.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'appearance.theme', group: 'Appearance', label: 'Theme', help: 'Light, dark or high contrast.', type: 'choice', choices: ['system', 'light', 'dark', 'contrast'], value: 'system', default: 'system' }),
     setting({ key: 'appearance.text_zoom', group: 'Appearance', label: 'Text size', help: 'Scales the whole window.', type: 'int', unit: '%', value: '100', default: '100', min: 80, max: 200 }),

@@ -1,0 +1,119 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+)
+
+// Configured finds a model by name.
+func (c *Catalog) Configured(name string) (config.Model, bool) {
+	return c.d.Config().Model(name, c.have)
+}
+
+// PriceOf is what a model costs by its configured name; false where no price is known.
+func (c *Catalog) PriceOf(name string) (Price, bool) {
+	m, ok := c.Configured(name)
+	if !ok {
+		return Price{}, false
+	}
+	return c.Price(m)
+}
+
+// Spent is what turns cost together.
+type Spent struct {
+	Amount   float64
+	Priced   int  // turns whose price is known
+	Unpriced int  // turns of models without a known price; recall costs nothing and is in neither
+	Estimate bool // some of it is not by configured prices
+}
+
+// Spent adds up what turns cost.
+func (c *Catalog) Spent(usage []chat.ModelUsage) Spent {
+	var s Spent
+	for _, u := range usage {
+		switch p, ok := c.PriceOf(u.Model); {
+		case ok:
+			s.Amount += p.Of(u.Usage)
+			s.Priced += u.Turns
+			s.Estimate = s.Estimate || p.Estimate()
+		case u.Model != config.Recall:
+			s.Unpriced += u.Turns
+		}
+	}
+	return s
+}
+
+// Saver writes models into the configuration.
+type Saver interface{ SaveModel(config.Model) error }
+
+// Add configures a model of a place under a name, or one made from its id, and returns the name. A model that is
+// configured already is not written again.
+func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string) (string, error) {
+	const op = "models.add"
+	modelID = strings.TrimSpace(modelID)
+	if modelID == "" {
+		return "", chat.Errorf(chat.CodeInvalid, op, "There is no model to add.")
+	}
+	p, ok := c.place(ctx, place)
+	if !ok {
+		return "", chat.Errorf(chat.CodeNotFound, op, "There is no provider or server %q; nothing was changed.", place).WithHint("contextinfinity models providers lists them")
+	}
+	if strings.Contains(p.BaseURL, azureResource) {
+		return "", chat.Errorf(chat.CodeInvalid, op, "The address of %s depends on your resource; nothing was changed.", p.Name).
+			WithHint("add it to config.toml with base_url https://NAME.openai.azure.com/openai/v1")
+	}
+	all := c.d.Config().Models(c.have)
+	taken := map[string]bool{config.Recall: true}
+	for _, m := range all {
+		if m.ModelID == modelID && m.Provider == p.Protocol && m.BaseURL == p.BaseURL && name == "" {
+			return m.Name, nil
+		}
+		taken[m.Name] = true
+	}
+	switch {
+	case name == "":
+		name = freeName(modelID, taken)
+	case taken[name]:
+		return "", chat.Errorf(chat.CodeInvalid, op, "There is a model named %q already; nothing was changed.", name)
+	}
+	added := config.Model{Name: name, Provider: p.Protocol, ModelID: modelID, BaseURL: p.BaseURL, Stream: true}
+	if p.BaseURL != "" && !p.Local {
+		added.APIKeyEnv = p.Env
+	}
+	// The built-in models of a vendor stand for it only while none of its models is configured. Sessions may
+	// use them, so they stay.
+	if p.BaseURL == "" {
+		for _, m := range all {
+			if m.BuiltIn && m.Provider == p.Protocol {
+				if err := to.SaveModel(m); err != nil {
+					return "", err
+				}
+			}
+		}
+	}
+	return name, to.SaveModel(added)
+}
+
+var notInName = regexp.MustCompile(`[^a-z0-9_-]+`)
+
+// freeName makes a name from a model's id that a TOML table can have and no model has.
+func freeName(modelID string, taken map[string]bool) string {
+	base := modelID[strings.LastIndex(modelID, "/")+1:]
+	base = strings.Trim(notInName.ReplaceAllString(strings.ToLower(base), "-"), "-")
+	if len(base) > 60 {
+		base = strings.Trim(base[:60], "-")
+	}
+	if base == "" {
+		base = "model"
+	}
+	name := base
+	for i := 2; taken[name]; i++ {
+		name = fmt.Sprintf("%s-%d", base, i)
+	}
+	return name
+}

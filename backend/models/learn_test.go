@@ -1,0 +1,265 @@
+package models_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/chatcompletions"
+	"contextinfinity/backend/models"
+)
+
+// kept is a place for what servers said.
+type kept struct{ raw []byte }
+
+func (k *kept) Load() []byte    { return k.raw }
+func (k *kept) Save(raw []byte) { k.raw = raw }
+
+// learning is a catalog of one model at a server, with a clock of its own.
+func learning(t *testing.T, url, more string, now *time.Time, memory models.Memory) *models.Catalog {
+	t.Helper()
+	cfg := settings(t, fmt.Sprintf("[models.own]\nprovider = \"chatcompletions\"\nmodel_id = \"m\"\nbase_url = %q\n%s", url+"/v1", more))
+	client := models.NewHTTPClient()
+	t.Cleanup(client.CloseIdleConnections)
+	c := models.New(models.Deps{
+		Config: cfg.Config, Keys: keys{}, Limits: limits, Now: func() time.Time { return *now },
+		Providers: []llm.Provider{chatcompletions.New(client)}, Local: []models.LocalAddress{},
+	})
+	if memory != nil {
+		c.Remember(memory)
+	}
+	return c
+}
+
+// serving is a server whose answers to a path can change; it counts what it is asked.
+func serving(t *testing.T, answer func(path string) string) (url string, asked *atomic.Int64) {
+	t.Helper()
+	asked = &atomic.Int64{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		body := answer(r.URL.Path)
+		if body == "" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write([]byte(body))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, asked
+}
+
+func window(t *testing.T, c *models.Catalog) (int, string) {
+	t.Helper()
+	m, err := c.Resolve(context.Background(), "own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range c.List() {
+		if in.Name == "own" {
+			return m.Limits.ContextLimit, in.Source
+		}
+	}
+	return 0, ""
+}
+
+// TestWindowIsTheServers: the window is asked of the server, again when it may have changed, and the
+// fallback is called unknown where the server does not say.
+func TestWindowIsTheServers(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	size := 32768
+	url, asked := serving(t, func(path string) string {
+		return fmt.Sprintf(`{"data":[{"id":"m","owned_by":"vllm","max_model_len":%d}]}`, size)
+	})
+	c := learning(t, url, "", &now, nil)
+	if got, source := window(t, c); got != 32768 || source != models.SourceServer {
+		t.Fatalf("%d from %q", got, source)
+	}
+	size = 16384
+	if got, _ := window(t, c); got != 32768 || asked.Load() != 1 {
+		t.Fatalf("%d after %d requests", got, asked.Load())
+	}
+	now = now.Add(time.Minute)
+	if got, _ := window(t, c); got != 16384 {
+		t.Fatalf("%d of a server that was started anew", got)
+	}
+	if got, source := window(t, learning(t, url, "context_limit = 5000\n", &now, nil)); got != 5000 || source != "configured" {
+		t.Fatalf("%d from %q", got, source)
+	}
+	silent, asked := serving(t, func(string) string { return `{"data":[{"id":"m"}]}` })
+	for range 3 {
+		if got, source := window(t, learning(t, silent, "", &now, nil)); got != 8192 || source != models.SourceUnknown {
+			t.Fatalf("%d from %q", got, source)
+		}
+	}
+	down := learning(t, "http://127.0.0.1:1", "", &now, nil)
+	for range 3 {
+		if got, source := window(t, down); got != 8192 || source != models.SourceUnknown {
+			t.Fatalf("%d from %q", got, source)
+		}
+	}
+	if asked.Load() != 3 {
+		t.Fatalf("%d requests", asked.Load())
+	}
+}
+
+// TestUnloadedModelKeepsItsWindow: Ollama unloads a model after minutes and then knows only its default; what it ran
+// with counts, in the next run of the program too.
+func TestUnloadedModelKeepsItsWindow(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	ps := `{"models":[{"name":"m","context_length":32768}]}`
+	url, _ := serving(t, func(path string) string {
+		switch path {
+		case "/v1/models":
+			return `{"data":[{"id":"m","owned_by":"library"}]}`
+		case "/api/show":
+			return `{"capabilities":["completion","vision"],"model_info":{"llama.context_length":131072}}`
+		case "/api/ps":
+			return ps
+		}
+		return ""
+	})
+	memory := &kept{}
+	if got, _ := window(t, learning(t, url, "", &now, memory)); got != 32768 {
+		t.Fatal(got)
+	}
+	ps, now = `{"models":[]}`, now.Add(time.Hour)
+	c := learning(t, url, "", &now, memory)
+	if got, _ := window(t, c); got != 32768 {
+		t.Fatal(got)
+	}
+	if in := c.List()[0]; in.Can.Images != llm.AbilityYes || in.Can.Tools != llm.AbilityNo {
+		t.Fatalf("%+v", in.Can)
+	}
+	if in := learning(t, url, "images = \"no\"\n", &now, memory).List()[0]; in.Can.Images != llm.AbilityNo {
+		t.Fatalf("%+v", in.Can)
+	}
+	memory.raw = []byte(`["not", "ours"]`)
+	if got, _ := window(t, learning(t, url, "", &now, memory)); got != 4096 {
+		t.Fatal(got)
+	}
+}
+
+func TestOffers(t *testing.T) {
+	now := time.Now()
+	url, _ := serving(t, func(string) string {
+		return `{"data":[{"id":"zeta","max_model_len":1000},{"id":"m","max_model_len":2000},{"id":"nomic-embed-text"},{"id":"v","type":"embeddings"}]}`
+	})
+	c := learning(t, url, "", &now, nil)
+	host := strings.TrimPrefix(url, "http://")
+	got, err := c.Offers(context.Background(), host)
+	if err != nil || len(got) != 2 || got[0].ID != "m" || got[0].Configured != "own" || got[1].ID != "zeta" || got[1].Configured != "" || got[1].Window != 1000 || got[1].Priced {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if _, err := c.Offers(context.Background(), "nowhere"); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Fatal(err)
+	}
+	if _, err := c.Offers(context.Background(), "azure"); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Fatal(err)
+	}
+}
+
+func TestPrices(t *testing.T) {
+	c := catalog(t, `[models.mine]
+provider = "openai"
+model_id = "gpt-5.2"
+price_input = 10.0
+price_output = 20.0
+[models.listed]
+provider = "openai"
+model_id = "gpt-5.4-mini-2026-03-05"
+[models.later]
+provider = "openai"
+model_id = "gpt-5.9"
+[models.routed]
+provider = "chatcompletions"
+model_id = "gpt-5.2"
+base_url = "http://127.0.0.1:1/v1"
+[models.deep]
+provider = "chatcompletions"
+model_id = "deepseek-v4-pro"
+base_url = "https://api.deepseek.com/v1"
+`, keys{"openai": "k"})
+	u := chat.Usage{InputTokens: 1_000_000, CachedInputTokens: 500_000, OutputTokens: 100_000}
+	for name, want := range map[string]float64{"mine": 12, "listed": 0.375 + 0.0375 + 0.45, "later": -1, "routed": -1, "deep": 0.87 + 0.0725 + 0.348, "recall": -1} {
+		got, ok := c.Cost(name, u)
+		if ok != (want >= 0) || ok && (got-want > 1e-9 || want-got > 1e-9) {
+			t.Errorf("%s: %v %v, want %v", name, got, ok, want)
+		}
+	}
+	for _, in := range c.List() {
+		if in.Name == "mine" && in.Price.Estimate() || in.Name == "listed" && (!in.Price.Estimate() || !strings.HasPrefix(in.Price.Source, "list 20")) {
+			t.Errorf("%+v", in.Price)
+		}
+	}
+	if _, ok := catalog(t, "[cost]\nestimate = false\n[models.listed]\nprovider = \"openai\"\nmodel_id = \"gpt-5.2\"\n", keys{"openai": "k"}).Cost("listed", u); ok {
+		t.Error("an estimate that is switched off")
+	}
+}
+
+// TestPresets: every preset can be looked at by name, has an address and a protocol that exist, and its keys are
+// recognised by their form alone.
+func TestPresets(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range models.Presets() {
+		if seen[p.ID] || p.Name == "" || p.Host() == "" || p.Protocol == "" || p.Local != (p.Env == "") || p.Local == strings.HasPrefix(p.BaseURL, "https://") {
+			t.Errorf("%+v", p)
+		}
+		seen[p.ID] = true
+		for _, prefix := range p.KeyPrefixes {
+			for _, other := range []string{"openai", "anthropic", "api.mistral.ai"} {
+				if models.Misplaced(other, prefix+"abc") == "" {
+					t.Errorf("a key of %s may go to %s", p.Name, other)
+				}
+			}
+			if why := models.Misplaced(p.Host(), prefix+"abc"); why != "" {
+				t.Errorf("%s: %s", p.Name, why)
+			}
+			if why := models.Misplaced("gateway.example", prefix+"abc"); why != "" {
+				t.Errorf("a server of one's own: %s", why)
+			}
+		}
+	}
+	for _, id := range strings.Fields("openrouter groq mistral gemini deepseek xai azure together ollama lmstudio llamacpp vllm") {
+		if !seen[id] {
+			t.Errorf("%s is missing", id)
+		}
+	}
+	if models.Misplaced("openai", "sk-ant-x") == "" || models.Misplaced("openai", "sk-plain") != "" || models.Misplaced("anthropic", "") != "" {
+		t.Error("the vendors' own keys")
+	}
+}
+
+// TestKeyOfAnotherProviderIsNotSent: not even where the person named the provider.
+func TestKeyOfAnotherProviderIsNotSent(t *testing.T) {
+	c := catalog(t, "", keys{})
+	for _, provider := range []string{"openai", "groq", "api.mistral.ai"} {
+		if r := c.Test(context.Background(), provider, "sk-ant-0123456789", ""); r.OK || !strings.Contains(r.Message, "not sent") || strings.Contains(r.Message, "0123") {
+			t.Errorf("%s: %+v", provider, r)
+		}
+	}
+}
+
+// A key in the environment of a service that is known makes it a place that can be asked.
+func TestPlaceOfAKeyInTheEnvironment(t *testing.T) {
+	c := catalog(t, "", keys{"GROQ_API_KEY": "gsk_x"})
+	found := false
+	for _, p := range c.KeyPlaces() {
+		found = found || p.Name == "api.groq.com" && p.Env == "GROQ_API_KEY" && p.BaseURL == "https://api.groq.com/openai/v1"
+	}
+	if !found {
+		t.Errorf("%+v", c.KeyPlaces())
+	}
+	var m config.Model
+	m.Provider, m.BaseURL, m.APIKeyEnv = "chatcompletions", "https://api.groq.com/openai/v1", "GROQ_API_KEY"
+	if m.KeyName() != "api.groq.com" || !m.NeedsKey() {
+		t.Errorf("%+v", m)
+	}
+}

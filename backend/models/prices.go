@@ -1,0 +1,178 @@
+package models
+
+import (
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+)
+
+// PricesDate is the day of the shipped price list.
+const PricesDate = "2026-08-05"
+
+// Price is what a model's tokens cost, per million.
+type Price struct {
+	Input, Cached, Output float64
+	// Source is "configured", "server" or "list " and its day. All but what is configured are US dollars
+	// and an estimate: prices change, and long inputs can cost more.
+	Source string
+}
+
+// Estimate reports that nobody configured the price.
+func (p Price) Estimate() bool { return p.Source != priceConfigured }
+
+// Sources of a price.
+const (
+	priceConfigured = "configured"
+	priceServer     = "server"
+	priceList       = "list " + PricesDate
+)
+
+// listed is a line of the price list: a family of models at one service.
+type listed struct {
+	service string // a vendor's provider name, or a preset's id
+	prefix  string
+	input   float64
+	cached  float64 // 0: as input
+	output  float64
+}
+
+// prices are the services' published prices in US dollars per million tokens, for usual lengths of
+// input. The longest prefix counts; a later model of a family takes its family's line.
+var prices = []listed{
+	{config.ProviderAnthropic, "claude-3-5-haiku", 0.8, 0.08, 4},
+	{config.ProviderAnthropic, "claude-haiku-4-5", 1, 0.1, 5},
+	{config.ProviderAnthropic, "claude-3-7-sonnet", 3, 0.3, 15},
+	{config.ProviderAnthropic, "claude-sonnet-4", 3, 0.3, 15},
+	{config.ProviderAnthropic, "claude-sonnet-5", 2, 0.2, 10},
+	{config.ProviderAnthropic, "claude-opus-4", 15, 1.5, 75},
+	{config.ProviderAnthropic, "claude-opus-4-5", 5, 0.5, 25},
+	{config.ProviderAnthropic, "claude-opus-4-6", 5, 0.5, 25},
+	{config.ProviderAnthropic, "claude-opus-4-7", 5, 0.5, 25},
+	{config.ProviderAnthropic, "claude-opus-4-8", 5, 0.5, 25},
+	{config.ProviderAnthropic, "claude-fable-5", 10, 1, 50},
+
+	{config.ProviderOpenAI, "gpt-4o", 2.5, 1.25, 10},
+	{config.ProviderOpenAI, "gpt-4o-mini", 0.15, 0.075, 0.6},
+	{config.ProviderOpenAI, "gpt-4.1", 2, 0.5, 8},
+	{config.ProviderOpenAI, "gpt-4.1-mini", 0.4, 0.1, 1.6},
+	{config.ProviderOpenAI, "gpt-4.1-nano", 0.1, 0.025, 0.4},
+	{config.ProviderOpenAI, "gpt-5", 1.25, 0.125, 10},
+	{config.ProviderOpenAI, "gpt-5-mini", 0.25, 0.025, 2},
+	{config.ProviderOpenAI, "gpt-5-nano", 0.05, 0.005, 0.4},
+	{config.ProviderOpenAI, "gpt-5-pro", 15, 0, 120},
+	{config.ProviderOpenAI, "gpt-5.1", 1.25, 0.125, 10},
+	{config.ProviderOpenAI, "gpt-5.1-codex-mini", 0.25, 0.025, 2},
+	{config.ProviderOpenAI, "gpt-5.2", 1.75, 0.175, 14},
+	{config.ProviderOpenAI, "gpt-5.2-pro", 21, 0, 168},
+	{config.ProviderOpenAI, "gpt-5.4", 2.5, 0.25, 15},
+	{config.ProviderOpenAI, "gpt-5.4-mini", 0.75, 0.075, 4.5},
+	{config.ProviderOpenAI, "gpt-5.4-nano", 0.2, 0.02, 1.25},
+	{config.ProviderOpenAI, "gpt-5.4-pro", 30, 0, 180},
+	{config.ProviderOpenAI, "gpt-5.5", 5, 0.5, 30},
+	{config.ProviderOpenAI, "gpt-5.5-pro", 30, 0, 180},
+	{config.ProviderOpenAI, "gpt-5.6-sol", 5, 0.5, 30},
+	{config.ProviderOpenAI, "gpt-5.6-terra", 2.5, 0.25, 15},
+	{config.ProviderOpenAI, "gpt-5.6-luna", 1, 0.1, 6},
+	{config.ProviderOpenAI, "o4-mini", 1.1, 0.275, 4.4},
+
+	{"gemini", "gemini-2.5-pro", 1.25, 0.125, 10},
+	{"gemini", "gemini-2.5-flash", 0.3, 0.03, 2.5},
+	{"gemini", "gemini-2.5-flash-lite", 0.1, 0.01, 0.4},
+	{"gemini", "gemini-3-pro", 2, 0, 12},
+	{"gemini", "gemini-3-flash", 0.5, 0, 3},
+	{"gemini", "gemini-3.1-flash-lite", 0.25, 0.025, 1.5},
+	{"gemini", "gemini-3.5-flash", 1.5, 0.15, 9},
+	{"gemini", "gemini-3.5-flash-lite", 0.3, 0.03, 2.5},
+	{"gemini", "gemini-3.6-flash", 1.5, 0.15, 7.5},
+
+	{"mistral", "mistral-small", 0.1, 0, 0.3},
+	{"mistral", "mistral-medium", 0.4, 0, 2},
+	{"mistral", "mistral-large", 2, 0, 6},
+	{"mistral", "codestral", 0.3, 0, 0.9},
+	{"mistral", "magistral-medium", 2, 0, 5},
+	{"mistral", "ministral-8b", 0.1, 0, 0.1},
+	{"mistral", "ministral-3b", 0.04, 0, 0.04},
+
+	{"deepseek", "deepseek-chat", 0.27, 0, 1.1},
+	{"deepseek", "deepseek-reasoner", 0.55, 0, 2.19},
+	{"deepseek", "deepseek-v4-flash", 0.14, 0.028, 0.28},
+	{"deepseek", "deepseek-v4-pro", 1.74, 0.145, 3.48},
+
+	{"xai", "grok-3", 3, 0.75, 15},
+	{"xai", "grok-3-mini", 0.3, 0.075, 0.5},
+	{"xai", "grok-4", 3, 0.75, 15},
+	{"xai", "grok-4-fast", 0.2, 0.05, 0.5},
+	{"xai", "grok-4.3", 1.25, 0.2, 2.5},
+	{"xai", "grok-4.5", 2, 0.3, 6},
+	{"xai", "grok-code-fast-1", 0.2, 0.02, 1.5},
+}
+
+// listPrice is the list's price of a model at a service. "gpt-5" is not "gpt-5.9", whose price
+// nobody knew when the list was made.
+func listPrice(service, modelID string) (Price, bool) {
+	id := strings.TrimPrefix(strings.ToLower(modelID), "models/")
+	var best listed
+	for _, l := range prices {
+		rest, ok := strings.CutPrefix(id, l.prefix)
+		if ok && l.service == service && (rest == "" || strings.HasPrefix(rest, "-")) && len(l.prefix) > len(best.prefix) {
+			best = l
+		}
+	}
+	cached := best.cached
+	if cached == 0 {
+		cached = best.input
+	}
+	return Price{Input: best.input, Cached: cached, Output: best.output, Source: priceList}, best.prefix != ""
+}
+
+// serviceOf is whose price list holds for a model: its vendor's, or that of the preset at whose
+// address it is; empty for any other server.
+func serviceOf(m config.Model) string {
+	name := m.KeyName()
+	if name == config.ProviderAnthropic || name == config.ProviderOpenAI {
+		return name
+	}
+	i := slices.IndexFunc(presets, func(p Preset) bool { return !p.Local && p.Host() == name })
+	if i < 0 {
+		return ""
+	}
+	return presets[i].ID
+}
+
+// Price is what a configured model costs: as configured, else as its server says, else by the
+// shipped list.
+func (c *Catalog) Price(m config.Model) (Price, bool) {
+	if m.PriceInput != 0 || m.PriceOutput != 0 {
+		p := Price{Input: m.PriceInput, Cached: m.PriceCached, Output: m.PriceOutput, Source: priceConfigured}
+		if p.Cached == 0 {
+			p.Cached = p.Input
+		}
+		return p, true
+	}
+	if !c.d.Config().Cost.Estimate {
+		return Price{}, false
+	}
+	service := serviceOf(m)
+	if card, ok := c.learned(m); ok && card.Priced && service != "" {
+		return Price{Input: card.PriceInput, Cached: card.PriceCached, Output: card.PriceOutput, Source: priceServer}, true
+	}
+	return listPrice(service, m.ModelID)
+}
+
+// Of is what a call cost.
+func (p Price) Of(u chat.Usage) float64 {
+	fresh := max(0, u.InputTokens-u.CachedInputTokens)
+	return (float64(fresh)*p.Input + float64(u.CachedInputTokens)*p.Cached + float64(u.OutputTokens)*p.Output) / 1e6
+}
+
+// Cost is what a call of a configured model cost, by its price; false where none is known.
+func (c *Catalog) Cost(model string, u chat.Usage) (float64, bool) {
+	m, ok := c.d.Config().Model(model, c.have)
+	if !ok {
+		return 0, false
+	}
+	p, ok := c.Price(m)
+	return p.Of(u), ok
+}
