@@ -61,6 +61,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			a.jobs.Start()
 			a.upkeep.Start()
 			a.warm()
+			a.resumeTools()
 			work = a.desk(hub)
 			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) })
 			a.serveHTTP()

@@ -25,6 +25,7 @@ type stream struct {
 	turn   chat.TurnID // whose; empty while it is about to begin
 	silent bool        // show the answer at its end only
 	whole  bool        // frames of every kind, those too that only tell what became durable
+	before bool        // what stands of an answer already was shown before
 }
 
 func (c *call) newStream() *stream {
@@ -91,6 +92,19 @@ func notify(ch chan struct{}) {
 	}
 }
 
+// continues says that what stands of the answer was shown before, and only the rest is to be.
+func (s *stream) continues(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = on
+}
+
+func (s *stream) showedBefore() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.before
+}
+
 func (s *stream) take() []chat.Frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +141,12 @@ func (p *printer) base(base chat.Blocks) {
 			p.block = i
 		}
 	}
-	p.write(base.RenderedText())
+	text := base.RenderedText()
+	if p.s.showedBefore() {
+		p.shown.add(text)
+		return
+	}
+	p.write(text)
 }
 
 func (p *printer) loop() {
