@@ -68,6 +68,7 @@ type app struct {
 
 // setup is what there is without a database.
 type setup struct {
+	flags    cli.OpenOptions
 	outbound *outbound
 	config   *config.Store
 	keys     models.Keyring
@@ -92,7 +93,7 @@ const manyJobs = 500
 func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	s := setup{
-		config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
+		flags: o, config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
 		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
 	}
 	s.outbound = &outbound{}

@@ -210,6 +210,7 @@ func TestMemoryIsChosenOnce(t *testing.T) {
 			w := remembering(t)
 			p := &w.settings.Policy
 			p.PreserveRecent, p.CompactAt, p.CompactTo = 2, 0.95, 0.9 // there is history to make smaller
+			w.window = shortWindow + 100
 			w.provider.script(calls...)
 			got := w.send("Tell me about both keys and the clock.")
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
