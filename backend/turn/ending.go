@@ -29,6 +29,7 @@ const (
 	verdictFailed                    // there is none
 	verdictRetry                     // nothing arrived and another try may help
 	verdictShrink                    // rejected for its size: assemble smaller
+	verdictTools                     // the model asks for tools, which may run
 )
 
 // ending is the judgement of one attempt.
@@ -51,6 +52,7 @@ type attempt struct {
 	earlier bool  // visible text stands from earlier steps or attempts
 	stopped bool  // recovery: the journal ends with a stopped entry
 	shrunk  int   // times the context was assembled smaller already
+	mode    llm.ToolsMode
 }
 
 // judge decides how an attempt ended (SPEC 4). Live streaming and recovery both
@@ -115,6 +117,10 @@ func judgeDone(a attempt) ending {
 	e := ending{
 		verdict: verdictFinal, outcome: chat.OutcomeCompleted, journal: journal.EndDone,
 		step: chat.StepOutcome{Status: r.Status, Reason: r.Reason},
+	}
+	if a.mode == llm.ToolsEnabled && r.Status == chat.StepPaused && len(usesIn(r.Blocks)) > 0 {
+		e.verdict = verdictTools
+		return e
 	}
 	switch {
 	case r.Refused:
@@ -181,6 +187,9 @@ func providerMessage(e *llm.Error) string {
 
 // hintFor says what to do about each kind of provider error.
 func hintFor(e *llm.Error) string {
+	if e.NoTools {
+		return "turn tools off for this session, or choose another model"
+	}
 	switch e.Code {
 	case chat.CodeAuth:
 		return "check the key: contextinfinity keys list, or Settings, Providers and keys"

@@ -14,7 +14,7 @@ import (
 // prompt at the top level (SRD 11.3), cache breakpoints at the end of the tools, of the
 // system prompt, of the stable prefix and of the steps so far, and provider_options over it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
 		return nil, err
 	}

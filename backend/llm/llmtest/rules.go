@@ -71,10 +71,11 @@ func toolNames(tools []any, name, schema func(map[string]any) any) error {
 type calls struct {
 	seen map[string]bool
 	open []string
+	ids  *regexp.Regexp // nil: any
 }
 
 func (c *calls) call(id, name string) error {
-	if !plainName.MatchString(id) || !plainName.MatchString(name) || c.seen[id] {
+	if id == "" || c.ids != nil && !c.ids.MatchString(id) || !plainName.MatchString(name) || c.seen[id] {
 		return fmt.Errorf("a call %q of %q", id, name)
 	}
 	if c.seen == nil {
@@ -102,7 +103,7 @@ func (c *calls) answered(before string) error {
 }
 
 func anthropicBreach(body map[string]any) error {
-	var c calls
+	c := calls{ids: plainName}
 	messages := array(body["messages"])
 	for i, m := range messages {
 		role := []string{"user", "assistant"}[i%2]
@@ -178,7 +179,7 @@ func anthropicContent(c *calls, role string, content []any, last bool) error {
 var ours = []string{"message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"}
 
 func openaiBreach(body map[string]any) error {
-	var c calls
+	c := calls{ids: plainName}
 	items := array(body["input"])
 	continued := body["previous_response_id"] != nil
 	kinds := map[string]string{}

@@ -12,7 +12,7 @@ import (
 // Encode implements llm.Provider: the body of POST /responses with the
 // parameters SRD 11.2 wants explicit, and provider_options over it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,9 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	if ep.Effort != "" {
 		body["reasoning"] = map[string]any{"effort": ep.Effort}
 	}
-	if !ep.Store && reasons(ep) {
-		// Without storage this is the only way to hand reasoning back.
+	if reasons(ep) && (!ep.Store || len(wire.Definitions(r)) > 0) {
+		// Without storage, and where a turn goes on after the server has forgotten what it
+		// stored, this is the only way to hand reasoning back.
 		body["include"] = []any{"reasoning.encrypted_content"}
 	}
 	body = wire.Merge(body, ep.Options)

@@ -6,6 +6,11 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
+  AddedModel,
+  CostView,
+  OfferView,
+  PlaceView,
+  PresetView,
   ActivityPanel,
   AddedModel,
   AttachPart,

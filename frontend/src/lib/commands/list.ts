@@ -7,7 +7,7 @@
 export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
-  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
+  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'serverItems' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
   | 'import' | 'export' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
@@ -83,6 +83,7 @@ export const entries: readonly Entry[] = [
   { id: 'tabActivity', title: 'Show activity: jobs, figures, recovery', group: 'Memory and context', words: 'inspector charts cost telemetry' },
   { id: 'model', title: 'Answer with another model from now on', group: 'Writing', slash: slash('model', 'NAME') },
   { id: 'decide', title: 'Decide about tool calls that wait', group: 'Writing', keys: 'Ctrl+Shift+A', words: 'approve allow deny permission queue mcp' },
+  { id: 'serverItems', title: 'Insert a prompt or attach a resource of a tool server', group: 'Writing', slash: slash('prompt'), words: 'mcp prompts resources' },
   { id: 'composer', title: 'Focus the message field', group: 'Writing', keys: 'Ctrl+L', words: 'write focus composer' },
   { id: 'send', title: 'Send', group: 'Writing', keys: 'Enter', local: true },
   { id: 'newline', title: 'Line break', group: 'Writing', keys: 'Shift+Enter', local: true },

@@ -19,7 +19,26 @@ const refused = (message: string, hint: string): BackendError => new BackendErro
 
 /** What needs a session that is kept. */
 const ofSession = new Set<CommandId>([
-  'renameSession', 'archiveSession', 'duplicateSession', 'eraseSession', 'sessionSettings', 'goTo', 'recall', 'switch', 'tree', 'fork', 'rollback', 'compare', 'renameBranch', 'model', 'print', 'pin', 'commit', 'summarize', 'context',
+  'renameSession',
+  'archiveSession',
+  'duplicateSession',
+  'eraseSession',
+  'sessionSettings',
+  'goTo',
+  'recall',
+  'switch',
+  'tree',
+  'fork',
+  'rollback',
+  'compare',
+  'renameBranch',
+  'model',
+  'pin',
+  'commit',
+  'summarize',
+  'context',
+  'serverItems',
+  'print',
 ]);
 /** And in it a turn. */
 const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback', 'print']);
@@ -77,6 +96,7 @@ export class CommandRunner {
       new: () => this.#parts.newSession(),
       temporary: () => this.#parts.newTemporary(),
       decide: () => (tools.waiting.length === 0 && servers.asked.length > 0 ? servers.answer() : tools.show()),
+      serverItems: () => servers.pick(),
       renameSession: (title) => (title === '' ? branches.ask({ kind: 'session', sessionId, title: conversation.session?.title ?? '' }) : sessions.rename(sessionId, title)),
       archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
       duplicateSession: () => this.#parts.duplicateSession(sessionId),
