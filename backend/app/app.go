@@ -51,6 +51,7 @@ type app struct {
 	branches  *branches.Service
 	imports   *importing.Service
 	tools     *tools.Registry
+	servers   *servers
 	fanout    *fanout
 	server    *handover.Server // nil: nobody else is served
 	http      *mcpserver.HTTP  // nil: there is no window that serves other programs
@@ -160,10 +161,11 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	})
 	a.branches = branches.New(a.store, a.jobs, o.Publish)
 	a.tools = a.newTools(o.Publish)
+	a.servers = a.newServers(o.Publish)
 	a.turns = turn.NewEngine(turn.Deps{
 		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
-		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
+		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.turnTools(),
 	})
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
@@ -294,14 +296,15 @@ func (a *app) close() error {
 		a.stopServing(ctx)
 		a.stopHTTP()
 		a.stopTasks(ctx)
-		err = errors.Join(a.turns.Close(ctx), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
+		err = errors.Join(a.turns.Close(ctx), a.stopServers(), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
 	return err
 }
 
-func (a *app) endBehind() error  { a.finish(); a.behind.Wait(); return nil }
-func (a *app) stopJobs() error   { a.upkeep.Stop(); a.jobs.Stop(); return nil }
-func (a *app) closeIndex() error { a.index.Close(); return nil }
+func (a *app) stopServers() error { a.servers.stop(); return nil }
+func (a *app) endBehind() error   { a.finish(); a.behind.Wait(); return nil }
+func (a *app) stopJobs() error    { a.upkeep.Stop(); a.jobs.Stop(); return nil }
+func (a *app) closeIndex() error  { a.index.Close(); return nil }
 
 // outbound takes secrets out of what leaves, by the rules in force.
 type outbound struct {
@@ -380,7 +383,7 @@ func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
 		Tools: a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Programs: a.programs(), ConfigFault: a.config.Err(),
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Programs: a.programs(), Servers: a.verbServers(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
 }

@@ -205,6 +205,8 @@ type Services struct {
 	Exports *exporting.Exporter
 	// Programs are other programs that use this memory.
 	Programs Programs
+	// Servers are the MCP servers whose tools models may call.
+	Servers Servers
 	// Stats is what `stats` prints, in order.
 	Stats func(context.Context) ([]Stat, error)
 	// AfterSend is how long background work may run after an answer was printed; nil: not at all.

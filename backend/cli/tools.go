@@ -174,7 +174,7 @@ func toolOrSource(p tools.Panel, name string) (d tools.Definition, whole bool, e
 type toolDetail struct {
 	toolRow
 	Description string          `json:"description"`
-	Schema      json.RawMessage `json:"schema"`
+	Schema      json.RawMessage `json:"arguments_schema"`
 	Annotations json.RawMessage `json:"annotations,omitempty"`
 	// Accepted is the definition that was accepted before this one.
 	Accepted *chat.ToolDefinition `json:"accepted_before,omitempty"`

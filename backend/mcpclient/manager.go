@@ -240,6 +240,11 @@ func (s *server) await(ctx context.Context, in *signIn) error {
 
 // SignIn shows the page on which a person signs in to a server, and returns when that is done.
 func (m *Manager) SignIn(ctx context.Context, name string) error {
+	return m.SignInWith(ctx, name, m.deps.Open)
+}
+
+// SignInWith is SignIn where the page is shown in another way.
+func (m *Manager) SignInWith(ctx context.Context, name string, open func(url string) error) error {
 	const op = "mcp.sign_in"
 	s, err := m.find(op, name)
 	if err != nil {
@@ -251,11 +256,11 @@ func (m *Manager) SignIn(ctx context.Context, name string) error {
 		return chat.Errorf(chat.CodeInvalid, op, "The server %s is a program on this machine: nobody signs in to it here.", name)
 	case !cfg.Enabled:
 		return chat.Errorf(chat.CodeInvalid, op, "The server %s is switched off; switch it on first.", name)
-	case m.deps.Open == nil:
+	case open == nil:
 		return chat.Errorf(chat.CodeUnavailable, op, "There is no browser to sign in with.")
 	}
 	s.stop()
-	in, err := newSignIn(cfg.OAuthPort, m.deps.Open)
+	in, err := newSignIn(cfg.OAuthPort, open)
 	if err != nil {
 		return chat.WrapError(chat.CodeUnavailable, op, err, err.Error())
 	}

@@ -398,6 +398,14 @@ func (s *server) Definitions() []chat.ToolDefinition {
 	return append([]chat.ToolDefinition{}, ss.offered().tools...)
 }
 
+// Problems are tools of its that cannot be offered.
+func (s *server) Problems() []tools.Problem {
+	if ss := s.current(); ss != nil {
+		return ss.offered().problems
+	}
+	return nil
+}
+
 // Call runs a tool. The server is started for it where it does not run.
 func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 	ss, err := s.ready(ctx)
@@ -442,7 +450,7 @@ type Status struct {
 	Tools        int
 	Prompts      bool // it offers some
 	Resources    bool
-	Problems     []Problem
+	Problems     []tools.Problem
 }
 
 // maxInstructions bounds what a server says of itself, in bytes.

@@ -42,11 +42,8 @@ type session struct {
 // offer is what a server offers as tools.
 type offer struct {
 	tools    []chat.ToolDefinition
-	problems []Problem
+	problems []tools.Problem
 }
-
-// Problem is something that a server offers and that cannot be used.
-type Problem struct{ Subject, Message string }
 
 // call is one that runs.
 type call struct {
@@ -206,7 +203,7 @@ const maxProblems = 50
 
 func (c *collector) problem(subject, format string, args ...any) {
 	if len(c.out.problems) < maxProblems {
-		c.out.problems = append(c.out.problems, Problem{cut(clean(subject), 100), c.s.redact(fmt.Sprintf(format, args...))})
+		c.out.problems = append(c.out.problems, tools.Problem{Source: c.s.name, Tool: cut(clean(subject), 100), Message: c.s.redact(fmt.Sprintf(format, args...))})
 	}
 }
 

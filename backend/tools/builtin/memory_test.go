@@ -209,18 +209,18 @@ func TestAViewOfOthers(t *testing.T) {
 	}
 	p.hit("S2", "T3", 1, "Which pan?")
 	m := &Memory{Store: p, Search: p}
-	v := View{Scope: chat.ScopeAll, May: func(s chat.Session) bool { return s.ID == "S2" }}
+	v := View{Scope: chat.ScopeAll, Only: []chat.SessionID{"S2"}}
 	found, err := m.SearchMemory(t.Context(), v, SearchArguments{Query: "pan"})
-	if err != nil || strings.Contains(found.Text, "not for them") || !strings.Contains(found.Text, "Which pan?") || len(found.Sessions) != 1 || found.Turns[0] != "T3" {
+	if err != nil || strings.Contains(found.Text, "not for them") || !strings.Contains(found.Text, "Which pan?") || len(found.Shown) != 1 || found.Shown[0].Session != "S2" || found.Shown[0].Turn != "T3" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if found, err := m.ListSessions(t.Context(), v, SessionArguments{}); err != nil || len(found.Sessions) != 1 || found.Sessions[0] != "S2" {
+	if found, err := m.ListSessions(t.Context(), v, SessionArguments{}); err != nil || len(found.Shown) != 1 || found.Shown[0].Session != "S2" {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := m.GetTurn(t.Context(), v, TurnArguments{TurnID: "T1"}); !IsRefused(err) {
 		t.Errorf("of a session it may not see: %v", err)
 	}
-	if found, err := m.GetTurn(t.Context(), v, TurnArguments{SessionID: "S2", Number: 1}); err != nil || len(found.Turns) != 1 {
+	if found, err := m.GetTurn(t.Context(), v, TurnArguments{SessionID: "S2", Number: 1}); err != nil || len(found.Shown) != 1 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

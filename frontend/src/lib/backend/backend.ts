@@ -313,6 +313,8 @@ export interface TransferService {
   /** Shows a file in the system's file manager. */
   /** Asks where to and saves a text there; an empty path: the dialog was closed. */
   saveText(name: string, text: string): Promise<string>;
+  /** The page that is printed: what an export as HTML would write. */
+  printable(request: ExportRequest): Promise<string>;
   reveal(path: string): Promise<void>;
   /** Attaches files by their paths to the draft of a branch. */
   attach(branchID: string, path: string): Promise<AttachResult>;
@@ -442,6 +444,8 @@ export interface Backend {
   dragFile(request: ExportRequest): DraggedFile;
   /** Replies to the program's question whether to close the window (WindowRequest "close"). */
   closeWindow(close: boolean): void;
+  /** Closes the window as its own button does: it goes to the tray where there is one, and asks where an answer would be cut short. */
+  leaveWindow(): void;
   /** Pieces of streams. Returns what ends the subscription. */
   onFrame(listener: (frame: Frame) => void): () => void;
   /** Everything else that became different. */

@@ -21,6 +21,7 @@ import { ErasingState, type EraseTarget } from './erasing.svelte';
 import { ExportState } from './exporting.svelte';
 import { FindState } from './find.svelte';
 import { GoToState } from './goto.svelte';
+import { HistoryState } from './history.svelte';
 import { ImportState } from './importing.svelte';
 import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
@@ -30,11 +31,13 @@ import { ModelsState } from './models.svelte';
 import { ModelSwitch } from './modelSwitch.svelte';
 import { PinSuggestionsState } from './pinSuggestions.svelte';
 import { PaletteState } from './palette.svelte';
+import { RecentSessions } from './recent.svelte';
 import { Refresh } from './refresh';
 import { SearchState } from './search.svelte';
 import { ServersState } from './servers.svelte';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
+import { SpeechState } from './speech.svelte';
 import { StartupState } from './startup.svelte';
 import { StorageState } from './storage.svelte';
 import { TemporaryConversation } from './temporary.svelte';
@@ -63,6 +66,8 @@ export class App {
   readonly documents: DocumentsState;
   readonly conversation: ConversationState;
   readonly composer: ComposerState;
+  readonly history: HistoryState;
+  readonly recent: RecentSessions;
   readonly turnActions: TurnActions;
   readonly inspector: InspectorState;
   readonly branches: BranchesState;
@@ -80,6 +85,7 @@ export class App {
   readonly tools: ToolsState;
   readonly servers: ServersState;
   readonly importing: ImportState;
+  readonly speech: SpeechState;
   readonly exporting: ExportState;
   readonly dragOut: DragOut;
   readonly closing: ClosingState;
@@ -108,7 +114,10 @@ export class App {
     this.draft = new DraftState(backend);
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
+    this.conversation.onLeave(() => this.speech.stop());
     this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
+    this.history = new HistoryState(this.conversation, this.draft);
+    this.recent = new RecentSessions(() => this.sessions.list.map((row) => row.id), (id) => this.openSession(id));
     this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts, this.undo);
     this.inspector = new InspectorState(this.layout);
     this.branches = new BranchesState(this);
@@ -128,6 +137,7 @@ export class App {
     this.tools = new ToolsState(backend, this.changes, this.conversation);
     this.servers = new ServersState(backend, this.changes);
     this.importing = new ImportState(backend, this.work);
+    this.speech = new SpeechState(this.toasts);
     this.exporting = new ExportState(backend, this.work);
     this.dragOut = new DragOut(backend, this.exporting);
     this.closing = new ClosingState(backend);
@@ -252,6 +262,7 @@ export class App {
     this.sessionSettings.close();
     this.modelSwitch.cancel();
     await this.conversation.open(sessionId, branchId);
+    this.recent.visited(sessionId);
     this.search.moved();
     this.#jobsRefresh.soon();
   }
@@ -316,6 +327,7 @@ export class App {
     this.#jobsRefresh.cancel();
     this.#modelsRefresh.cancel();
     this.#exportRefresh.cancel();
+    this.speech.close();
     this.work.stop();
     this.tools.stop();
     this.servers.stop();
@@ -337,6 +349,11 @@ export class App {
     if (row) await this.#openSession(row.id);
     else if (lastSession !== '') await this.#openSession(lastSession);
     else await this.#newSession();
+  }
+
+  /** Closes what lies over the conversation or beside it for a moment. Says whether there was anything. */
+  closeOver(): boolean {
+    return this.layout.closeDrawer() || this.branches.closeWide() || (this.layout.isDrawer('inspector') && this.layout.closeSearch()) || this.find.close();
   }
 
   /** Nothing lies over the conversation, so that its own line for notices is in sight. */
