@@ -27,6 +27,8 @@ import { JobsState } from './jobs.svelte';
 import { LayoutState } from './layout.svelte';
 import { MemoryState } from './memory.svelte';
 import { ModelsState } from './models.svelte';
+import { CostsState } from './costs.svelte';
+import { ModelPickerState } from './modelPicker.svelte';
 import { ModelSwitch } from './modelSwitch.svelte';
 import { PinSuggestionsState } from './pinSuggestions.svelte';
 import { PaletteState } from './palette.svelte';
@@ -72,6 +74,8 @@ export class App {
   readonly palette: PaletteState;
   readonly commands: CommandRunner;
   readonly modelSwitch: ModelSwitch;
+  readonly modelPicker: ModelPickerState;
+  readonly costs: CostsState;
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
   readonly temporary: TemporaryConversation;
@@ -115,6 +119,8 @@ export class App {
     this.embedders = new EmbeddersState(this);
     this.search = new SearchState(this);
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
+    this.modelPicker = new ModelPickerState(this, storage);
+    this.costs = new CostsState(backend, this.conversation);
     this.palette = new PaletteState(storage);
     this.commands = new CommandRunner(this);
     this.composer.takeCommands(this.commands);
@@ -136,6 +142,7 @@ export class App {
     this.#exportRefresh = new Refresh(() => this.#quietly(() => this.exporting.loadDefault()));
     this.#offs = [
       this.changes.on(['jobs', 'head'], () => this.#jobsRefresh.soon()),
+      this.changes.on(['turn', 'settings'], () => this.costs.changed()),
       this.changes.on(['turn', 'sessions'], () => {
         if (this.recoveryNews) this.#jobsRefresh.soon(); // it may have been decided, or deleted
       }),
@@ -248,7 +255,9 @@ export class App {
     this.composer.cancelEdit();
     this.sessionSettings.close();
     this.modelSwitch.cancel();
+    this.modelPicker.close();
     await this.conversation.open(sessionId, branchId);
+    this.costs.changed();
     this.search.moved();
     this.#jobsRefresh.soon();
   }
@@ -313,6 +322,7 @@ export class App {
     this.#jobsRefresh.cancel();
     this.#modelsRefresh.cancel();
     this.#exportRefresh.cancel();
+    this.costs.stop();
     this.work.stop();
     this.tools.stop();
     this.dropping.stop();

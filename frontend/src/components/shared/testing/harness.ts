@@ -19,6 +19,8 @@ afterEach(() => {
   for (const app of running) app.stop();
   running.clear();
   localStorage.clear();
+  // As for someone who has opened the inspector: it is closed at first.
+  localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
 });
 
 export interface Mounted {
