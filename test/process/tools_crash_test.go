@@ -114,7 +114,7 @@ func diesInABatch(t *testing.T, fault string) {
 	h, file := toolHome(t)
 	h.With("CONTEXTINFINITY_FAULT="+fault).Run("send", "--new", "Count for me").Exits(137)
 	session := h.LastSession()
-	for range 4 { // what recovery needs, as a person would do it
+	for range 5 { // what recovery needs, as a person would do it
 		h.OK("reconcile")
 		h.OK("reconcile")
 		var waiting struct {
@@ -127,10 +127,7 @@ func diesInABatch(t *testing.T, fault string) {
 		turn := h.Only(session)
 		switch {
 		case turn.Phase.Finalized():
-		case len(waiting.Calls) > 0:
-			if waiting.Calls[0].State != string(chat.CallUnknown) {
-				t.Fatalf("a call that is allowed waits: %+v", waiting)
-			}
+		case len(waiting.Calls) > 0 && waiting.Calls[0].State == string(chat.CallUnknown):
 			h.Run("tools", "resolve", waiting.Calls[0].ID, "tell")
 			continue
 		default:
