@@ -175,7 +175,7 @@ func (r RecoveryReport) Summary() string {
 
 // Undecided reports a finding that waits for the user.
 func (i RecoveryItem) Undecided() bool {
-	return i.Kind == RecoveredIncomplete || i.Kind == RecoveredUnsent || i.Kind == RecoveredTools
+	return i.Kind == RecoveredIncomplete || i.Kind == RecoveredUnsent || i.Kind == RecoveredTools || i.Kind == RecoveredProposed
 }
 
 // Settled is what is said of a report of which nothing is left.
@@ -199,14 +199,14 @@ func (r RecoveryReport) AsOfNow(turn func(TurnID) (Turn, error)) RecoveryReport 
 
 // decided reports that a finding no longer waits, by the turn as it is now.
 func (i RecoveryItem) decided(t Turn) bool {
-	if i.Kind == RecoveredTools {
+	if i.Kind == RecoveredTools || i.Kind == RecoveredProposed {
 		return t.Phase.Finalized() || t.Phase == PhaseFailed
 	}
 	return !t.Incomplete() && !t.Unsent()
 }
 
 // standing are findings that are found again until somebody acts on them.
-var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
+var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredProposed, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
 
 // Routine reports a finding that is no sign of a run which ended badly.
 func (i RecoveryItem) Routine() bool {

@@ -169,6 +169,7 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	waiting, err := s.waitingOf(ctx, t.ID)
 	if len(waiting) > 0 {
 		failure = waits(waiting)
+		t, err = s.Store.Turn(ctx, t.ID) // a run that pauses returns it as it began
 	}
 	if failure == nil {
 		failure = err

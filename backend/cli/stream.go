@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"hash"
 	"slices"
+	"strings"
 	"sync"
 
 	"contextinfinity/backend/chat"
@@ -124,6 +125,7 @@ type printer struct {
 	block   int // the one being written, -1 before the first
 	shown   printedText
 	jumbled bool // a frame of an earlier block came late
+	ended   bool // what stands before ended a line already
 }
 
 // startPrinter shows base, what stands already of a turn's answer, then its frames.
@@ -144,6 +146,7 @@ func (p *printer) base(base chat.Blocks) {
 	text := base.RenderedText()
 	if p.s.showedBefore() {
 		p.shown.add(text)
+		p.ended = text != ""
 		return
 	}
 	p.write(text)
@@ -180,6 +183,9 @@ func (p *printer) frames() {
 
 func (p *printer) write(text string) {
 	p.shown.add(text)
+	if p.ended && text != "" {
+		text, p.ended = strings.TrimPrefix(text, "\n"), false
+	}
 	p.o.text(text)
 }
 

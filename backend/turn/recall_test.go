@@ -75,7 +75,7 @@ func (m *fakeMemory) questions() []retrieval.Query {
 }
 
 // shortWindow holds less than the conversation of remembering.
-const shortWindow = 3100
+const shortWindow = 3150
 
 // remembering is a world whose conversation is long enough that its beginning is not
 // in the prompt any more, and whose memory finds the words of the first two turns.

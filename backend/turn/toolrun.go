@@ -71,7 +71,7 @@ func (r *run) calls(ctx context.Context) state {
 	next := nextCalls(*b, r.e.settings().AllowParallel)
 	if len(next) == 0 { // a person decides; the turn stays as it is and nobody runs it
 		r.waits = true
-		return nil
+		return r.leaveAsItIs
 	}
 	if err := r.execute(ctx, *b, next); err != nil {
 		return r.callsFailed(ctx, err)
@@ -126,6 +126,14 @@ func (r *run) endWithCalls(ctx context.Context) state {
 func (r *run) leaveCalls(cause error) state {
 	if errors.Is(cause, errStopped) {
 		return r.stopCalls
+	}
+	return r.leaveAsItIs
+}
+
+// leaveAsItIs ends the run, and not its turn.
+func (r *run) leaveAsItIs(ctx context.Context) state {
+	if t, err := r.e.store.Turn(context.WithoutCancel(ctx), r.turn.ID); err == nil {
+		r.turn = t
 	}
 	return nil
 }

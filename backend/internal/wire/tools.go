@@ -180,19 +180,17 @@ const (
 
 const shortID = 9
 
-// keeps reports that a call can be sent under its own id. While its turn runs it keeps one
-// that its provider gave it, whatever it is: some models (Kimi's) read their ids.
+// keeps reports that a call can be sent under its own id. Among many servers one keeps, while
+// its turn runs, whatever its server gave it: some models (Kimi's) read their ids.
 func (r IDRule) keeps(use chat.ToolUse, cycle bool) bool {
-	switch id := use.ToolUseID; {
-	case id == "":
-		return false
-	case use.Provider != "": // it is the provider's own, and its turn runs
-		return true
-	case r == ShortIDs && !cycle:
-		return len(id) == shortID && !strings.ContainsAny(id, "-_") && acceptable(id)
-	default:
+	id := use.ToolUseID
+	if r == PlainIDs {
 		return acceptable(id)
 	}
+	if cycle {
+		return acceptable(id) || id != "" && use.Provider != "" // it is the protocol's own
+	}
+	return len(id) == shortID && !strings.ContainsAny(id, "-_") && acceptable(id)
 }
 
 // made is the nth id that stands for another.

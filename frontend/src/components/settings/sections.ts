@@ -31,6 +31,7 @@ const leads: Record<string, string> = {
   Streaming: 'How an answer is kept while it arrives. Solid bars are on disk, striped ones are shown but not yet safe from a power cut.',
   Librarian: 'The background work that adds finished turns to the state summary. A session never waits for it.',
   Tools: 'What happens when a model asks to call a tool, and what you have allowed.',
+  'Other programs': 'Your memory in Claude Desktop, Cursor, Zed and other programs, over the Model Context Protocol (MCP): what each may see, and what it read.',
   'Memory and search': 'How earlier passages are found and sent to the model with a message they matter for.',
   'Privacy and redaction': 'What is taken out of a prompt before it leaves this machine.',
   Export: 'Sessions leave as files: to read, to keep, or to import elsewhere.',
@@ -40,6 +41,9 @@ const leads: Record<string, string> = {
 /** The page of the settings of tools, which goes on with the tools themselves; after it the servers they come from. */
 export const toolsSection = 'group:Tools';
 const servers: Section = { id: 'servers', title: 'Tool servers', lead: 'Programs and addresses that offer tools to models by the Model Context Protocol (MCP).' };
+
+/** The page of other programs that use this memory. */
+export const programsSection = 'group:Other programs';
 
 /** The page of the memory settings, which begins with the embedder. */
 export const memorySection = 'group:Memory and search';
