@@ -129,6 +129,16 @@ describe('bringing servers in', () => {
     expect(await screen.findByRole('alert')).toHaveTextContent('This is no JSON');
   });
 
+  it('reads a file that cannot be read once, and takes another', async () => {
+    const { app, backend } = await startedApp();
+    app.servers.import('/tmp/broken.mcpb');
+    mountIn(app, ServerImportDialog, {});
+    expect(await screen.findByRole('alert')).toHaveTextContent('The file cannot be read');
+    expect(called(backend, 'importFile')).toEqual([['/tmp/broken.mcpb']]);
+    app.servers.import('/tmp/other.json');
+    await waitFor(() => expect(called(backend, 'importFile')).toEqual([['/tmp/broken.mcpb'], ['/tmp/other.json']]));
+  });
+
   it('asks what a bundle needs, and does not add it without', async () => {
     const { app, backend } = await startedApp();
     backend.mcp.imports = {
