@@ -6,11 +6,6 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  AddedModel,
-  CostView,
-  OfferView,
-  PlaceView,
-  PresetView,
   ActivityPanel,
   AddedModel,
   AttachPart,
