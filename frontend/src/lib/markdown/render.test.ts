@@ -85,6 +85,12 @@ describe('Markdown of a model', () => {
     expect(code('```xml\n<?xml version="1.0"?>\n<svg/>\n```').querySelector('[data-act="preview"]')).not.toBeNull();
   });
 
+  it('gives each entry of a list a direction of its own', () => {
+    const root = page('- one\n  - שתיים\n\n> - `<li>` three');
+    expect([...root.querySelectorAll('li')].map((entry) => entry.getAttribute('dir'))).toEqual(['auto', 'auto', 'auto']);
+    expect(root.querySelector('code')?.textContent).toBe('<li>');
+  });
+
   it('turns code and formulas in no direction but their own', () => {
     const root = page('`npm i` הפעל\n\n$x$ הוא');
     expect([...root.querySelectorAll('code, .math')].map((element) => element.getAttribute('dir'))).toEqual(['ltr', 'ltr']);
