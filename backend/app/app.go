@@ -165,7 +165,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.turns = turn.NewEngine(turn.Deps{
 		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
-		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.turnTools(),
+		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
 	})
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,

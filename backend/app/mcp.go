@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"path/filepath"
 	"time"
 
@@ -48,6 +47,7 @@ func (a *app) newServers(publish turn.Publisher) *servers {
 	if sources := s.manager.Sources(); len(sources) > 0 {
 		a.tools.SetServers(sources)
 	}
+	a.tools.OnNeed(s.manager.Ensure) // a turn waits for those that are starting, a little
 	s.leave = a.config.Subscribe(func(*config.Config) { s.manager.Reload() })
 	return s
 }
@@ -75,21 +75,6 @@ func (a *app) warmServers() {
 
 // toolsEnabled is tools.mode with which calls are run.
 const toolsEnabled = "enabled"
-
-// serverTools is the registry, which offers what servers have as soon as they are ready: a turn
-// waits for those that are starting, a little.
-type serverTools struct {
-	turn.Tools
-	manager *mcpclient.Manager
-}
-
-func (o serverTools) Offer(ctx context.Context, session chat.SessionID) ([]chat.ToolDefinition, error) {
-	o.manager.Ensure(ctx)
-	return o.Tools.Offer(ctx, session)
-}
-
-// turnTools are the tools as turns use them.
-func (a *app) turnTools() turn.Tools { return serverTools{a.tools, a.servers.manager} }
 
 // serverPorts are what the window's service works with.
 func (a *app) serverPorts() api.ServerPorts {

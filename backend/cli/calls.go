@@ -237,7 +237,7 @@ waits any more the answer continues and is printed.`,
 func (c *call) callResolveCommand() *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{
-		Use: "resolve CALL enter|rerun|tell [TEXT|-]", Short: "Say what becomes of a tool call whose outcome is unknown", Args: between(2, 3),
+		Use: "resolve CALL enter|rerun|tell [TEXT|-]", Short: "Resolve a tool call whose outcome is unknown", Args: between(2, 3),
 		Long: `A call with effects that was cut off is never run again by itself. Look what it did, then enter TEXT as its
 result, rerun it, or tell the model that its outcome is unknown. To give up, discard the turn.`,
 		ValidArgsFunction: cobra.NoFileCompletions,

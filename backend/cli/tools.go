@@ -334,7 +334,7 @@ func (r permitReply) print(o *output) {
 }
 
 func (c *call) toolForgetCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "forget NAME", Short: "Take back what was allowed or denied; later calls ask again", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "forget NAME", Short: "Forget what was allowed or denied; later calls ask again", Args: exactly("NAME")}
 	session := cmd.Flags().String("session", "", "what was decided for this session alone")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
@@ -390,7 +390,7 @@ type permissionsReply struct {
 }
 
 func (c *call) toolPermissionsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "permissions", Short: "List what was allowed and denied for good, or in a session", Args: exactly()}
+	cmd := &cobra.Command{Use: "permissions", Short: "List what was allowed and denied for later calls", Args: exactly()}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		none := permissionsReply{Permissions: []permissionRow{}, Allow: []string{}}
 		return c.readingAny(ctx, reply{doc: none, text: none.print}, func(s *Services) (reply, error) {

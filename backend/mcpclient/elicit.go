@@ -70,7 +70,8 @@ const (
 	Cancel  = "cancel"
 )
 
-// Answer is a person's. Values are by the name of a field; none is the field left out.
+// Answer is a person's. Values are by the name of a field. A field that is not named has its
+// default; one with no values is left out.
 type Answer struct {
 	Action string
 	Values map[string][]string
@@ -242,6 +243,9 @@ func (q Question) contentOf(a Answer) (map[string]any, error) {
 	out := map[string]any{}
 	for _, f := range q.Fields {
 		values, ok := a.Values[f.Name]
+		if !ok && len(f.Default) > 0 {
+			values, ok = f.Default, true
+		}
 		if !ok || len(values) == 0 && f.Type != FieldChoices {
 			if f.Required {
 				return nil, chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s is needed.", f.label())

@@ -92,8 +92,13 @@ func (e *Engine) meter(modelID string) *llm.Meter {
 }
 
 func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, error) {
+	r, err := e.stepResult(ctx, s)
+	return r.Blocks, err
+}
+
+func (e *Engine) stepResult(ctx context.Context, s chat.Step) (llm.Result, error) {
 	r, err := e.replay(s.Provider, modeOf(s), 0, nil, func(yield func(chat.RawEvent) error) error { return e.store.StepEvents(ctx, s.ID, yield) })
-	return r.result.Blocks, err
+	return r.result, err
 }
 
 // Answer is what there is of a turn's answer: the final message, or what an

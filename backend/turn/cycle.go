@@ -12,6 +12,8 @@ type brought struct {
 	cycle   []chat.Message // for each step whose calls have their results: the answer, then the results
 	partial chat.Blocks    // what came after the last of them, which a continuation goes on from
 	calls   bool           // tools were called
+	// response is the id that the provider gave the last answer of cycle.
+	response string
 }
 
 // broughtBefore reads what the steps with a lower index brought. Of each index the attempt
@@ -25,42 +27,46 @@ func (e *Engine) broughtBefore(ctx context.Context, steps []chat.Step, index int
 	if err != nil {
 		return out, err
 	}
-	best, chosen := map[int]chat.Blocks{}, map[int]*chat.ToolBatch{}
+	best, chosen, ids := map[int]chat.Blocks{}, map[int]*chat.ToolBatch{}, map[int]string{}
 	for _, s := range steps { // ordered by index, attempt
 		b := batches[s.ID]
 		if s.Index >= index || s.Outcome.Status == chat.StepRunning || chosen[s.Index] != nil && chosen[s.Index].State != chat.BatchAbandoned {
 			continue
 		}
-		blocks, err := e.stepBlocks(ctx, s)
+		r, err := e.stepResult(ctx, s)
 		if err != nil {
 			return out, err
 		}
-		if b != nil || hasText(blocks) || best[s.Index] == nil {
-			best[s.Index], chosen[s.Index] = blocks, b
+		if b != nil || hasText(r.Blocks) || best[s.Index] == nil {
+			best[s.Index], chosen[s.Index], ids[s.Index] = r.Blocks, b, r.ResponseID
 		}
 	}
 	for i := 0; i < index; i++ {
-		out.add(best[i], chosen[i])
+		if out.add(best[i], chosen[i]) {
+			out.response = ids[i]
+		}
 	}
 	return out, nil
 }
 
-// add is the next step, with the batch of its calls if it has one.
-func (b *brought) add(blocks chat.Blocks, batch *chat.ToolBatch) {
+// add is the next step, with the batch of its calls if it has one. It reports that the
+// calls have their results.
+func (b *brought) add(blocks chat.Blocks, batch *chat.ToolBatch) bool {
 	b.base = join(b.base, blocks)
 	b.partial = join(b.partial, blocks)
 	if batch == nil {
-		return
+		return false
 	}
 	b.calls = true
 	results := batch.Results()
 	b.base = append(b.base, results...)
 	if batch.State == chat.BatchAbandoned || !batch.Finished() {
 		b.partial = append(b.partial, results...)
-		return
+		return false
 	}
 	b.cycle = append(b.cycle, chat.Message{Role: chat.RoleAssistant, Blocks: b.partial}, chat.Message{Role: chat.RoleUser, Blocks: results})
 	b.partial = nil
+	return true
 }
 
 // stands reports something that a person would miss: text, or calls of tools.

@@ -29,6 +29,7 @@ const (
 	verdictFailed                    // there is none
 	verdictRetry                     // nothing arrived and another try may help
 	verdictShrink                    // rejected for its size: assemble smaller
+	verdictWhole                     // the provider has forgotten what the request rests on: send all of it
 	verdictTools                     // the model asks for tools, which may run
 )
 
@@ -53,6 +54,7 @@ type attempt struct {
 	stopped bool  // recovery: the journal ends with a stopped entry
 	shrunk  int   // times the context was assembled smaller already
 	mode    llm.ToolsMode
+	rests   bool // the request rests on what the provider holds
 }
 
 // judge decides how an attempt ended (SPEC 4). Live streaming and recovery both
@@ -102,6 +104,8 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 		e.verdict = verdictIncomplete
 	case a.events == 0 && tooLarge(cause) && a.shrunk < maxShrinks:
 		e.verdict = verdictShrink
+	case a.rests && forgot(cause):
+		e.verdict = verdictWhole
 	case a.events == 0 && retry && a.number < MaxAttempts && wait <= MaxRetryAfter:
 		e.verdict, e.retryAfter = verdictRetry, wait
 	case a.earlier:

@@ -31,7 +31,8 @@ type run struct {
 	first    func(*run, context.Context) state
 	cancel   context.CancelCauseFunc
 	done     chan struct{}
-	waits    bool // it ended because calls wait for a person
+	proposed chat.ToolBatchID // by this run, the last
+	waits    bool             // it ended because calls wait for a person
 
 	brought                 // by earlier steps
 	earlier bool            // text or calls stand from earlier steps or attempts
@@ -39,6 +40,9 @@ type run struct {
 	memory  memorySelection // the same for every attempt
 	context prompt.PreparedContext
 	body    json.RawMessage
+
+	continues *llm.Continuation // what the provider stands in for
+	forgotten bool              // it does not any more
 
 	number  int           // attempts of this run
 	shrunk  int           // how often the context was made smaller for the provider
@@ -89,7 +93,12 @@ func (r *run) prepare(ctx context.Context) state {
 	}
 	r.metrics.AssembleMs = time.Since(begun).Milliseconds()
 	r.metrics.EstimateTokens = r.context.Tokens()
-	manifest, err := chat.MarshalJSON(r.context.Manifest())
+	if r.continues, err = r.continuation(ctx); err != nil {
+		return r.failWith(ctx, err)
+	}
+	seen := r.context.Manifest()
+	r.noteContinuity(&seen)
+	manifest, err := chat.MarshalJSON(seen)
 	if err == nil {
 		packed := retrieved(r.context.Manifest())
 		r.memory.measure(&r.metrics, packed)
@@ -119,7 +128,9 @@ func (r *run) assembly() assembly {
 }
 
 func (r *run) request() llm.Request {
-	return llm.Request{Endpoint: r.model.Endpoint, Context: r.context}
+	q := llm.Request{Endpoint: r.model.Endpoint, Context: r.context, Continues: r.continues}
+	q.Endpoint.Store = q.Endpoint.Store && !r.forgotten || r.mayContinue()
+	return q
 }
 
 // loadEarlier finds what steps and attempts before this run brought.
@@ -251,7 +262,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 func (r *run) settle(ctx context.Context) state {
 	r.end = judge(attempt{
 		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
-		shrunk: r.shrunk, mode: r.model.Endpoint.ToolsMode,
+		shrunk: r.shrunk, mode: r.model.Endpoint.ToolsMode, rests: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
 	})
 	r.closeJournal()
 	if err := faults.Point("turn.journal_sealed"); err != nil {
@@ -268,6 +279,8 @@ func (r *run) settle(ctx context.Context) state {
 		return r.shrink
 	case verdictTools:
 		return r.propose
+	case verdictWhole:
+		return r.sendWhole
 	}
 	return r.fail
 }

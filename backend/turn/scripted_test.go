@@ -54,7 +54,14 @@ func event(e wireEvent) string {
 func (p *scripted) Name() string { return "scripted" }
 
 func (p *scripted) Encode(r llm.Request) (json.RawMessage, error) {
-	return chat.MarshalJSON(map[string]any{"system": r.Context.System(), "messages": r.Context.Messages(), "tools": names(r.Context.Tools())})
+	body := map[string]any{"system": r.Context.System(), "messages": r.Context.Messages(), "tools": names(r.Context.Tools())}
+	if r.Endpoint.Store {
+		body["store"] = true
+	}
+	if r.Continues != nil {
+		body["messages"], body["continues"] = r.Context.Messages()[r.Continues.Messages:], r.Continues.ResponseID
+	}
+	return chat.MarshalJSON(body)
 }
 
 func names(defs []chat.ToolDefinition) []string {

@@ -576,3 +576,39 @@ func TestModeOfASession(t *testing.T) {
 	}
 	w.clean()
 }
+
+// What a tool returned is found later, and erased with its turn.
+func TestResultsBecomeMemory(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("read")
+	w.tools.do = func(context.Context, tools.Call) (tools.Output, error) {
+		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The xylophone stands in the harbour."}}}, nil
+	}
+	w.answers([]string{text("I look."), asks("a", "box__read", `{"where":"xylophone"}`)}, []string{text("It is there.")})
+	got := w.send("Where is it?")
+	if _, err := w.jobs.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	chunks, _, err := w.store.Chunks(t.Context(), chat.ChunkQuery{Within: chat.Within{Session: w.session.ID}, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := slices.ContainsFunc(chunks, func(c chat.ChunkText) bool {
+		return c.Type == chat.ChunkToolResult && c.Text == "The xylophone stands in the harbour." && c.SourceTurn == got.ID
+	})
+	units, err := w.store.SearchUnits(t.Context(), []string{"xylophone"}, chat.Within{Session: w.session.ID}, 10)
+	if err != nil || !found || len(units) == 0 {
+		t.Fatalf("chunks %+v, units %+v, %v", chunks, units, err)
+	}
+	w.clean()
+	if _, err := w.store.Erase(t.Context(), chat.EraseTurn, string(got.ID)); err != nil {
+		t.Fatal(err)
+	}
+	if units, err = w.store.SearchUnits(t.Context(), []string{"xylophone"}, chat.Within{Session: w.session.ID}, 10); err != nil || len(units) > 0 {
+		t.Errorf("it is found still: %+v %v", units, err)
+	}
+	if b := w.batch(got.ID); strings.Contains(string(b.Calls[0].Arguments), "xylophone") || strings.Contains(b.Calls[0].Result.Content.RenderedText(), "xylophone") {
+		t.Errorf("the journal says it still: %+v", b)
+	}
+	w.clean()
+}

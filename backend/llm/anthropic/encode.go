@@ -49,7 +49,7 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 }
 
 func encodeDefinition(d chat.ToolDefinition) map[string]any {
-	return map[string]any{"name": d.Name, "description": d.Description, "input_schema": wire.Schema(d.Schema)}
+	return map[string]any{"name": d.Name, "description": d.Description, "input_schema": wire.PlainKeys(wire.Schema(d.Schema))}
 }
 
 // declareTools defines the tools of calls that the conversation holds where the request
@@ -245,7 +245,7 @@ func encodeBlock(b chat.Block) any {
 		}
 	case chat.ToolUse:
 		call := wire.WithExtra(b)
-		call["type"], call["id"], call["name"], call["input"] = "tool_use", b.ToolUseID, b.Name, wire.Arguments(b.Input)
+		call["type"], call["id"], call["name"], call["input"] = "tool_use", b.ToolUseID, b.Name, wire.PlainArguments(wire.Arguments(b.Input))
 		return call
 	case chat.ToolResult:
 		return encodeResult(b)

@@ -22,6 +22,8 @@ func Breach(provider string, body []byte) error {
 	return check(parsed)
 }
 
+var plainKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+
 var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
@@ -123,6 +125,13 @@ func anthropicBreach(body map[string]any) error {
 	}
 	if body["tool_choice"] != nil && len(array(body["tools"])) == 0 {
 		return fmt.Errorf("a choice of no tools")
+	}
+	for _, tool := range array(body["tools"]) {
+		for key := range object(object(object(tool)["input_schema"])["properties"]) {
+			if !plainKey.MatchString(key) {
+				return fmt.Errorf("a property is named %q", key)
+			}
+		}
 	}
 	return toolNames(array(body["tools"]), func(t map[string]any) any { return t["name"] }, func(t map[string]any) any { return t["input_schema"] })
 }

@@ -212,7 +212,7 @@ func textPart(role chat.Role, text string) map[string]any {
 // are put into one.
 func (in *input) call(b chat.ToolUse) map[string]any {
 	item := wire.WithExtra(b)
-	if !in.store { // the server knows no ids then
+	if !in.store || !knownID(item["id"]) {
 		delete(item, "id")
 	}
 	item["call_id"], item["name"] = b.ToolUseID, b.Name
@@ -222,6 +222,13 @@ func (in *input) call(b chat.ToolUse) map[string]any {
 	}
 	item["type"], item["arguments"] = "function_call", string(wire.Arguments(b.Input))
 	return item
+}
+
+// knownID reports an id of a call as OpenAI gives it: those of gateways are refused.
+func knownID(id any) bool {
+	raw, _ := id.(json.RawMessage)
+	text := wire.Unquote(raw)
+	return strings.HasPrefix(text, "fc") || strings.HasPrefix(text, "ct")
 }
 
 // outputType matches a result to the kind of its call.

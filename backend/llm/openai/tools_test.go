@@ -96,6 +96,18 @@ func TestIDsGoBackOnlyWhereTheyAreKnown(t *testing.T) {
 	}
 }
 
+// The ids that gateways make up for each event are refused, and not sent.
+func TestMadeUpIDsDoNotGoBack(t *testing.T) {
+	odd := called("call_1", "get_weather", `{}`)
+	odd.Provider, odd.Extra = Name, json.RawMessage(`{"id":"Xi0028z==","namespace":"n"}`)
+	body := encode(t, llm.Request{Endpoint: llm.Endpoint{Store: true}}, llmtest.Context{Cycle: 2, Messages: []chat.Message{
+		chat.UserText("Weather?"), {Role: chat.RoleAssistant, Blocks: chat.Blocks{odd}}, result("call_1", "rain"),
+	}})
+	if strings.Contains(body, `"id"`) || !strings.Contains(body, `"namespace":"n"`) {
+		t.Errorf("sent %s", body)
+	}
+}
+
 // A function that is offered never becomes a custom tool, whatever its arguments look like.
 func TestGarbledArgumentsStayAFunctionCall(t *testing.T) {
 	body := encode(t, llm.Request{}, llmtest.Context{Cycle: 2, Messages: []chat.Message{
