@@ -103,7 +103,8 @@ func (ss *session) clientOptions() *mcp.ClientOptions {
 	o := &mcp.ClientOptions{
 		Capabilities:           &mcp.ClientCapabilities{},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { ss.changed() },
-		LoggingMessageHandler:  func(_ context.Context, r *mcp.LoggingMessageRequest) { ss.logged(r.Params) },
+		//lint:ignore SA1019 servers of the revisions before still send it, and nothing else tells what they do
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) { ss.logged(r.Params) },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			ss.progressed(r.Params)
 		},
@@ -327,6 +328,7 @@ func (ss *session) offered() offer {
 	return ss.offer
 }
 
+//lint:ignore SA1019 see clientOptions
 func (ss *session) logged(p *mcp.LoggingMessageParams) {
 	if p == nil {
 		return
