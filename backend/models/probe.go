@@ -46,9 +46,11 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	if provider == config.ProviderRecall {
 		return TestResult{OK: true, Message: "Built in: recall needs no key and no network.", Provider: provider}
 	}
-	if _, adapter := c.providers[provider]; !adapter && baseURL == "" {
-		if place, ok := c.placeOf(provider); ok {
-			return c.Test(ctx, place.Provider, c.keyOr(key, place), place.BaseURL)
+	if _, adapter := c.providers[provider]; !adapter {
+		if place, ok := c.placeOf(provider); ok && (baseURL == "" || baseURL == place.BaseURL) {
+			r := c.Test(ctx, place.Provider, c.keyOr(key, place), place.BaseURL)
+			r.Provider = place.KeyName() // what the key is kept under
+			return r
 		}
 	}
 	lister, ok := c.providers[provider].(llm.ModelLister)

@@ -201,17 +201,9 @@ func (e *Engine) goOn(ctx context.Context, id chat.TurnID) error {
 	if err != nil || !waits {
 		return err // a run that is about to end looks again
 	}
-	b, n, err := e.openBatch(ctx, id)
+	b, err := e.decidedBatch(ctx, t)
 	if err != nil {
 		return err
-	}
-	if b != nil {
-		if _, err := e.decideByPolicy(ctx, *b, n); err != nil {
-			return err
-		}
-		if b, _, err = e.openBatch(ctx, id); err != nil {
-			return err
-		}
 	}
 	e.changed(chat.ChangeTurn, string(id), t.SessionID)
 	if b != nil && !b.Finished() && len(nextCalls(*b, false)) == 0 {
@@ -222,6 +214,25 @@ func (e *Engine) goOn(ctx context.Context, id chat.TurnID) error {
 		return nil
 	}
 	return err
+}
+
+// decidedBatch is the open batch of a turn that nobody runs, after policy has decided what it
+// can; nil for none. Servers have had a little time to start.
+func (e *Engine) decidedBatch(ctx context.Context, t chat.Turn) (*chat.ToolBatch, error) {
+	b, n, err := e.openBatch(ctx, t.ID)
+	if err != nil || b == nil || b.Finished() {
+		return b, err
+	}
+	if e.tools != nil {
+		if _, err := e.tools.Offer(ctx, t.SessionID); err != nil {
+			return b, err
+		}
+	}
+	changed, err := e.decideByPolicy(ctx, *b, n, false)
+	if err == nil && changed {
+		b, _, err = e.openBatch(ctx, t.ID)
+	}
+	return b, err
 }
 
 // resumeCalls runs a turn again from between two steps.

@@ -22,9 +22,11 @@ func (r *run) propose(context.Context) state {
 	end := *r.stepEnd()
 	calls := proposals(res.Blocks, r.context.Tools())
 	write := func(ctx context.Context) (chat.Turn, error) {
-		if _, err := r.e.store.ProposeCalls(ctx, r.turn.ID, end, calls); err != nil {
+		b, err := r.e.store.ProposeCalls(ctx, r.turn.ID, end, calls)
+		if err != nil {
 			return r.turn, err
 		}
+		r.proposed = b.ID
 		return r.e.store.Turn(ctx, r.turn.ID)
 	}
 	r.learn(res.Usage)
@@ -60,7 +62,7 @@ func (r *run) calls(ctx context.Context) state {
 	if b == nil {
 		return r.nextStep(ctx, n)
 	}
-	switch changed, err := r.e.decideByPolicy(ctx, *b, n); {
+	switch changed, err := r.e.decideByPolicy(ctx, *b, n, r.proposed == b.ID); {
 	case err != nil:
 		return r.callsFailed(ctx, err)
 	case changed:

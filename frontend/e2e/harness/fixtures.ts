@@ -83,6 +83,7 @@ export const test = base.extend<Parts>({
     const started: Served[] = [];
     const problems = watch(page);
     await page.addInitScript(reportLoops);
+    await page.addInitScript(openInspector);
     await use(async (extra) => {
       const served = await Served.start(home, extra);
       started.push(served);
@@ -106,6 +107,12 @@ async function passFirstStart(): Promise<boolean> {
   if (!(await Settings.Startup?.())?.firstRun) return false;
   await Settings.FinishFirstRun?.('');
   return true;
+}
+
+/** The inspector is closed at first; tests are about someone who has opened it. What a test leaves is kept. */
+function openInspector(): void {
+  const key = 'contextinfinity.layout';
+  if (localStorage.getItem(key) === null) localStorage.setItem(key, JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
 }
 
 /** An observer that loops is told to the window alone, and neither to the console nor to a test. */

@@ -87,6 +87,14 @@ export async function firstStart(desktop: Desktop): Promise<void> {
   await until('the key is tested', async () => /OpenAI, .*model/.test(await page.text()));
   await page.press('Start with'); // the first of the three ways, which is the key's
   await until('an open conversation', async () => /branch/.test(await page.text('h1')));
+  await openInspector(desktop);
+}
+
+/** The inspector is closed at first; tests are about someone who has opened it. */
+async function openInspector({ page }: Desktop): Promise<void> {
+  const button = 'button[aria-label^="Show inspector"]';
+  await page.run(`document.querySelector('${button}')?.click()`);
+  await until('the inspector is open', async () => !(await page.has(button)));
 }
 
 export function said(desktop: Desktop): Promise<string> {
@@ -111,6 +119,7 @@ export async function pastFirstStart(desktop: Desktop): Promise<void> {
   await begun(desktop);
   await desktop.page.press('Use mock');
   await until('an open conversation', async () => /branch/.test(await desktop.page.text('h1')));
+  await openInspector(desktop);
 }
 
 /** Sends a message, as a person does. */

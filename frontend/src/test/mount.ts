@@ -7,6 +7,8 @@ import Mounted from './Mounted.svelte';
 /** A started App over a program in memory. */
 export async function startedApp(options: Partial<FakeOptions> = {}): Promise<{ app: App; backend: FakeBackend }> {
   localStorage.clear();
+  // As for someone who has opened the inspector: it is closed at first.
+  localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
   const backend = fakeBackend({ data: 'empty', ...options });
   const app = new App(backend);
   await app.start();

@@ -61,23 +61,40 @@ describe('a key', () => {
   test('of another vendor is sent nowhere; its server is added once the person agrees to the host', async () => {
     const { app, called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
-    await user.paste('gsk_pasted');
-    expect(await screen.findByText(/a key for Groq\. It was not sent anywhere/)).toBeInTheDocument();
+    await user.paste('pplx-pasted');
+    expect(await screen.findByText(/a key for Perplexity\. It was not sent anywhere/)).toBeInTheDocument();
     expect(screen.queryByRole('dialog')).not.toBeInTheDocument();
     expect(called('settings.setKey')).toEqual([]);
-    await user.click(screen.getByRole('button', { name: 'Use it at api.groq.com…' }));
+    await user.click(screen.getByRole('button', { name: 'Use it at api.perplexity.ai…' }));
     const form = within(await screen.findByRole('dialog'));
-    expect(form.getByLabelText('Address')).toHaveValue('https://api.groq.com/openai/v1');
-    expect(called('settings.testKey')).toEqual([['', 'gsk_pasted', '']]); // by its form alone
+    expect(form.getByLabelText('Address')).toHaveValue('https://api.perplexity.ai');
+    expect(called('settings.testKey')).toEqual([['', 'pplx-pasted', '']]); // by its form alone
     await user.click(form.getByRole('button', { name: 'Test' }));
-    await waitFor(() => expect(called('settings.testKey')[1]).toEqual(['chatcompletions', 'gsk_pasted', 'https://api.groq.com/openai/v1']));
+    await waitFor(() => expect(called('settings.testKey')[1]).toEqual(['chatcompletions', 'pplx-pasted', 'https://api.perplexity.ai']));
     await user.click(form.getByRole('button', { name: 'Save' }));
     const start = await screen.findByRole('button', { name: /^Start with llama/ });
-    expect(called('settings.setKey')).toEqual([['api.groq.com', 'gsk_pasted']]);
-    expect(app.models.list.find((model) => model.baseUrl === 'https://api.groq.com/openai/v1')).toBeDefined();
+    expect(called('settings.setKey')).toEqual([['api.perplexity.ai', 'pplx-pasted']]);
+    expect(app.models.list.find((model) => model.baseUrl === 'https://api.perplexity.ai')).toBeDefined();
     await user.click(start);
     await begun();
     expect(called('settings.finishFirstRun')).toEqual([['llama3-3-70b']]);
+  });
+
+  test('of a service whose address is known is used there once the person agrees, with a model of its list', async () => {
+    const { called, begun, user } = await open();
+    await user.click(screen.getByLabelText('API key'));
+    await user.paste('gsk_pasted');
+    expect(await screen.findByText(/a key for Groq\. It was not sent anywhere/)).toBeInTheDocument();
+    expect([called('settings.testKey'), called('settings.setKey')]).toEqual([[['', 'gsk_pasted', '']], []]);
+    await user.click(screen.getByRole('button', { name: 'Use it at api.groq.com' }));
+    expect(await screen.findByText(/Groq, 2 models/)).toBeInTheDocument();
+    expect(called('settings.testKey')[1]).toEqual(['groq', 'gsk_pasted', '']);
+    expect(called('settings.setKey')).toEqual([['api.groq.com', 'gsk_pasted']]);
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Model to start with' }), 'qwen3-32b');
+    await user.click(screen.getByRole('button', { name: 'Start with qwen3-32b' }));
+    await begun();
+    expect(called('settings.addOffered')).toEqual([['groq', 'qwen3-32b']]);
+    expect(called('settings.finishFirstRun')).toEqual([['qwen3-32b']]);
   });
 
   test('pasted over one still being tested is the one that counts', async () => {
@@ -172,6 +189,29 @@ describe('this machine', () => {
     expect(await screen.findByText(/No model server answered/)).toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Look again' }));
     expect(called('settings.localServers')).toHaveLength(2);
+  });
+});
+
+describe('the one filled button', () => {
+  const filled = () => screen.getAllByRole('button').filter((button) => button.dataset['kind'] === 'primary').map((button) => button.textContent?.trim());
+  const prepareKey = (backend: FakeBackend) => {
+    backend.program.setKey('anthropic', 'sk-ant-there');
+  };
+  test.each([
+    ['a server on this machine', {}, undefined, 'Start with qwen3:8b'],
+    ['a server before a key that is kept', {}, prepareKey, 'Start with qwen3:8b'],
+    ['a key that is kept', { localServers: [] }, prepareKey, 'Test the key'],
+    ['recall where there is neither', { localServers: [] }, undefined, 'Start with recall'],
+  ])('is for %s', async (_, options, prepare, name) => {
+    await open(options, prepare);
+    await waitFor(() => expect(filled()).toEqual([name]));
+  });
+
+  test('is the key once one is pasted', async () => {
+    const { user } = await open();
+    await user.click(screen.getByLabelText('API key'));
+    await user.paste('sk-ant-good');
+    await waitFor(() => expect(filled()).toEqual(['Start with sonnet']));
   });
 });
 

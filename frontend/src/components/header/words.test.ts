@@ -5,7 +5,7 @@ import type { Header as HeaderView, SwitchPreview } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import BranchDialogs from '../branches/BranchDialogs.svelte';
 import Header from './Header.svelte';
-import { contextParts, contextTitle, pendingWords, phaseRuns, phaseTone, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
+import { answerWord, contextParts, historyWords, savedBytes, contextTitle, pendingWords, phaseRuns, phaseTone, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
 
 const n = '\u202f';
 
@@ -50,6 +50,15 @@ describe('words of the header', () => {
   ])('phase %s %s asks for the reader: %s', (phase, outcome, tone) => expect(phaseTone(phase, outcome)).toBe(tone));
 
   it.each([[0, 'None'], [1, '1 turn'], [2, '2 turns']])('%d pending', (count, words) => expect(pendingWords(count)).toBe(words));
+});
+
+describe('words for who has read nothing', () => {
+  it.each([['', '', 'No message yet'], ['Responding', '', 'Answering'], ['StateCommitted', 'completed', 'Saved'], ['Responding', 'incomplete', 'Incomplete'], ['Failed', 'failed', 'Failed']])(
+    'phase %s %s is %s', (phase, outcome, word) => expect(answerWord(phase, outcome)).toBe(word));
+  it('names no ledger word', () => {
+    expect([historyWords(0, 0), historyWords(0, 3), historyWords(1, 3)]).toEqual(['Empty', 'All summarised', '1 turn to summarise']);
+    expect([savedBytes(0, 0), savedBytes(935, 935), savedBytes(10, 1_200)]).toEqual(['Nothing yet', `935${n}B`, `10 of 1${n}200${n}B`]);
+  });
 });
 
 describe('the context meter', () => {

@@ -6,11 +6,6 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  AddedModel,
-  CostView,
-  OfferView,
-  PlaceView,
-  PresetView,
   ActivityPanel,
   AddedModel,
   AttachPart,
@@ -62,8 +57,8 @@ import type {
   PresetView,
   ProgramAccessPage,
   ProgramChoice,
-  ProgramToken,
   ProgramsPanel,
+  ProgramToken,
   PromptText,
   RawStep,
   ReceiptView,
@@ -80,8 +75,8 @@ import type {
   ServerPrompts,
   ServerResources,
   ServerSettings,
-  ServerValue,
   ServersPanel,
+  ServerValue,
   SessionRow,
   SessionSettings,
   SessionSnapshot,

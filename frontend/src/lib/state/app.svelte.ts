@@ -28,6 +28,8 @@ import { JobsState } from './jobs.svelte';
 import { LayoutState } from './layout.svelte';
 import { MemoryState } from './memory.svelte';
 import { ModelsState } from './models.svelte';
+import { CostsState } from './costs.svelte';
+import { ModelPickerState } from './modelPicker.svelte';
 import { ModelSwitch } from './modelSwitch.svelte';
 import { PinSuggestionsState } from './pinSuggestions.svelte';
 import { PaletteState } from './palette.svelte';
@@ -78,6 +80,8 @@ export class App {
   readonly palette: PaletteState;
   readonly commands: CommandRunner;
   readonly modelSwitch: ModelSwitch;
+  readonly modelPicker: ModelPickerState;
+  readonly costs: CostsState;
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
   readonly temporary: TemporaryConversation;
@@ -126,6 +130,8 @@ export class App {
     this.embedders = new EmbeddersState(this);
     this.search = new SearchState(this);
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
+    this.modelPicker = new ModelPickerState(this, storage);
+    this.costs = new CostsState(backend, this.conversation);
     this.palette = new PaletteState(storage);
     this.commands = new CommandRunner(this);
     this.composer.takeCommands(this.commands);
@@ -149,6 +155,7 @@ export class App {
     this.#exportRefresh = new Refresh(() => this.#quietly(() => this.exporting.loadDefault()));
     this.#offs = [
       this.changes.on(['jobs', 'head'], () => this.#jobsRefresh.soon()),
+      this.changes.on(['turn', 'settings'], () => this.costs.changed()),
       this.changes.on(['turn', 'sessions'], () => {
         if (this.recoveryNews) this.#jobsRefresh.soon(); // it may have been decided, or deleted
       }),
@@ -261,8 +268,10 @@ export class App {
     this.composer.cancelEdit();
     this.sessionSettings.close();
     this.modelSwitch.cancel();
+    this.modelPicker.close();
     await this.conversation.open(sessionId, branchId);
     this.recent.visited(sessionId);
+    this.costs.changed();
     this.search.moved();
     this.#jobsRefresh.soon();
   }
@@ -328,6 +337,7 @@ export class App {
     this.#modelsRefresh.cancel();
     this.#exportRefresh.cancel();
     this.speech.close();
+    this.costs.stop();
     this.work.stop();
     this.tools.stop();
     this.servers.stop();

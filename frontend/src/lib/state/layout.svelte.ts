@@ -13,6 +13,9 @@ const searchRem = columnBounds.inspector.start;
 /** Where columns become drawers, in rem of window width (styles/narrow.css says the same). */
 export const drawerBelow: Record<Column, number> = { sessions: 66, inspector: 76 };
 
+/** What one sees first is the conversation: the inspector opens when something of it is asked for. */
+const collapsedAtFirst: Record<Column, boolean> = { sessions: false, inspector: true };
+
 const storageKey = 'contextinfinity.layout';
 
 interface Saved {
@@ -23,7 +26,7 @@ interface Saved {
 /** The three columns: widths and what is collapsed are remembered on this machine, drawers are not. */
 export class LayoutState {
   #widths = $state<Record<Column, number>>({ sessions: columnBounds.sessions.start, inspector: columnBounds.inspector.start });
-  #collapsed = $state<Record<Column, boolean>>({ sessions: false, inspector: false });
+  #collapsed = $state<Record<Column, boolean>>({ ...collapsedAtFirst });
   #drawer = $state<Column | null>(null);
   #view = $state<View>('chat');
   #section = $state('');
@@ -153,7 +156,8 @@ export class LayoutState {
       const saved = JSON.parse(this.#storage.getItem(storageKey) ?? '{}') as Partial<Saved>;
       for (const column of ['sessions', 'inspector'] as const) {
         this.#widths[column] = clamp(Number(saved.widths?.[column]), column);
-        this.#collapsed[column] = saved.collapsed?.[column] === true;
+        const collapsed = saved.collapsed?.[column];
+        this.#collapsed[column] = typeof collapsed === 'boolean' ? collapsed : collapsedAtFirst[column];
       }
     } catch {
       // Not ours or torn: the widths it starts with are good.

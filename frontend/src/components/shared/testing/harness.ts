@@ -35,6 +35,8 @@ export async function mountWith<P extends object>(
 ): Promise<Mounted> {
   const backend = fakeBackend(options);
   prepare(backend);
+  // As for someone who has opened the inspector: it is closed at first.
+  if (localStorage.getItem('contextinfinity.layout') === null) localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
   const app = new App(backend);
   running.add(app);
   await app.start();

@@ -1,7 +1,7 @@
 /** Settings, keys and models of a program in memory. */
 import { BackendError } from '../errors';
 import type { AddedModel, CostView, KeyTest, KeyView, LocalServer, ModelView, OfferView, PlaceView, Setting, SettingsView, Startup } from '../types';
-import { seedOffers } from './presets';
+import { offerView, presetViews, seedOffers } from './presets';
 import { errorView, modelView, setting } from './shapes';
 
 export interface ProgramSeed {
@@ -79,8 +79,9 @@ export class Program {
   }
 
   addOffered(place: string, modelId: string): AddedModel {
-    const at = this.places().find((candidate) => candidate.id === place);
-    const offer = this.offers(place).find((candidate) => candidate.modelId === modelId);
+    const preset = presetViews().find((candidate) => candidate.id === place && !candidate.local);
+    const at = preset ?? this.places().find((candidate) => candidate.id === place);
+    const offer = preset ? offerView({ modelId }) : this.offers(place).find((candidate) => candidate.modelId === modelId);
     if (!at || !offer) throw new BackendError(errorView('There is no model to add.'));
     const known = this.models.find((model) => model.modelId === modelId);
     if (known) return { name: known.name, models: this.models };
@@ -132,6 +133,9 @@ export class Program {
   testKey(provider: string, key: string, baseURL: string): KeyTest {
     const nowhere = { ok: false, ms: 0, models: [], vendor: '', server: '' };
     if (provider === '' && key.startsWith('gsk_')) return { ...nowhere, message: 'This looks like a key for Groq. It was not sent anywhere. To use it, add https://api.groq.com/openai/v1 as a server under Settings, Providers.', provider: 'groq', vendor: 'Groq', server: 'https://api.groq.com/openai/v1' };
+    const service = presetViews().find((preset) => preset.id === provider || new URL(preset.baseUrl).host === provider);
+    if (service && !key.includes('bad')) return { ok: true, ms: 210, message: 'Works, 2 models', models: ['llama-4-scout', 'qwen3-32b'], provider: new URL(service.baseUrl).host, vendor: '', server: '' };
+    if (provider === '' && key.startsWith('pplx-')) return { ...nowhere, message: 'This looks like a key for Perplexity. It was not sent anywhere.', provider: 'perplexity', vendor: 'Perplexity', server: 'https://api.perplexity.ai' };
     const found = provider || (key.startsWith('sk-ant-') ? 'anthropic' : key.startsWith('sk-proj-') ? 'openai' : '');
     if (found === '' && baseURL === '') return { ...nowhere, message: 'The form of this key does not say whose it is. Choose the provider; until then it is sent to nobody.', provider: '' };
     if (key.includes('bad')) return { ...nowhere, ms: 212, message: 'The provider refused this key (401). Check that it was copied whole and is still active.', provider: found };

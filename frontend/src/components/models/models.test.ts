@@ -1,0 +1,96 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { modelView } from '$lib/backend/fake/shapes';
+import { offerView } from '$lib/backend/fake/presets';
+import { mountIn, startedApp } from '../../test/mount';
+import Chat from '../shell/Chat.svelte';
+import { abilityWords, choiceGroups, priceWords, windowWord } from './words';
+
+const calls = (backend: Awaited<ReturnType<typeof startedApp>>['backend'], name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
+
+describe('words of models', () => {
+  it('say what is known and no more', () => {
+    expect([windowWord(200_000), windowWord(8_192, 'unknown window'), windowWord(0), windowWord(900)]).toEqual(['200k', '?', '?', '900']);
+    expect(abilityWords({ images: 'yes', tools: '', reasoning: 'no' })).toBe('images');
+    expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'configured' })).toBe('3 in, 15 out');
+    expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'list 2026-08-05' })).toBe('about $3 in, $15 out');
+    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: '' })).toBe('');
+  });
+
+  it('put favourites first, then what was used last, then the others, then what places offer', () => {
+    const models = ['a', 'b', 'c'].map((name) => modelView({ name, provider: 'chatcompletions', modelId: `${name}-id`, favourite: name === 'c' }));
+    const place = { id: 'p', name: 'Place', protocol: 'chatcompletions', baseUrl: '', env: '', local: false };
+    const offers = Array.from({ length: 100 }, (_, i) => offerView({ modelId: `m${i}` }));
+    const groups = choiceGroups(models, ['b', 'gone'], [{ place, offers: [...offers, offerView({ modelId: 'a-id', configured: 'a' })], error: null, loading: false }], '');
+    expect(groups.map((group) => [group.title, group.choices.length, group.more])).toEqual([['Favourites', 1, 0], ['Recent', 1, 0], ['Your models', 1, 0], ['More from Place', 60, 40]]);
+    expect(choiceGroups(models, [], [{ place, offers, error: null, loading: false }], 'PLACE m99').flatMap((group) => group.choices.map((choice) => choice.name))).toEqual(['m99']);
+  });
+});
+
+describe('choosing a model beside the message', () => {
+  const open = async () => {
+    const { app, backend } = await startedApp({ localServers: [{ name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['llama3.3:70b'] }] });
+    mountIn(app, Chat, {});
+    await userEvent.click(screen.getByRole('button', { name: /^Model and effort: sonnet/ }));
+    return { app, backend, dialog: await screen.findByRole('dialog', { name: 'Model and effort' }) };
+  };
+
+  it('for the next message alone: it goes with that one, and no other', async () => {
+    const { app, backend, dialog } = await open();
+    await userEvent.click(within(dialog).getByRole('radio', { name: 'Next message only' }));
+    await userEvent.selectOptions(within(dialog).getByRole('combobox', { name: 'Reasoning effort' }), 'High');
+    await userEvent.click(within(dialog).getByRole('button', { name: /^local/ }));
+    expect(await screen.findByRole('button', { name: 'Model and effort: local, high effort, this message' })).toBeVisible();
+    expect(backend.world.session(app.conversation.sessionId).model).toBe('sonnet');
+    app.draft.typed = 'Hello';
+    await app.composer.send();
+    app.draft.typed = 'Again';
+    expect(calls(backend, 'chat.send').map(([request]) => [(request as { model: string }).model, (request as { effort: string }).effort])).toEqual([['local', 'high']]);
+    expect(app.composer.once).toBeNull();
+  });
+
+  it('from now on, with a model that is added by choosing it', async () => {
+    const { app, backend, dialog } = await open();
+    await userEvent.type(within(dialog).getByRole('searchbox', { name: 'Search all models' }), 'opus');
+    const offered = await within(dialog).findByRole('button', { name: /^claude-opus/ });
+    expect(offered).toHaveTextContent('images, tools, reasoning · about $5 in, $25 out');
+    await userEvent.selectOptions(within(dialog).getByRole('combobox', { name: 'Reasoning effort' }), 'Low');
+    await userEvent.click(offered);
+    await waitFor(() => expect(calls(backend, 'settings.addOffered')).toEqual([['anthropic', 'claude-opus']]));
+    await expect.poll(() => backend.world.session(app.conversation.sessionId).settings.effort).toBe('low');
+    await expect.poll(() => app.modelPicker.recent[0]).toBe('claude-opus');
+  });
+
+  it('stars a model, and says which place does not answer', async () => {
+    const { backend, dialog } = await open();
+    backend.failNext('settings.offeredModels', { message: 'The models could not be listed' });
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Favourite: local' }));
+    expect(await within(dialog).findByRole('region', { name: 'Favourites' })).toHaveTextContent('local');
+    expect(calls(backend, 'settings.setFavourite')).toEqual([['local', true]]);
+  });
+});
+
+describe('what nobody knows is asked once', () => {
+  it('the window of a model, and the answer is kept', async () => {
+    const { app, backend } = await startedApp();
+    backend.program.models = backend.program.models.map((model) => (model.name === 'sonnet' ? { ...model, limitSource: 'unknown window', contextLimit: 8_192 } : model));
+    await app.models.load();
+    mountIn(app, Chat, {});
+    expect(screen.getByText('How much text can sonnet take at once?')).toBeVisible();
+    await userEvent.type(screen.getByRole('textbox', { name: 'Context window of sonnet in tokens' }), '64 000{Enter}');
+    await waitFor(() => expect(screen.queryByText('How much text can sonnet take at once?')).toBeNull());
+    expect(calls(backend, 'settings.setWindow')).toEqual([['sonnet', 64_000]]);
+  });
+
+  it('a budget that is nearly used warns, until that is dismissed', async () => {
+    const { app, backend } = await startedApp();
+    backend.program.costs = { turn: '0.03', session: '0.4', month: '8.50', estimate: true, pricesDate: '2026-08-05', unpriced: 0, budget: '10.00', state: 'near' };
+    mountIn(app, Chat, {});
+    app.costs.changed();
+    const warning = await screen.findByText('8.50 of the monthly budget of 10.00 is used.');
+    expect(app.costs.words).toBe('Cost, estimated by the price list of 2026-08-05: last answer 0.03, session 0.4, this month 8.50 of 10.00.');
+    await userEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
+    expect(warning).not.toBeInTheDocument();
+  });
+});

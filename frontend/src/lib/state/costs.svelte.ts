@@ -1,0 +1,61 @@
+import type { Backend } from '$lib/backend/backend';
+import type { CostView } from '$lib/backend/types';
+import type { ConversationState } from './conversation.svelte';
+import { Refresh } from './refresh';
+
+/** What the open session's newest turn, the session and the month cost so far. */
+export class CostsState {
+  #view = $state.raw<CostView | null>(null);
+  #dismissed = $state('');
+  readonly #backend: Backend;
+  readonly #conversation: ConversationState;
+  readonly #refresh: Refresh;
+
+  constructor(backend: Backend, conversation: ConversationState) {
+    this.#backend = backend;
+    this.#conversation = conversation;
+    this.#refresh = new Refresh(() => this.#load(), 400);
+  }
+
+  get view(): CostView | null {
+    return this.#view;
+  }
+
+  /** For a tooltip: amounts, and how sure they are; empty where no price is known. */
+  get words(): string {
+    const view = this.#view;
+    if (!view || (view.session === '' && view.month === '')) return '';
+    const parts = [view.turn && `last answer ${view.turn}`, view.session && `session ${view.session}`, view.month && `this month ${view.month}${view.budget ? ` of ${view.budget}` : ''}`].filter(Boolean).join(', ');
+    return `Cost${view.estimate ? ', estimated by the price list of ' + view.pricesDate : ''}: ${parts}.`;
+  }
+
+  /** What is said of the monthly budget; empty: nothing. */
+  get warning(): string {
+    const view = this.#view;
+    if (!view || (view.state !== 'near' && view.state !== 'over') || this.#dismissed === view.state) return '';
+    return view.state === 'over' ? `The monthly budget of ${view.budget} is used up: ${view.month} this month.` : `${view.month} of the monthly budget of ${view.budget} is used.`;
+  }
+
+  /** Until the budget is in another state. */
+  dismiss(): void {
+    this.#dismissed = this.#view?.state ?? '';
+  }
+
+  changed(): void {
+    this.#refresh.soon();
+  }
+
+  stop(): void {
+    this.#refresh.cancel();
+  }
+
+  async #load(): Promise<void> {
+    const sessionId = this.#conversation.sessionId;
+    try {
+      const view = await this.#backend.settings.costs(sessionId);
+      if (sessionId === this.#conversation.sessionId) this.#view = view;
+    } catch {
+      // A tooltip without its cost: the next answer asks again.
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { OfferView, PlaceView } from '$lib/backend/types';
+import type { ComposerState } from './composer.svelte';
+import type { ConversationState } from './conversation.svelte';
+import type { ModelsState } from './models.svelte';
+import type { ModelSwitch } from './modelSwitch.svelte';
+
+/** Whether a choice holds for the next message alone, or for the session from now on. */
+export type PickScope = 'message' | 'session';
+
+/** What one place answered when it was asked for its models. */
+export interface PlaceOffers {
+  place: PlaceView;
+  offers: readonly OfferView[];
+  error: BackendError | null;
+  loading: boolean;
+}
+
+interface Parts {
+  backend: Backend;
+  composer: ComposerState;
+  conversation: ConversationState;
+  models: ModelsState;
+  modelSwitch: ModelSwitch;
+}
+
+const recentKey = 'contextinfinity.models.recent';
+const mostRecent = 4;
+
+/** Choosing the model and the effort of a message, among all models that can be reached. */
+export class ModelPickerState {
+  #open = $state(false);
+  #places = $state.raw<readonly PlaceOffers[]>([]);
+  #looking = $state(false);
+  #effort = $state('');
+  #recent = $state.raw<readonly string[]>([]);
+  #serial = 0;
+  readonly #parts: Parts;
+  readonly #storage: Storage;
+
+  constructor(parts: Parts, storage: Storage) {
+    this.#parts = parts;
+    this.#storage = storage;
+    this.#recent = restored(storage);
+  }
+
+  get open(): boolean {
+    return this.#open;
+  }
+
+  get places(): readonly PlaceOffers[] {
+    return this.#places;
+  }
+
+  /** Servers are being looked for. */
+  get looking(): boolean {
+    return this.#looking;
+  }
+
+  /** Of the session. */
+  get effort(): string {
+    return this.#effort;
+  }
+
+  /** Names of models, the one used last first. */
+  get recent(): readonly string[] {
+    return this.#recent;
+  }
+
+  show(): void {
+    this.#open = true;
+    void this.#load();
+  }
+
+  close(): void {
+    this.#serial++;
+    this.#open = false;
+  }
+
+  /** Takes a configured model and an effort. */
+  async choose(model: string, effort: string, scope: PickScope): Promise<void> {
+    const { backend, composer, conversation, modelSwitch } = this.#parts;
+    this.#used(model);
+    if (scope === 'message') {
+      composer.useOnce({ model: model === conversation.model ? '' : model, effort: effort === this.#effort ? '' : effort });
+      return;
+    }
+    composer.useOnce(null);
+    const { sessionId } = conversation;
+    if (effort !== this.#effort && sessionId !== '') {
+      const settings = await backend.sessions.sessionSettings(sessionId);
+      await backend.sessions.setSessionSettings(sessionId, { ...settings, effort });
+      this.#effort = effort;
+    }
+    await modelSwitch.ask(model);
+  }
+
+  /** Configures a model that a place offers, and returns its name. */
+  async add(place: PlaceView, offer: OfferView): Promise<string> {
+    if (offer.configured !== '') return offer.configured;
+    const added = await this.#parts.backend.settings.addOffered(place.id, offer.modelId);
+    this.#parts.models.adopt(added.models);
+    return added.name;
+  }
+
+  async favour(name: string, favourite: boolean): Promise<void> {
+    this.#parts.models.adopt(await this.#parts.backend.settings.setFavourite(name, favourite));
+  }
+
+  async #load(): Promise<void> {
+    const serial = ++this.#serial;
+    const { backend, conversation } = this.#parts;
+    this.#looking = true;
+    this.#places = [];
+    try {
+      if (conversation.sessionId !== '') this.#effort = (await backend.sessions.sessionSettings(conversation.sessionId)).effort;
+      const places = await backend.settings.modelPlaces();
+      if (serial !== this.#serial) return;
+      this.#places = places.map((place) => ({ place, offers: [], error: null, loading: true }));
+      await Promise.all(places.map((place) => this.#ask(serial, place)));
+    } catch {
+      // The configured models are there all the same.
+    } finally {
+      if (serial === this.#serial) this.#looking = false;
+    }
+  }
+
+  async #ask(serial: number, place: PlaceView): Promise<void> {
+    let offers: readonly OfferView[] = [];
+    let error: BackendError | null = null;
+    try {
+      offers = await this.#parts.backend.settings.offeredModels(place.id);
+    } catch (thrown) {
+      error = toBackendError(thrown);
+    }
+    if (serial !== this.#serial) return;
+    this.#places = this.#places.map((one) => (one.place.id === place.id ? { place, offers, error, loading: false } : one));
+  }
+
+  #used(name: string): void {
+    this.#recent = [name, ...this.#recent.filter((other) => other !== name)].slice(0, mostRecent);
+    try {
+      this.#storage.setItem(recentKey, JSON.stringify(this.#recent));
+    } catch {
+      // A full or forbidden storage costs the order of a list.
+    }
+  }
+}
+
+function restored(storage: Storage): readonly string[] {
+  try {
+    const names: unknown = JSON.parse(storage.getItem(recentKey) ?? '[]');
+    return Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string').slice(0, mostRecent) : [];
+  } catch {
+    return [];
+  }
+}
