@@ -364,7 +364,7 @@ type RecoveryReport struct {
 }
 
 // RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent",
-// "committed", "requeued", "dead", "tools", "discarded_lines", "pruned", "swept",
+// "committed", "requeued", "dead", "tools", "tools_asked", "discarded_lines", "pruned", "swept",
 // "snapshot_ignored", "daily", "unreadable".
 type RecoveryItem struct {
 	Kind      string `json:"kind"`

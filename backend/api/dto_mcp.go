@@ -27,8 +27,8 @@ type ServerView struct {
 	Protocol     string `json:"protocol"`
 	Instructions string `json:"instructions"`
 	Tools        int    `json:"tools"`
-	Prompts      int    `json:"prompts"`
-	Resources    int    `json:"resources"`
+	Prompts      bool   `json:"prompts"` // it offers some
+	Resources    bool   `json:"resources"`
 	// Problems are what it offers and cannot be used, each in a sentence.
 	Problems []ServerProblemView `json:"problems"`
 	SignedIn bool                `json:"signedIn"` // tokens of it are kept
@@ -61,6 +61,10 @@ type ServerSettings struct {
 	TimeoutS int           `json:"timeoutS"` // of a call; 0: tools.call_timeout_s
 	Env      []ServerValue `json:"env"`
 	Headers  []ServerValue `json:"headers"`
+	// OAuthClientID is for servers with which programs are registered by hand, OAuthPort the port of
+	// the address to return to that was registered (0: any). Their secret is oauth_client_secret.
+	OAuthClientID string `json:"oauthClientId"`
+	OAuthPort     int    `json:"oauthPort"`
 }
 
 // ServerValue is a variable of the environment, a header, or an answer. Where it is Secret, Value
@@ -107,15 +111,18 @@ type ImportedServer struct {
 
 // ServerQuestion is something that a server needs to be told before it can start.
 type ServerQuestion struct {
-	Key         string   `json:"key"`
-	Title       string   `json:"title"`
-	Description string   `json:"description"`
-	Type        string   `json:"type"` // "string", "number", "boolean", "directory", "file"
-	Required    bool     `json:"required"`
-	Secret      bool     `json:"secret"`
-	Multiple    bool     `json:"multiple"` // several values, one in a line
-	Default     string   `json:"default"`
-	Choices     []string `json:"choices"`
+	Key         string `json:"key"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Type        string `json:"type"` // "string", "number", "boolean", "directory", "file"
+	Required    bool   `json:"required"`
+	Secret      bool   `json:"secret"`
+	Multiple    bool   `json:"multiple"` // several values, one in a line
+	Default     string `json:"default"`
+	// Known: what was imported has a value, which is taken if the answer is empty. A secret one is not
+	// shown.
+	Known   bool     `json:"known"`
+	Choices []string `json:"choices"`
 }
 
 // ServerImportChoice adds servers of an import: those that are named, under the names given.

@@ -28,6 +28,13 @@ func (h *Hub) Attach(emit func(name string, data any)) {
 	h.emit = emit
 }
 
+// Attached reports that there is a window.
+func (h *Hub) Attached() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.emit != nil
+}
+
 // Listen has fn called for every change, in this process.
 func (h *Hub) Listen(fn func(chat.Change)) {
 	h.mu.Lock()

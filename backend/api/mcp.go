@@ -1,9 +1,24 @@
 package api
 
 import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/mcpclient"
+	"contextinfinity/backend/mcpsetup"
 )
+
+// ServerPorts are what the service Servers works with; the zero value is of a window without data.
+type ServerPorts struct {
+	Manager   *mcpclient.Manager
+	Setup     *mcpsetup.Setup
+	Questions *mcpclient.Questions
+	KeyringOK func() bool
+}
 
 // Servers are the MCP servers: what is configured, how each is, and what they offer beside
 // tools. Every change of theirs is published as chat.ChangeServers, questions of servers included.
@@ -15,84 +30,343 @@ type Servers struct {
 // NewServers returns the service.
 func NewServers(c *Core, cfg *config.Store) *Servers { return &Servers{c: c, config: cfg} }
 
-// noServers is said where the program has no MCP client.
-func noServers() error {
-	return chat.Errorf(chat.CodeUnavailable, "servers", "MCP servers are not available in this window.")
+// How long the window waits for a server that starts, and for one that is asked something.
+const (
+	serverStart = 2 * time.Minute
+	serverAsk   = time.Minute
+)
+
+// ports refuses what cannot be done without data.
+func (s *Servers) ports() (ServerPorts, error) {
+	if err := s.c.ready(); err != nil {
+		return ServerPorts{}, err
+	}
+	if s.c.Servers.Manager == nil {
+		return ServerPorts{}, chat.Errorf(chat.CodeUnavailable, "servers", "MCP servers are not available in this window.")
+	}
+	return s.c.Servers, nil
 }
 
 // Servers is the page about them.
 func (s *Servers) Servers() (ServersPanel, error) {
-	return ServersPanel{Rev: s.c.Hub.Rev(), Mode: s.config.Config().Tools.Mode, Servers: []ServerView{}}, s.c.ready()
+	v := ServersPanel{Rev: s.c.Hub.Rev(), Servers: []ServerView{}}
+	p, err := s.ports()
+	if err != nil {
+		return v, err
+	}
+	v.Mode, v.KeyringOK = s.config.Config().Tools.Mode, p.KeyringOK()
+	for _, st := range p.Manager.Statuses() {
+		v.Servers = append(v.Servers, serverView(p, st))
+	}
+	return v, nil
+}
+
+func serverView(p ServerPorts, st mcpclient.Status) ServerView {
+	cfg := st.Config
+	v := ServerView{
+		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, State: string(st.State), Words: st.Words, LastError: st.LastError,
+		RetryAt: millis(st.RetryAt), StartedAt: millis(st.StartedAt), Title: st.Title, Version: st.Version, Protocol: st.Protocol,
+		Instructions: st.Instructions, Tools: st.Tools, Prompts: st.Prompts, Resources: st.Resources, Problems: []ServerProblemView{},
+		Settings: serverSettings(mcpsetup.SettingsOf(cfg)), Secrets: []ServerSecretView{},
+	}
+	if cfg.HTTP() {
+		v.Kind, v.SignedIn = "http", p.Manager.SignedIn(cfg.Name)
+	}
+	for _, problem := range st.Problems {
+		v.Problems = append(v.Problems, ServerProblemView{Subject: problem.Tool, Message: problem.Message})
+	}
+	for _, name := range mcpsetup.SecretNames(cfg) {
+		v.Secrets = append(v.Secrets, ServerSecretView{Name: name, Kept: p.Setup.Secrets.Where(cfg.Name, name)})
+	}
+	return v
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func serverSettings(in mcpsetup.Settings) ServerSettings {
+	return ServerSettings{
+		Name: in.Name, Enabled: in.Enabled, Command: in.Command, Args: append([]string{}, in.Args...), Cwd: in.Cwd, URL: in.URL, TimeoutS: in.TimeoutS,
+		Env: serverValues(in.Env), Headers: serverValues(in.Headers), OAuthClientID: in.OAuthClientID, OAuthPort: in.OAuthPort,
+	}
+}
+
+func serverValues(in []mcpsetup.Value) []ServerValue {
+	out := []ServerValue{}
+	for _, v := range in {
+		out = append(out, ServerValue{Name: v.Name, Value: v.Value, Secret: v.Secret})
+	}
+	return out
+}
+
+func (v ServerSettings) entered() mcpsetup.Settings {
+	out := mcpsetup.Settings{MCPServer: config.MCPServer{
+		Name: strings.TrimSpace(v.Name), Enabled: v.Enabled, Command: strings.TrimSpace(v.Command), Args: v.Args, Cwd: strings.TrimSpace(v.Cwd),
+		URL: strings.TrimSpace(v.URL), TimeoutS: v.TimeoutS, OAuthClientID: strings.TrimSpace(v.OAuthClientID), OAuthPort: v.OAuthPort,
+	}}
+	for _, e := range v.Env {
+		out.Env = append(out.Env, mcpsetup.Value{Name: e.Name, Value: e.Value, Secret: e.Secret})
+	}
+	for _, h := range v.Headers {
+		out.Headers = append(out.Headers, mcpsetup.Value{Name: h.Name, Value: h.Value, Secret: h.Secret})
+	}
+	return out
+}
+
+// edited carries out a change of what is configured, and returns the page after it.
+func (s *Servers) edited(change func(ServerPorts) error) (ServersPanel, error) {
+	p, err := s.ports()
+	if err == nil {
+		err = change(p)
+	}
+	if err != nil {
+		return ServersPanel{Servers: []ServerView{}}, err
+	}
+	s.c.Hub.Change(chat.Change{Kind: chat.ChangeServers})
+	return s.Servers()
 }
 
 // AddServer configures a server; a name that is taken is refused.
-func (s *Servers) AddServer(_ ServerSettings) (ServersPanel, error) {
-	return ServersPanel{}, noServers()
+func (s *Servers) AddServer(v ServerSettings) (ServersPanel, error) {
+	return s.edited(func(p ServerPorts) error { return p.Setup.Add(v.entered()) })
 }
 
 // UpdateServer changes the server of that name, which may get another one.
-func (s *Servers) UpdateServer(_ string, _ ServerSettings) (ServersPanel, error) {
-	return ServersPanel{}, noServers()
+func (s *Servers) UpdateServer(name string, v ServerSettings) (ServersPanel, error) {
+	return s.edited(func(p ServerPorts) error { return p.Setup.Update(name, v.entered()) })
 }
 
 // RemoveServer stops a server and takes it out of the configuration, with its secrets.
-func (s *Servers) RemoveServer(_ string) (ServersPanel, error) { return ServersPanel{}, noServers() }
+func (s *Servers) RemoveServer(name string) (ServersPanel, error) {
+	return s.edited(func(p ServerPorts) error { return p.Setup.Remove(name) })
+}
 
 // EnableServer switches a server on or off.
-func (s *Servers) EnableServer(_ string, _ bool) (ServersPanel, error) {
-	return ServersPanel{}, noServers()
+func (s *Servers) EnableServer(name string, on bool) (ServersPanel, error) {
+	return s.edited(func(p ServerPorts) error { return p.Setup.Enable(name, on) })
 }
 
-// Restart starts a server anew, at once. Calls that run in it have an unknown outcome then.
-func (s *Servers) Restart(_ string) (ServersPanel, error) { return ServersPanel{}, noServers() }
+// Restart starts a server anew, at once, and returns when it is ready or has failed. Calls that
+// run in it have an unknown outcome then.
+func (s *Servers) Restart(name string) (ServersPanel, error) {
+	return s.edited(func(p ServerPorts) error {
+		ctx, cancel := context.WithTimeout(s.c.ctx(), serverStart)
+		defer cancel()
+		return p.Manager.Restart(ctx, name)
+	})
+}
 
 // Logs are the last lines that a server wrote.
-func (s *Servers) Logs(_ string) (ServerLog, error) { return ServerLog{}, noServers() }
-
-// Import reads a configuration of another program that was pasted.
-func (s *Servers) Import(_ string) (ServerImport, error) { return ServerImport{}, noServers() }
-
-// ImportFile reads such a configuration, or a bundle (.mcpb), from a file that was chosen or dropped.
-func (s *Servers) ImportFile(_ string) (ServerImport, error) { return ServerImport{}, noServers() }
-
-// ApplyImport adds servers of an import.
-func (s *Servers) ApplyImport(_ ServerImportChoice) (ServersPanel, error) {
-	return ServersPanel{}, noServers()
+func (s *Servers) Logs(name string) (ServerLog, error) {
+	v := ServerLog{Name: name, Lines: []ServerLogLine{}}
+	p, err := s.ports()
+	if err != nil {
+		return v, err
+	}
+	lines, dropped, err := p.Manager.Logs(name)
+	v.Dropped = dropped
+	for _, l := range lines {
+		v.Lines = append(v.Lines, ServerLogLine{At: millis(l.At), From: l.From, Text: l.Text})
+	}
+	return v, err
 }
 
-// SetSecret keeps a secret that a server's settings name; an empty value forgets it.
-func (s *Servers) SetSecret(_, _, _ string) (ServersPanel, error) { return ServersPanel{}, noServers() }
+// Import reads a configuration of another program that was pasted.
+func (s *Servers) Import(text string) (ServerImport, error) {
+	return s.read(func(p ServerPorts) (*mcpsetup.Import, error) { return p.Setup.Read(text) })
+}
+
+// ImportFile reads such a configuration, or a bundle (.mcpb), from a file that was chosen or dropped.
+func (s *Servers) ImportFile(path string) (ServerImport, error) {
+	return s.read(func(p ServerPorts) (*mcpsetup.Import, error) { return p.Setup.ReadFile(path) })
+}
+
+func (s *Servers) read(read func(ServerPorts) (*mcpsetup.Import, error)) (ServerImport, error) {
+	v := ServerImport{Servers: []ImportedServer{}, Problems: []string{}}
+	p, err := s.ports()
+	if err != nil {
+		return v, err
+	}
+	in, err := read(p)
+	if err != nil {
+		return v, err
+	}
+	v.ID, v.From, v.Problems = in.ID, in.From, append(v.Problems, in.Problems...)
+	for _, c := range in.Servers {
+		one := ImportedServer{
+			Settings: serverSettings(c.Settings), Original: c.Original, Exists: p.Setup.Exists(c.Settings.Name), About: c.About,
+			Notes: append([]string{}, c.Notes...), Asks: []ServerQuestion{},
+		}
+		for _, q := range c.Asks {
+			view := ServerQuestion{
+				Key: q.Key, Title: q.Title, Description: q.Description, Type: q.Type, Required: q.Required, Secret: q.Secret,
+				Multiple: q.Multiple, Default: q.Default, Known: q.Default != "", Choices: append([]string{}, q.Choices...),
+			}
+			if q.Secret {
+				view.Default = "" // it is in what was imported, and stays in this process
+			}
+			one.Asks = append(one.Asks, view)
+		}
+		v.Servers = append(v.Servers, one)
+	}
+	return v, nil
+}
+
+// ApplyImport adds servers of an import: all that are named, or none.
+func (s *Servers) ApplyImport(choice ServerImportChoice) (ServersPanel, error) {
+	return s.edited(func(p ServerPorts) error {
+		var choices []mcpsetup.Choice
+		for _, c := range choice.Servers {
+			choices = append(choices, mcpsetup.Choice{Original: c.Original, Name: strings.TrimSpace(c.Name), Enabled: c.Enabled, Replace: c.Replace, Answers: byName(c.Answers)})
+		}
+		return p.Setup.Apply(choice.ID, choices)
+	})
+}
+
+func byName(values []ServerValue) map[string]string {
+	out := map[string]string{}
+	for _, v := range values {
+		out[v.Name] = v.Value
+	}
+	return out
+}
+
+// SetSecret keeps a secret that a server's settings name; an empty value forgets it. A server that
+// is started after it has it.
+func (s *Servers) SetSecret(server, name, value string) (ServersPanel, error) {
+	return s.edited(func(p ServerPorts) error { return p.Setup.SetSecret(server, name, value) })
+}
 
 // SignIn opens the page on which a person signs in to a server, and waits until that is done.
-func (s *Servers) SignIn(_ string) (ServersPanel, error) { return ServersPanel{}, noServers() }
+func (s *Servers) SignIn(name string) (ServersPanel, error) {
+	return s.edited(func(p ServerPorts) error { return p.Manager.SignIn(s.c.ctx(), name) })
+}
 
 // SignOut forgets the tokens of a server.
-func (s *Servers) SignOut(_ string) (ServersPanel, error) { return ServersPanel{}, noServers() }
+func (s *Servers) SignOut(name string) (ServersPanel, error) {
+	return s.edited(func(p ServerPorts) error { return p.Manager.SignOut(name) })
+}
+
+func (s *Servers) asking() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(s.c.ctx(), serverAsk)
+}
 
 // Prompts are what servers offer as prompts. Servers that are enabled are started for it.
 func (s *Servers) Prompts() (ServerPrompts, error) {
-	return ServerPrompts{Rev: s.c.Hub.Rev(), Prompts: []ServerPromptView{}}, s.c.ready()
+	v := ServerPrompts{Rev: s.c.Hub.Rev(), Prompts: []ServerPromptView{}}
+	p, err := s.ports()
+	if err != nil {
+		return v, err
+	}
+	ctx, cancel := s.asking()
+	defer cancel()
+	for _, one := range p.Manager.Prompts(ctx) {
+		view := ServerPromptView{Server: one.Server, Name: one.Name, Title: one.Title, Description: one.Description, Arguments: []PromptArgumentView{}}
+		for _, a := range one.Arguments {
+			view.Arguments = append(view.Arguments, PromptArgumentView{Name: a.Name, Title: a.Title, Description: a.Description, Required: a.Required})
+		}
+		v.Prompts = append(v.Prompts, view)
+	}
+	return v, nil
 }
 
 // GetPrompt is a prompt with its arguments filled in.
-func (s *Servers) GetPrompt(_, _ string, _ []ServerValue) (PromptText, error) {
-	return PromptText{}, noServers()
+func (s *Servers) GetPrompt(server, name string, args []ServerValue) (PromptText, error) {
+	v := PromptText{Server: server, Name: name, Messages: []PromptMessageView{}}
+	p, err := s.ports()
+	if err != nil {
+		return v, err
+	}
+	ctx, cancel := s.asking()
+	defer cancel()
+	r, err := p.Manager.GetPrompt(ctx, server, name, byName(args))
+	v.Description = r.Description
+	for _, m := range r.Messages {
+		v.Messages = append(v.Messages, PromptMessageView{Role: m.Role, Blocks: blockViews(m.Blocks)})
+	}
+	return v, err
 }
 
 // Resources are what servers offer as resources. Servers that are enabled are started for it.
 func (s *Servers) Resources() (ServerResources, error) {
-	return ServerResources{Rev: s.c.Hub.Rev(), Resources: []ServerResourceView{}}, s.c.ready()
+	v := ServerResources{Rev: s.c.Hub.Rev(), Resources: []ServerResourceView{}}
+	p, err := s.ports()
+	if err != nil {
+		return v, err
+	}
+	ctx, cancel := s.asking()
+	defer cancel()
+	for _, r := range p.Manager.Resources(ctx) {
+		v.Resources = append(v.Resources, ServerResourceView{
+			Server: r.Server, URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MediaType: r.MediaType, Bytes: r.Bytes, Template: r.Template,
+		})
+	}
+	return v, nil
 }
 
 // ReadResource is what a resource holds now.
-func (s *Servers) ReadResource(_, _ string) (ResourceText, error) { return ResourceText{}, noServers() }
+func (s *Servers) ReadResource(server, uri string) (ResourceText, error) {
+	v := ResourceText{Server: server, URI: uri, Blocks: []BlockView{}}
+	p, err := s.ports()
+	if err != nil {
+		return v, err
+	}
+	ctx, cancel := s.asking()
+	defer cancel()
+	blocks, err := p.Manager.ReadResource(ctx, server, uri)
+	if len(blocks) > 0 {
+		v.Blocks = blockViews(blocks)
+	}
+	return v, err
+}
 
 // Elicitations are the questions of servers that wait.
 func (s *Servers) Elicitations() (Elicitations, error) {
-	return Elicitations{Rev: s.c.Hub.Rev(), Asked: []ElicitationView{}}, s.c.ready()
+	v := Elicitations{Rev: s.c.Hub.Rev(), Asked: []ElicitationView{}}
+	p, err := s.ports()
+	if err != nil {
+		return v, err
+	}
+	for _, q := range p.Questions.List() {
+		v.Asked = append(v.Asked, elicitationView(q))
+	}
+	return v, nil
 }
 
-// AnswerElicitation answers a question.
-func (s *Servers) AnswerElicitation(_ ElicitationAnswer) (Elicitations, error) {
-	return Elicitations{}, noServers()
+func elicitationView(q mcpclient.Question) ElicitationView {
+	v := ElicitationView{ID: q.ID, Server: q.Server, Mode: q.Mode, Message: q.Message, URL: q.URL, Fields: []ElicitationField{}, AskedAt: millis(q.AskedAt)}
+	if u, err := url.Parse(q.URL); err == nil {
+		v.Host = u.Host
+	}
+	for _, f := range q.Fields {
+		field := ElicitationField{
+			Name: f.Name, Title: f.Title, Description: f.Description, Type: f.Type, Format: f.Format, Required: f.Required,
+			Default: append([]string{}, f.Default...), Choices: []ElicitationChoice{}, Min: f.Min, Max: f.Max,
+		}
+		for _, c := range f.Choices {
+			field.Choices = append(field.Choices, ElicitationChoice{Value: c.Value, Title: c.Title})
+		}
+		v.Fields = append(v.Fields, field)
+	}
+	return v
+}
+
+// AnswerElicitation answers a question. An answer that is not complete is refused, and the question waits on.
+func (s *Servers) AnswerElicitation(a ElicitationAnswer) (Elicitations, error) {
+	p, err := s.ports()
+	if err != nil {
+		return Elicitations{Asked: []ElicitationView{}}, err
+	}
+	values := map[string][]string{}
+	for _, v := range a.Values {
+		values[v.Name] = v.Values
+	}
+	if err := p.Questions.Answer(a.ID, mcpclient.Answer{Action: a.Action, Values: values}); err != nil {
+		return Elicitations{Asked: []ElicitationView{}}, err
+	}
+	return s.Elicitations()
 }

@@ -152,6 +152,8 @@ type Core struct {
 	Data DataFolder
 	// Programs are other programs that use this memory.
 	Programs ProgramAccess
+	// Servers are the MCP servers whose tools models may call.
+	Servers ServerPorts
 	// Shell is the system around the window.
 	Shell   Shell
 	Log     *slog.Logger

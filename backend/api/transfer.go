@@ -33,6 +33,8 @@ type Exporter interface {
 	Plan(context.Context, ExportRequest) (ExportPlan, error)
 	Write(ctx context.Context, r ExportRequest, tell Tell) (path string, err error)
 	DragFile(context.Context, ExportRequest) (DraggedFile, error)
+	// WriteTo writes to w what Write would write to a file.
+	WriteTo(ctx context.Context, r ExportRequest, w io.Writer) error
 }
 
 // Transfer is import and export (SPEC 12).
@@ -194,6 +196,41 @@ func (s *Transfer) Plan(request ExportRequest) (ExportPlan, error) {
 		return ExportPlan{}, err
 	}
 	return s.c.Exporter.Plan(s.c.ctx(), request)
+}
+
+// mostPrinted bounds the page that is printed: an engine lays it out whole.
+const mostPrinted = 24 << 20
+
+// Printable is the page that is printed: what an export as HTML would write, which runs nothing and fetches nothing.
+func (s *Transfer) Printable(request ExportRequest) (string, error) {
+	if err := s.c.ready(); err != nil {
+		return "", err
+	}
+	request.Format, request.Path = string(exporting.FormatHTML), ""
+	out := bounded{most: mostPrinted}
+	if err := s.c.Exporter.WriteTo(s.c.ctx(), request, &out); err != nil && !out.over {
+		return "", err
+	}
+	if out.over {
+		return "", chat.Errorf(chat.CodeInvalid, "transfer.print", "This conversation is larger than the %d MB that are printed at once.", mostPrinted>>20).
+			WithHint("print single turns, or export it as HTML and print that from a browser")
+	}
+	return out.text.String(), nil
+}
+
+// bounded takes a text up to a length.
+type bounded struct {
+	most int
+	text strings.Builder
+	over bool
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.over = b.over || b.text.Len()+len(p) > b.most; b.over {
+		return 0, io.ErrShortWrite
+	}
+	return b.text.Write(p)
 }
 
 // Export begins to write a file. One that is there already is replaced only if the

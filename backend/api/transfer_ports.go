@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/exporting"
@@ -77,6 +78,12 @@ func (e exports) Plan(ctx context.Context, r ExportRequest) (ExportPlan, error) 
 func (e exports) Write(ctx context.Context, r ExportRequest, tell Tell) (string, error) {
 	res, err := e.exporter.Write(ctx, exportRequest(r), func(done, total int64) { tell(done, total, "turns", "") })
 	return res.Path, err
+}
+
+// WriteTo implements Exporter.
+func (e exports) WriteTo(ctx context.Context, r ExportRequest, w io.Writer) error {
+	_, err := e.exporter.WriteTo(ctx, exportRequest(r), w, nil)
+	return err
 }
 
 // DragFile implements Exporter.

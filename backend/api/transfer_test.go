@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,7 @@ type writer struct {
 	plan  ExportPlan
 	wrote []ExportRequest
 	err   error
+	size  int // of what WriteTo writes, beside its beginning
 }
 
 func (w *writer) Plan(_ context.Context, r ExportRequest) (ExportPlan, error) {
@@ -51,6 +53,11 @@ func (w *writer) Write(_ context.Context, r ExportRequest, tell Tell) (string, e
 	w.wrote = append(w.wrote, r)
 	tell(3, 4, "turns", "")
 	return r.Path, nil
+}
+
+func (w *writer) WriteTo(_ context.Context, r ExportRequest, out io.Writer) error {
+	_, err := io.WriteString(out, "<p>"+r.Format+" "+r.BranchID+strings.Repeat("x", w.size))
+	return err
 }
 
 func (w *writer) DragFile(_ context.Context, r ExportRequest) (DraggedFile, error) {
@@ -425,5 +432,18 @@ func TestSaveText(t *testing.T) {
 	d.core.Shell.PickTarget = func(string) (string, error) { return "", nil }
 	if path, err := d.transfer.SaveText("a.go", "x"); path != "" || err != nil {
 		t.Errorf("closed: %q, %v", path, err)
+	}
+}
+
+// What is printed is the page of an export, whole or not at all.
+func TestPrintable(t *testing.T) {
+	d := newDesk(t)
+	got, err := d.transfer.Printable(ExportRequest{Scope: "branch", BranchID: "b1", Format: "md", Path: "/x"})
+	if err != nil || got != "<p>html b1" {
+		t.Errorf("%q, %v", got, err)
+	}
+	d.writer.size = mostPrinted
+	if got, err := d.transfer.Printable(ExportRequest{Scope: "branch"}); got != "" || chat.CodeOf(err) != chat.CodeInvalid || chat.AsError(err).Hint == "" {
+		t.Errorf("too large: %d bytes, %v", len(got), err)
 	}
 }

@@ -51,6 +51,7 @@ type app struct {
 	branches  *branches.Service
 	imports   *importing.Service
 	tools     *tools.Registry
+	servers   *servers
 	fanout    *fanout
 	server    *handover.Server // nil: nobody else is served
 	http      *mcpserver.HTTP  // nil: there is no window that serves other programs
@@ -68,6 +69,7 @@ type app struct {
 
 // setup is what there is without a database.
 type setup struct {
+	flags    cli.OpenOptions
 	outbound *outbound
 	config   *config.Store
 	keys     models.Keyring
@@ -92,7 +94,7 @@ const manyJobs = 500
 func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	s := setup{
-		config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
+		flags: o, config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
 		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
 	}
 	s.outbound = &outbound{}
@@ -159,10 +161,11 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	})
 	a.branches = branches.New(a.store, a.jobs, o.Publish)
 	a.tools = a.newTools(o.Publish)
+	a.servers = a.newServers(o.Publish)
 	a.turns = turn.NewEngine(turn.Deps{
 		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
-		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine,
+		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
 	})
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
@@ -192,7 +195,9 @@ func (a *app) turnSettings() turn.Settings {
 	c := a.config.Config()
 	return turn.Settings{
 		IdleTimeout: c.Stream.IdleTimeout(), FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
-		ToolsMode: llm.ToolsMode(c.Tools.Mode), Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
+		ToolsMode: llm.ToolsMode(c.Tools.Mode), MaxSteps: c.Tools.MaxSteps, ResultMaxBytes: c.Tools.ResultMaxBytes,
+		CallTimeout: time.Duration(c.Tools.CallTimeoutS) * time.Second, AllowParallel: c.Tools.AllowParallel, Continuity: c.Tools.ProviderContinuity,
+		Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
 		MaxAnswerBytes: c.Stream.MaxAnswerBytes, MaxAnswerTokens: c.Stream.MaxAnswerTokens,
 		Scope: chat.Scope(c.Retrieval.Scope), EmbedsRemotely: c.Retrieval.Embedder != config.EmbedderLocal,
 	}
@@ -291,14 +296,15 @@ func (a *app) close() error {
 		a.stopServing(ctx)
 		a.stopHTTP()
 		a.stopTasks(ctx)
-		err = errors.Join(a.turns.Close(ctx), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
+		err = errors.Join(a.turns.Close(ctx), a.stopServers(), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
 	return err
 }
 
-func (a *app) endBehind() error  { a.finish(); a.behind.Wait(); return nil }
-func (a *app) stopJobs() error   { a.upkeep.Stop(); a.jobs.Stop(); return nil }
-func (a *app) closeIndex() error { a.index.Close(); return nil }
+func (a *app) stopServers() error { a.servers.stop(); return nil }
+func (a *app) endBehind() error   { a.finish(); a.behind.Wait(); return nil }
+func (a *app) stopJobs() error    { a.upkeep.Stop(); a.jobs.Stop(); return nil }
+func (a *app) closeIndex() error  { a.index.Close(); return nil }
 
 // outbound takes secrets out of what leaves, by the rules in force.
 type outbound struct {
@@ -376,7 +382,8 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Programs: a.programs(), ConfigFault: a.config.Err(),
+		Tools: a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Programs: a.programs(), Servers: a.verbServers(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
 }

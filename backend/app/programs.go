@@ -86,7 +86,7 @@ func (a *app) programAccess() api.ProgramAccess {
 			return url != "", url, problem
 		},
 		Snippets: func(token string) []api.ProgramSnippetView {
-			list := mcpserver.Snippets(ownCommand())
+			list := mcpserver.Snippets(ownCommand(), a.places()...)
 			if token != "" {
 				list = []mcpserver.Snippet{mcpserver.RemoteSnippet(mcpserver.URL(a.config.Config().Programs.Port), token)}
 			}
@@ -97,6 +97,19 @@ func (a *app) programAccess() api.ProgramAccess {
 			return out
 		},
 	}
+}
+
+// places are the arguments by which a start from another program finds this data: such a
+// program hands on little of its environment.
+func (a *app) places() []string {
+	var args []string
+	if a.flags.ConfigPath != "" || os.Getenv("XDG_CONFIG_HOME") != "" {
+		args = append(args, "--config", realPath(a.config.Path()))
+	}
+	if a.flags.DataDir != "" || os.Getenv("XDG_DATA_HOME") != "" {
+		args = append(args, "--data-dir", realPath(a.config.Config().DataDir))
+	}
+	return args
 }
 
 // ownCommand is how other programs start this one.

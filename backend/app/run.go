@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/tools/builtin"
 )
 
 // version is set by the linker when the program is built (scripts/build).
@@ -30,6 +31,9 @@ func Run(args []string, page Page) int {
 	}
 	if readsPDF(args) {
 		return documents.ReadPDF(os.Stdin, os.Stdout)
+	}
+	if builtin.RunsCommand(args) {
+		return builtin.RunCommand(args, os.Stderr)
 	}
 	opts, ok := cli.WindowOptions(args)
 	if !ok {

@@ -1,23 +1,50 @@
 package app
 
 import (
+	"path/filepath"
+
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
 	"contextinfinity/backend/tools"
+	"contextinfinity/backend/tools/builtin"
 	"contextinfinity/backend/turn"
 )
 
-// newTools makes the registry of the tools that models may call.
+// newTools makes the registry of the tools that models may call, with the program's own.
 func (a *app) newTools(publish turn.Publisher) *tools.Registry {
 	r := tools.NewRegistry(a.store, func() tools.Settings {
 		return tools.Settings{Allow: a.config.Config().Tools.Allow}
 	})
+	r.SetBuiltin(builtin.New(a.pastReader(), &builtin.Folders{
+		Settings:  func() ([]string, bool) { t := a.config.Config().Tools; return t.Folders, t.RunCommands },
+		Protected: a.ownPlaces, Commands: &builtin.Commands{Program: documentReader().Program},
+	}))
 	r.OnChange(func() { publish.Change(chat.Change{Kind: chat.ChangeTools}) })
+	a.config.Subscribe(func(*config.Config) { r.Changed() })
 	return r
+}
+
+// pastReader reads earlier conversations for models, as far as their memory reaches.
+func (a *app) pastReader() *builtin.Memory {
+	return &builtin.Memory{Store: a.store, Search: a.engine, Settings: a.retrieves}
+}
+
+// ownPlaces are those of the program's own data and configuration, which no tool may change.
+func (a *app) ownPlaces() []string {
+	return []string{a.config.Config().DataDir, filepath.Dir(a.config.Path())}
+}
+
+// resumeTools continues answers between whose steps an earlier run of the program ended.
+func (a *app) resumeTools() {
+	a.behind.Go(func() {
+		if _, err := a.turns.ResumeTools(a.life); err != nil && a.life.Err() == nil {
+			a.log.Warn("tool calls of an earlier run could not be looked for", "err", err)
+		}
+	})
 }
 
 // toolPorts are what the window's service works with.
 func (a *app) toolPorts() api.ToolPorts {
-	turns, _ := any(a.turns).(api.ToolTurns)
-	return api.ToolPorts{Registry: a.tools, Turns: turns, Mode: func() string { return a.config.Config().Tools.Mode }}
+	return api.ToolPorts{Registry: a.tools, Turns: a.turns, Mode: func() string { return a.config.Config().Tools.Mode }}
 }

@@ -52,6 +52,8 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: s.retrieves}
 		core.Tools = a.toolPorts()
 		core.Programs = a.programAccess()
+		core.Servers = a.serverPorts()
+		a.servers.watch(hub)
 		hub.Listen(func(c chat.Change) {
 			if c.Kind == chat.ChangeTurn {
 				a.jobs.Wake()
@@ -61,6 +63,8 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			a.jobs.Start()
 			a.upkeep.Start()
 			a.warm()
+			a.warmServers()
+			a.resumeTools()
 			work = a.desk(hub)
 			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) })
 			a.serveHTTP()

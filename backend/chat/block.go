@@ -29,7 +29,8 @@ type ToolUse struct {
 	Input     json.RawMessage `json:"input"` // always valid JSON; text that is not stands as a JSON string
 	// Extra is what else Provider said of the call and wants back with it (a signature of its
 	// thoughts, an id of its own), as an object. It is opaque, replayed to Provider alone and
-	// only while the turn of the call runs.
+	// only while the turn of the call runs. Provider is set too where ToolUseID has a form that
+	// other providers refuse.
 	Provider string          `json:"provider,omitempty"`
 	Extra    json.RawMessage `json:"extra,omitempty"`
 }

@@ -54,6 +54,58 @@ func (bs Blocks) RenderedText() string {
 	return strings.Join(parts, "\n\n")
 }
 
+// Of what tools returned, so much becomes memory: of one result, and of all of a message.
+const (
+	indexedResult  = 64 << 10
+	indexedResults = 256 << 10
+)
+
+// MemoryTools are the built-in tools that quote memory. What they return is not made into
+// memory again (SPEC 9).
+var MemoryTools = map[string]bool{"search_memory": true, "get_turn": true, "list_sessions": true}
+
+// ToolText is what tools returned, as far as it becomes memory.
+func (m Message) ToolText() string {
+	quotes := map[string]bool{}
+	var parts []string
+	room := indexedResults
+	for _, b := range m.Blocks {
+		switch b := b.(type) {
+		case ToolUse:
+			name := b.Name
+			if i := strings.LastIndex(name, "__"); i >= 0 && name[:i] == ToolSourceBuiltin {
+				name = name[i+2:]
+			}
+			quotes[b.ToolUseID] = MemoryTools[name]
+		case ToolResult:
+			text := strings.TrimSpace(b.Content.RenderedText())
+			if most := min(room, indexedResult); len(text) > most {
+				text = strings.ToValidUTF8(text[:most], "")
+			}
+			if text != "" && !quotes[b.ToolUseID] {
+				parts = append(parts, text)
+				room -= len(text)
+			}
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// IndexedText is what a message is remembered by: its visible text and, behind it, what
+// tools returned. Places in the visible text are places in it.
+func (m Message) IndexedText() string {
+	said, tools := m.RenderedText(), m.ToolText()
+	if tools == "" {
+		return said
+	}
+	return said + toolGap + tools
+}
+
+const toolGap = "\n\n"
+
+// ToolTextAt is where ToolText begins in IndexedText.
+func (m Message) ToolTextAt() int { return len(m.RenderedText()) + len(toolGap) }
+
 // IsEmpty reports that nothing in the message could be shown or replayed.
 func (m Message) IsEmpty() bool {
 	for _, b := range m.Blocks {

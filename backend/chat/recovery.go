@@ -28,7 +28,8 @@ const (
 	RecoveredCommitted  RecoveryKind = "committed"        // pending turns committed
 	RecoveredRequeued   RecoveryKind = "requeued"         // jobs that were missing or abandoned
 	RecoveredDead       RecoveryKind = "dead"             // a job that was given up
-	RecoveredTools      RecoveryKind = "tools"            // a tool batch that was open; it is not run again
+	RecoveredTools      RecoveryKind = "tools"            // tool calls whose outcome is unknown; they are not run again
+	RecoveredProposed   RecoveryKind = "tools_asked"      // tool calls that had not begun
 	RecoveredDiscarded  RecoveryKind = "discarded_lines"  // a torn or unreadable end of a journal
 	RecoveredPruned     RecoveryKind = "pruned"           // journals of settled turns removed
 	RecoveredSwept      RecoveryKind = "swept"            // documents that nothing names removed
@@ -61,9 +62,26 @@ func RecoveredTurn(t Turn, kind RecoveryKind, bytes int64) RecoveryItem {
 		i.Message = "Nothing had arrived. The message is saved."
 	case RecoveredUnsent:
 		i.Message = "The message was saved but not sent. Send it or discard it."
-	case RecoveredTools:
-		i.Message = "Tools were running when the program ended. They are not run again by themselves: look what ran, then retry or discard."
 	}
+	return i
+}
+
+// RecoveredCalls is a finding about a turn some of whose tool calls, which may have had
+// effects, were running when the program ended.
+func RecoveredCalls(t Turn, unknown int) RecoveryItem {
+	i := RecoveredTurn(t, RecoveredTools, 0)
+	i.Count = unknown
+	i.Message = counted(unknown, "tool call was", "tool calls were") + " running when the program ended, and nobody knows what came of it. " +
+		"Nothing is run again by itself: look what happened, then enter the result, run it again, tell the model, or discard the answer."
+	return i
+}
+
+// RecoveredProposals is a finding about an answer that had come to its end, with tool calls
+// that had not begun.
+func RecoveredProposals(t Turn, calls int) RecoveryItem {
+	i := RecoveredTurn(t, RecoveredProposed, 0)
+	i.Count = calls
+	i.Message = "The model had asked for " + counted(calls, "tool call", "tool calls") + " when the program ended. None had begun; nothing is lost."
 	return i
 }
 
@@ -157,7 +175,7 @@ func (r RecoveryReport) Summary() string {
 
 // Undecided reports a finding that waits for the user.
 func (i RecoveryItem) Undecided() bool {
-	return i.Kind == RecoveredIncomplete || i.Kind == RecoveredUnsent || i.Kind == RecoveredTools
+	return i.Kind == RecoveredIncomplete || i.Kind == RecoveredUnsent || i.Kind == RecoveredTools || i.Kind == RecoveredProposed
 }
 
 // Settled is what is said of a report of which nothing is left.
@@ -181,14 +199,14 @@ func (r RecoveryReport) AsOfNow(turn func(TurnID) (Turn, error)) RecoveryReport 
 
 // decided reports that a finding no longer waits, by the turn as it is now.
 func (i RecoveryItem) decided(t Turn) bool {
-	if i.Kind == RecoveredTools {
+	if i.Kind == RecoveredTools || i.Kind == RecoveredProposed {
 		return t.Phase.Finalized() || t.Phase == PhaseFailed
 	}
 	return !t.Incomplete() && !t.Unsent()
 }
 
 // standing are findings that are found again until somebody acts on them.
-var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
+var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredProposed, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
 
 // Routine reports a finding that is no sign of a run which ended badly.
 func (i RecoveryItem) Routine() bool {

@@ -161,7 +161,10 @@ type ProposedCall struct {
 
 // CallDecision is a decision about one call. One that does not allow it has its result.
 type CallDecision struct {
-	Call       ToolCallID
+	Call ToolCallID
+	// State is the one in which the call was decided about; in another it is refused. Empty:
+	// any that allows a decision.
+	State      ToolCallState
 	Decision   ToolDecision
 	Definition string // hash of what was shown
 	Result     *ToolResult
@@ -170,6 +173,7 @@ type CallDecision struct {
 // CallEnd is how a call ended: with a result, or unknown for a reason.
 type CallEnd struct {
 	Call   ToolCallID
+	State  ToolCallState // as of CallDecision
 	Result *ToolResult
 	Reason UnknownReason
 }
@@ -209,4 +213,16 @@ type PinnedDefinition struct {
 type ReadOnlyMark struct {
 	Source string `json:"source"`
 	Tool   string `json:"tool"`
+}
+
+// RecoveredToolBatch is an open batch with what the model said when it asked for the calls
+// (FCRATE's tool journal).
+type RecoveredToolBatch struct {
+	BatchID       ToolBatchID  `json:"batch_id"`
+	SessionID     SessionID    `json:"session_id"`
+	TurnID        TurnID       `json:"turn_id"`
+	ModelName     string       `json:"model_name"`
+	AssistantText string       `json:"assistant_text"`
+	Calls         []CallRecord `json:"calls"`
+	Results       Blocks       `json:"results"`
 }

@@ -74,6 +74,9 @@ type Finalization struct {
 	Outcome Outcome
 	Usage   *Usage
 	Metrics TurnMetrics
+	// Unanswered are results for the calls that have none, so that no call of a final answer
+	// is without one. What had not begun is recorded as not run.
+	Unanswered []CallEnd
 }
 
 // Interruption leaves a turn Responding and incomplete: there is text, and the

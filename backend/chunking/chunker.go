@@ -16,8 +16,9 @@
 // the store knows a chunk by turn, type, hash and version.
 //
 // What the recall provider answers is quotation from memory and is never made
-// into memory again (SPEC 9). What tools returned is no part of a message's
-// rendered text: it is not indexed, and no chunk is of type tool_result.
+// into memory again (SPEC 9). What tools returned is cut as a text of its own, which
+// stands behind the answer's in the text that offsets are of; its chunks are of type
+// tool_result.
 package chunking
 
 import (
@@ -46,6 +47,7 @@ func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 		}
 		all = append(all, s.chunks(opt)...)
 	}
+	all = append(all, toolChunks(turn, opt)...)
 	for _, f := range files {
 		s := source{
 			turn: turn, role: chat.RoleUser, speaker: beginning(path.Base(f.File.Name), speakerRunes), text: f.Text,
@@ -68,6 +70,24 @@ func sources(turn chat.Turn, opt Options) []source {
 	}
 	user.context = headOf(reply.text, opt.AnswerTokens)
 	return []source{user, reply}
+}
+
+// toolChunks are those of what tools returned in a turn.
+func toolChunks(turn chat.Turn, opt Options) []chat.Chunk {
+	if turn.Assistant == nil || turn.Provider == recallProvider {
+		return nil
+	}
+	s := source{turn: turn, role: turn.Assistant.Role, speaker: "tool", text: turn.Assistant.ToolText(), form: formPlain, context: headOf(turn.User.RenderedText(), opt.QuestionTokens)}
+	chunks, at := s.chunks(opt), turn.Assistant.ToolTextAt()
+	for i := range chunks {
+		c := &chunks[i]
+		c.Type = chat.ChunkToolResult
+		c.Start, c.End = c.Start+at, c.End+at
+		for k := range c.Units {
+			c.Units[k].Start, c.Units[k].End = c.Units[k].Start+at, c.Units[k].End+at
+		}
+	}
+	return chunks
 }
 
 // numbered drops chunks that say the same as an earlier one.

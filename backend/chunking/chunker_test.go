@@ -94,3 +94,37 @@ func TestType(t *testing.T) {
 		}
 	}
 }
+
+// What tools returned becomes chunks of their own, in the text that offsets are of; what the
+// memory tools quote does not become memory again.
+func TestToolResultsAreIndexed(t *testing.T) {
+	turn := turnOf("What does the file say?", "")
+	result := func(id, text string) chat.ToolResult {
+		return chat.ToolResult{ToolUseID: id, Content: chat.Blocks{chat.Text{Text: text}}}
+	}
+	turn.Assistant.Blocks = chat.Blocks{
+		chat.Text{Text: "I read it."}, chat.ToolUse{ToolUseID: "1", Name: "files__read"}, chat.ToolUse{ToolUseID: "2", Name: "search_memory"},
+		chat.ToolUse{ToolUseID: "3", Name: "builtin__get_turn"}, result("1", "  The harbour opens at seven.  "), result("2", "a quotation"), result("3", "another"),
+		chat.Text{Text: "At seven."},
+	}
+	got := chunking.Chunk(turn, chunking.Options{Count: words})
+	if len(got) != 3 || got[2].Type != chat.ChunkToolResult || got[2].Text != "The harbour opens at seven." || got[2].Role != chat.RoleAssistant {
+		t.Fatalf("%+v", got)
+	}
+	whole := turn.Assistant.IndexedText()
+	for _, c := range got[1:] {
+		if whole[c.Start:c.End] != c.Text || c.Units[0].Start < c.Start || c.Units[0].End > c.End {
+			t.Errorf("%q stands at [%d, %d)", c.Text, c.Start, c.End)
+		}
+	}
+	if strings.Contains(whole, "quotation") || !strings.HasPrefix(whole, turn.Assistant.RenderedText()) || !strings.Contains(got[2].Units[0].Text, "tool: ") {
+		t.Errorf("the indexed text is %q, the unit %q", whole, got[2].Units[0].Text)
+	}
+	turn.Assistant.Blocks = chat.Blocks{chat.Text{Text: "x"}}
+	for range 20 {
+		turn.Assistant.Blocks = append(turn.Assistant.Blocks, result("", strings.Repeat("é ", 1<<20)))
+	}
+	if n := len(turn.Assistant.ToolText()); n > 257<<10 {
+		t.Errorf("%d bytes become memory", n)
+	}
+}

@@ -55,8 +55,10 @@ type talk struct {
 
 	session chat.Session // empty until the first message of a new one
 	branch  chat.BranchID
-	model   string // chosen here; empty: the session's
-	failed  bool   // a message was not answered
+	model   string          // chosen here; empty: the session's
+	failed  bool            // a message was not answered
+	waits   bool            // tool calls wait
+	seen    map[string]bool // definitions of tools that were shown in full
 }
 
 // errLeave ends the conversation in order.
@@ -68,6 +70,9 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 	}
 	t.s.Jobs.Start()
 	t.s.Upkeep.Start()
+	if _, err := t.s.Turns.ResumeTools(ctx); err != nil {
+		t.c.notef("tool calls of an earlier run could not be looked for: %s", line(t.c.describe(err).Message))
+	}
 	t.lines = startLines(t.c.in)
 	defer t.lines.close()
 	for {
@@ -85,7 +90,8 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 		case errors.Is(err, errQuit), ctx.Err() != nil:
 			return err
 		default:
-			t.failed = true
+			var w waitsError
+			t.failed, t.waits = true, errors.As(err, &w)
 			t.c.printError(err)
 		}
 		if t.c.out.gone() { // nobody would see an answer to the next line
@@ -96,6 +102,10 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 
 // end is how a piped conversation reports what its reader could not see.
 func (t *talk) end() error {
+	if t.waits {
+		return waitsError{chat.Errorf(chat.CodeIncomplete, "cli.chat", "The answer waits for your decision about its tool calls.").
+			WithHint("contextinfinity tools waiting lists them")}
+	}
 	if t.failed && !t.c.in.terminal {
 		return chat.Errorf(chat.CodeIncomplete, "cli.chat", "Not every message was answered; what was said about each stands above.")
 	}
@@ -236,12 +246,17 @@ func (t *talk) send(ctx context.Context, text string) error {
 	if err != nil {
 		return inChat(err)
 	}
-	return t.answered(end)
+	return t.answered(ctx, end)
 }
 
 // answered says how an answer ended and has its background work begun.
-func (t *talk) answered(end chat.Turn) error {
+func (t *talk) answered(ctx context.Context, end chat.Turn) error {
 	t.branch = end.BranchID
+	end, err := t.approve(ctx, end)
+	if err != nil {
+		return err
+	}
+	t.waits = false
 	t.s.Jobs.Wake()
 	t.c.noteOutcome(end)
 	if end.Outcome == chat.OutcomeStopped {

@@ -38,6 +38,7 @@ func commands() []command {
 		{"/continue", "", "have the last, incomplete answer continued", (*talk).continueAnswer},
 		{"/keep", "", "make it final as it is", (*talk).keep},
 		{"/discard", "", "give it up; it stays readable", (*talk).discard},
+		{"/calls", "", "decide about the tool calls that wait", (*talk).waitingCalls},
 		{"/quit", "", "leave (also Ctrl-D)", func(*talk, context.Context, string) error { return errLeave }},
 	}
 }
@@ -336,7 +337,7 @@ func (t *talk) rerun(ctx context.Context, goesOn bool, start func(chat.TurnID) (
 	if err != nil {
 		return err
 	}
-	return t.answered(end)
+	return t.answered(ctx, end)
 }
 
 func (t *talk) keep(ctx context.Context, _ string) error {

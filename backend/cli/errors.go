@@ -16,6 +16,7 @@ const (
 	exitFailed   = 1
 	exitUsage    = 2
 	exitProblems = 3
+	exitWaits    = 4 // tool calls wait for a decision
 )
 
 // usageError is a wrong call: nothing was opened or changed.
@@ -38,6 +39,12 @@ type problemsError struct{ cause *chat.Error }
 func (e problemsError) Error() string { return e.cause.Error() }
 func (e problemsError) Unwrap() error { return e.cause }
 
+// waitsError is of an answer that goes on once a person has decided about its tool calls.
+type waitsError struct{ cause *chat.Error }
+
+func (e waitsError) Error() string { return e.cause.Error() }
+func (e waitsError) Unwrap() error { return e.cause }
+
 // errQuit is the second Ctrl-C: leave without closing anything in order.
 var errQuit = chat.Errorf(chat.CodeCancelled, "cli.quit", "Interrupted.").
 	WithHint("what had arrived is in the stream journal and is recovered at the next start")
@@ -45,6 +52,7 @@ var errQuit = chat.Errorf(chat.CodeCancelled, "cli.quit", "Interrupted.").
 func exitCode(err error) int {
 	var usage usageError
 	var problems problemsError
+	var waits waitsError
 	switch {
 	case err == nil:
 		return exitDone
@@ -52,6 +60,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &problems):
 		return exitProblems
+	case errors.As(err, &waits):
+		return exitWaits
 	}
 	return exitFailed
 }

@@ -121,6 +121,8 @@ type turnReply struct {
 	Provider  string         `json:"provider"`
 	// RetrievalError is why memory was not searched for it; absent if nothing failed.
 	RetrievalError string `json:"retrieval_error,omitempty"`
+	// WaitingCalls are tool calls that wait for a person: the answer goes on after that.
+	WaitingCalls []callJSON `json:"waiting_calls,omitempty"`
 }
 
 func (s *Services) turnReply(ctx context.Context, t chat.Turn, answer chat.Message) (turnReply, error) {
@@ -164,6 +166,14 @@ func outcomeError(t chat.Turn) error {
 // says, then the reply, then what background work is due, for a bounded time.
 func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer chat.Message, to jobs.Level) (reply, error) {
 	failure := outcomeError(t)
+	waiting, err := s.waitingOf(ctx, t.ID)
+	if len(waiting) > 0 {
+		failure = waits(waiting)
+		t, err = s.Store.Turn(ctx, t.ID) // a run that pauses returns it as it began
+	}
+	if failure == nil {
+		failure = err
+	}
 	if t.Phase.Finalized() {
 		c.noteOutcome(t)
 		if c.out.gone() { // whoever asked is away: the rest is for the window or reconcile
@@ -180,6 +190,9 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	doc, err := s.turnReply(ctx, t, answer)
 	if failure == nil {
 		failure = err
+	}
+	for _, w := range waiting {
+		doc.WaitingCalls = append(doc.WaitingCalls, callOf(w))
 	}
 	r := reply{doc: doc, stands: true}
 	c.noteDropped(ctx, s, t)

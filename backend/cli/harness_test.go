@@ -27,6 +27,7 @@ import (
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/store"
+	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
 
@@ -40,6 +41,7 @@ type home struct {
 	provider *scripted
 	keys     *fakeKeys
 	signals  chan os.Signal
+	sources  []tools.Source // of servers
 	// opened is told of each services that a verb opened.
 	opened func(*cli.Services)
 }
@@ -157,12 +159,14 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	runner := jobs.NewRunner(jobs.Deps{Store: db, Publish: o.Publish, Counter: words{}, TargetTokens: func() int { return 1200 }})
 	branching := branches.New(db, runner, o.Publish)
 	cat := h.catalog(cfg)
+	registry := tools.NewRegistry(db, func() tools.Settings { return tools.Settings{Allow: cfg.Config().Tools.Allow} })
+	registry.SetServers(h.sources)
 	engine := turn.NewEngine(turn.Deps{
 		Store: db, Journals: journal.New(journal.Options{Dir: filepath.Join(o.DataDir, "streams")}), Models: cat,
-		Branches: branching, Publish: o.Publish, Counter: words{}, ReadOnly: o.ReadOnly,
+		Branches: branching, Publish: o.Publish, Counter: words{}, ReadOnly: o.ReadOnly, Tools: registry,
 		Settings: func() turn.Settings {
 			return turn.Settings{
-				IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ToolsMode: llm.ToolsDisabled,
+				IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ToolsMode: llm.ToolsMode(cfg.Config().Tools.Mode),
 				Backoff: func(int) time.Duration { return time.Millisecond },
 			}
 		},
@@ -170,6 +174,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	upkeep := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
 	upkeep.RecallPause(ctx)
 	s := &cli.Services{
+		Tools: registry, Calls: engine, ToolsMode: func() string { return cfg.Config().Tools.Mode },
 		Store: db, Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)

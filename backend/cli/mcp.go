@@ -64,7 +64,7 @@ at the port mcp.server.port, until it is interrupted. The window does the same w
 		}
 		return reply{}, mcpserver.Stdio(ctx, c.mcpOptions(client), in, c.out)
 	})
-	cmd.AddCommand(c.mcpClientsCommand(), c.mcpAccessCommand(), c.mcpCallCommand())
+	cmd.AddCommand(c.mcpServersCommand(), c.mcpClientsCommand(), c.mcpAccessCommand(), c.mcpCallCommand())
 	return cmd
 }
 

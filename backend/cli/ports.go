@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
 
@@ -85,6 +86,33 @@ type Store interface {
 	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
 	Checkpoint(context.Context) error
+
+	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
+	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
+	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
+	CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error)
+}
+
+// Tools are the tools that there are, and what was decided about them. It is tools.Registry.
+type Tools interface {
+	// Ensure starts the servers whose tools are to be listed.
+	Ensure(context.Context)
+	Panel(context.Context) (tools.Panel, error)
+	Accept(ctx context.Context, source, tool, hash string) error
+	Permit(context.Context, chat.ToolPermission) error
+	Forget(ctx context.Context, source, tool string, session chat.SessionID) error
+	MarkReadOnly(ctx context.Context, source, tool, hash string) error
+	// AllowFor allows tools in a session until it is released.
+	AllowFor(session chat.SessionID, names []string) (release func())
+	// Preview is what a call would change, as a line diff.
+	Preview(ctx context.Context, source string, c tools.Call) string
+}
+
+// Calls carries out decisions about calls of tools. It is turn.Engine.
+type Calls interface {
+	DecideCall(context.Context, turn.CallChoice) error
+	ResolveCall(context.Context, turn.CallResolution) error
+	CancelCall(context.Context, chat.ToolCallID) error
 }
 
 // Models is the catalogue of models. Resolve of an empty name is the default.
@@ -167,12 +195,18 @@ type Services struct {
 	Models   Models
 	Imports  Importer
 	Counter  turn.Counter
+	Tools    Tools
+	Calls    Calls
+	// ToolsMode is tools.mode.
+	ToolsMode func() string
 	// Memory is searched by what was said.
 	Memory Memory
 	// Exports writes what is kept to files.
 	Exports *exporting.Exporter
 	// Programs are other programs that use this memory.
 	Programs Programs
+	// Servers are the MCP servers whose tools models may call.
+	Servers Servers
 	// Stats is what `stats` prints, in order.
 	Stats func(context.Context) ([]Stat, error)
 	// AfterSend is how long background work may run after an answer was printed; nil: not at all.

@@ -11,7 +11,7 @@ import (
 
 // scripted is a provider whose calls follow a script; without one it answers
 // "ok". Its wire events are {"k":kind,"b":block,"s":text}, kind text, refusal,
-// reasoning, done or refused.
+// reasoning, call, pause, done or refused.
 type scripted struct {
 	mu    sync.Mutex
 	calls []answer
@@ -43,6 +43,12 @@ func say(parts ...string) answer {
 	}
 	a.events = append(a.events, ev("done", 0, ""))
 	return a
+}
+
+// asks says something and asks for a tool.
+func asks(words, id, name, input string) answer {
+	use, _ := chat.MarshalJSON(map[string]string{"ID": id, "Name": name, "Input": input})
+	return answer{events: []string{ev("text", 0, words), ev("call", 1, string(use)), ev("pause", 0, "")}}
 }
 
 // cut says something and then fails as a dropped connection does.
@@ -111,6 +117,17 @@ type decoder struct{ r llm.Result }
 func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	var w wire
 	_ = json.Unmarshal(raw.Data, &w)
+	if w.Kind == "call" {
+		var use struct{ ID, Name, Input string }
+		_ = json.Unmarshal([]byte(w.Text), &use)
+		d.r.Blocks = append(d.r.Blocks, chat.ToolUse{ToolUseID: use.ID, Name: use.Name, Input: json.RawMessage(use.Input)})
+		d.r.Items = chat.Items{chat.AssistantMessage{Blocks: d.r.Blocks}}
+		return nil
+	}
+	if w.Kind == "pause" {
+		d.r.Terminal, d.r.Status, d.r.Usage = true, chat.StepPaused, &chat.Usage{InputTokens: 10, OutputTokens: 5}
+		return nil
+	}
 	if w.Kind == "done" || w.Kind == "refused" {
 		d.r.Terminal, d.r.Status, d.r.Refused = true, chat.StepCompleted, w.Kind == "refused"
 		d.r.Usage = &chat.Usage{InputTokens: 10, OutputTokens: 5}

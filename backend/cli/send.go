@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
 
@@ -22,6 +23,7 @@ type sendFlags struct {
 	incomplete string
 	images     []string
 	documents  []string
+	allow      []string // tools that run without asking, for this message
 }
 
 func (c *call) sendCommand() *cobra.Command {
@@ -34,7 +36,8 @@ Without --session or --new it goes to the session used last.
 
 Ctrl-C stops the answer: the text so far is kept and marked stopped, and the exit
 code is 1 (code "cancelled"). A second Ctrl-C leaves at once; what had arrived is
-recovered at the next start. The exit code is 0 only when the answer is final.`,
+recovered at the next start. The exit code is 0 only when the answer is final, and 4
+when it waits for you to decide about calls of tools: contextinfinity tools waiting.`,
 		Args: atMost("TEXT"),
 	}
 	cmd.Flags().StringVar(&f.session, "session", "", "the session to go on with")
@@ -44,6 +47,7 @@ recovered at the next start. The exit code is 0 only when the answer is final.`,
 		"what becomes of an incomplete or unsent turn in the way: keep, discard, fail")
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code or PDF (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message alone (may be repeated)")
 	c.shared(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.send(ctx, f, args) })
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
@@ -112,12 +116,47 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 		if err := s.attach(ctx, &m.Content, m.Branch, files); err != nil {
 			return reply{}, err
 		}
+		release, err := s.allow(ctx, m.Branch, f.allow)
+		if err != nil {
+			return reply{}, err
+		}
+		defer release()
 		t, answer, err := c.deliver(ctx, s, st, m)
 		if err != nil {
 			return sentSoFar(t), err
 		}
 		return c.answered(ctx, s, t, answer, jobs.Level(f.wait))
 	})
+}
+
+// allow lets tools run without asking in the session of a branch, until it is released.
+func (s *Services) allow(ctx context.Context, branch chat.BranchID, names []string) (release func(), err error) {
+	if len(names) == 0 {
+		return func() {}, nil
+	}
+	b, err := s.Store.Branch(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	s.Tools.Ensure(ctx)
+	p, err := s.Tools.Panel(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		d, err := tool(p, name)
+		switch {
+		case err != nil:
+			return nil, err
+		case d.Pinned != tools.PinnedAccepted:
+			return nil, chat.Errorf(chat.CodeConflict, "tools.allow", "Models are not offered %s. Nothing was sent.", clip(name, 80)).
+				WithHint("look at it, then accept it: contextinfinity tools show %s", d.Name)
+		case d.AsksEachCall:
+			return nil, chat.Errorf(chat.CodeInvalid, "tools.allow", "%s is asked about each time, since nothing confines it. Nothing was sent.", d.Name)
+		}
+		names[i] = d.Name
+	}
+	return s.Tools.AllowFor(b.SessionID, names), nil
 }
 
 // sendText reads the message; with images or documents it may be left out.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"hash"
 	"slices"
+	"strings"
 	"sync"
 
 	"contextinfinity/backend/chat"
@@ -25,6 +26,7 @@ type stream struct {
 	turn   chat.TurnID // whose; empty while it is about to begin
 	silent bool        // show the answer at its end only
 	whole  bool        // frames of every kind, those too that only tell what became durable
+	before bool        // what stands of an answer already was shown before
 }
 
 func (c *call) newStream() *stream {
@@ -91,6 +93,19 @@ func notify(ch chan struct{}) {
 	}
 }
 
+// continues says that what stands of the answer was shown before, and only the rest is to be.
+func (s *stream) continues(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = on
+}
+
+func (s *stream) showedBefore() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.before
+}
+
 func (s *stream) take() []chat.Frame {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,6 +125,7 @@ type printer struct {
 	block   int // the one being written, -1 before the first
 	shown   printedText
 	jumbled bool // a frame of an earlier block came late
+	ended   bool // what stands before ended a line already
 }
 
 // startPrinter shows base, what stands already of a turn's answer, then its frames.
@@ -127,7 +143,13 @@ func (p *printer) base(base chat.Blocks) {
 			p.block = i
 		}
 	}
-	p.write(base.RenderedText())
+	text := base.RenderedText()
+	if p.s.showedBefore() {
+		p.shown.add(text)
+		p.ended = text != ""
+		return
+	}
+	p.write(text)
 }
 
 func (p *printer) loop() {
@@ -161,6 +183,9 @@ func (p *printer) frames() {
 
 func (p *printer) write(text string) {
 	p.shown.add(text)
+	if p.ended && text != "" {
+		text, p.ended = strings.TrimPrefix(text, "\n"), false
+	}
 	p.o.text(text)
 }
 

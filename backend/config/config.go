@@ -163,6 +163,8 @@ type Tools struct {
 	ResultMaxBytes int
 	CallTimeoutS   int
 	Allow          []string
+	Folders        []string // full paths, in which models may use files
+	RunCommands    bool     // in those folders
 	// ProviderContinuity lets OpenAI keep what the steps of one turn share (SRD 1.2.5).
 	ProviderContinuity bool
 }

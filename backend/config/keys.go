@@ -274,6 +274,13 @@ func checkPattern(s string) string {
 	return ""
 }
 
+func checkFolder(s string) string {
+	if filepath.IsAbs(s) {
+		return ""
+	}
+	return "is not the full path of a folder"
+}
+
 func checkDataDir(s string) string {
 	if s == "" || s == "~" || strings.HasPrefix(s, "~/") || filepath.IsAbs(s) {
 		return ""

@@ -49,7 +49,7 @@ func TestServersThatAreWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"[mcp.servers]\nx = 1":                                                            "must be a table",
 		"[mcp]\nservers = 1":                                                              "must hold tables",
-		"[mcp]\nserverz = 1":                                                               "did you mean servers?",
+		"[mcp]\nserverz = 1":                                                              "did you mean servers?",
 		"[mcp.servers.Big]\ncommand = \"x\"":                                              "not a possible name",
 		"[mcp.servers.builtin]\ncommand = \"x\"":                                          "taken by the tools that are built in",
 		"[mcp.servers.a]":                                                                 "needs command",

@@ -65,7 +65,7 @@ func TestReadsTheExampleOfTheSRD(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Default()
-	want.General = General{DefaultModel: "sonnet", DataDir: "~/.contextinfinity"}
+	want.General.DefaultModel, want.General.DataDir = "sonnet", "~/.contextinfinity"
 	want.Retrieval.EnableMMR = true // ours is measured: it gains nothing
 	want.Configured = []Model{
 		{Name: "sonnet", Provider: "anthropic", ModelID: "claude-sonnet-4-20250514", ContextLimit: 200000, APIKeyEnv: "ANTHROPIC_API_KEY", Stream: true, omit: []string{}},
@@ -169,6 +169,7 @@ func TestFaultsNameFileLineAndKey(t *testing.T) {
 		"no such model":     {"[general]\ndefault_model = \"x\"\n", `c.toml:2: general.default_model names no model`},
 		"bad pattern":       {"[redaction]\npatterns = [\"ok\", \"(\"]\n", `c.toml:2: redaction.patterns item 2 is not a regular expression (RE2 syntax)`},
 		"encryption":        {"[storage]\nencryption = true\n", `c.toml:2: storage.encryption is not in this version: data would be stored unencrypted`},
+		"tools folders":     {"[tools]\nfolders = [\"notes\"]\n", `c.toml:2: tools.folders item 1 is not the full path of a folder`},
 		"tools mode":        {"[tools]\nmode = \"on\"\n", `c.toml:2: tools.mode must be one of disabled, parse_only, enabled`},
 		"server database":   {"[storage]\ndsn = \"postgres://x\"\n", `c.toml:2: storage.dsn is not in this version: data would be stored in the local file`},
 		"model, provider":   {"[models.m]\nprovider = \"x\"\nmodel_id = \"x\"\n", `c.toml:2: models.m.provider must be one of openai, anthropic, chatcompletions, recall`},

@@ -116,6 +116,8 @@ func TestSetThenResetRestoresTheFile(t *testing.T) {
 			value = format(int(info.Min + 1))
 		case info.Key == "general.data_dir":
 			value = "/elsewhere \"x\""
+		case info.Key == "tools.folders":
+			value = `["/a b"]`
 		case info.Key == "general.default_model", info.Key == "librarian.model":
 			value = Recall
 		}

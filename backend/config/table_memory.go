@@ -215,6 +215,14 @@ var memoryTable = []key{
 		help: "Tools that run without asking, as server__tool, or all tools of a server by its name.",
 	}, func(c *Config) any { return &c.Tools.Allow }},
 	{spec{
+		name: "tools.folders", group: groupTools, label: "Folders for files", def: []string{}, check: checkFolder,
+		help: "Full paths of folders in which models may list, read, search and write files, after you allowed it. Empty offers no such tools.",
+	}, func(c *Config) any { return &c.Tools.Folders }},
+	{spec{
+		name: "tools.run_commands", group: groupTools, label: "Run commands", def: false,
+		help: "Offers models to run commands in those folders. They are confined where the system can do it; where it cannot, each call is asked about.",
+	}, func(c *Config) any { return &c.Tools.RunCommands }},
+	{spec{
 		name: "tools.provider_continuity", group: groupTools, label: "Continue at the provider", def: false,
 		help: "Between the steps of one turn, OpenAI is sent only what is new and keeps the rest itself. It then stores these responses.",
 	}, func(c *Config) any { return &c.Tools.ProviderContinuity }},

@@ -29,7 +29,6 @@ type MaintenanceStore interface {
 	RequeueMissing(context.Context) (int, error)
 	Orphaned() int
 	SweepFiles(context.Context) (int, error)
-	OpenToolBatches(context.Context) ([]chat.TurnID, error)
 	PendingIDs(context.Context) ([]chat.TurnID, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)

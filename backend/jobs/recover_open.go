@@ -11,16 +11,13 @@ import (
 const maxDead = 20
 
 // recoverOpen finds and puts in order what no job does: streams, missing and abandoned jobs,
-// tools that were running, journals and documents that nobody needs. What fails
+// journals and documents that nobody needs. What fails
 // is tried again; what is done stays done.
 func (r *Reconciler) recoverOpen(ctx context.Context, since time.Time) (chat.RecoveryReport, error) {
 	r.settling.Lock()
 	defer r.settling.Unlock()
 	report, err := r.d.Turns.Recover(ctx)
 	if err != nil {
-		return report, err
-	}
-	if err := r.tools(ctx, &report); err != nil {
 		return report, err
 	}
 	n, err := r.d.Store.RequeueMissing(ctx)
@@ -43,29 +40,6 @@ func count(report *chat.RecoveryReport, kind chat.RecoveryKind, n int) {
 	if n > 0 {
 		report.Items = append(report.Items, chat.RecoveredCount(kind, n))
 	}
-}
-
-// tools names the turns whose tools were running when their run ended.
-func (r *Reconciler) tools(ctx context.Context, report *chat.RecoveryReport) error {
-	open, err := r.d.Store.OpenToolBatches(ctx)
-	if err != nil {
-		return err
-	}
-	running := map[chat.TurnID]bool{}
-	for _, id := range r.d.Turns.Running() {
-		running[id] = true
-	}
-	for _, id := range open {
-		if running[id] {
-			continue
-		}
-		t, err := r.d.Store.Turn(ctx, id)
-		if err != nil {
-			return err
-		}
-		report.Items = append(report.Items, chat.RecoveredTurn(t, chat.RecoveredTools, 0))
-	}
-	return nil
 }
 
 // given names the newest jobs that were given up since a moment.

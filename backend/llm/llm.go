@@ -174,7 +174,8 @@ type Error struct {
 	// and how many it counted; 0 where it names no number.
 	SizeLimit, SizeCounted int
 	// Forgotten: the provider does not hold the answer that the request continues, or keeps
-	// none at all. The whole request, without Continues, may succeed.
+	// none at all. The whole request, without Continues and without Store (it would name what
+	// was stored by its id), may succeed.
 	Forgotten bool
 	// NoTools: the model, or the server as it was started, takes no tools. The same request
 	// without definitions may succeed.

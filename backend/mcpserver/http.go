@@ -46,6 +46,7 @@ type HTTP struct {
 
 	mu       sync.Mutex
 	server   *http.Server
+	protocol *mcp.Server
 	listener net.Listener
 	port     int
 	problem  string
@@ -78,8 +79,9 @@ func (h *HTTP) Apply(port int) error {
 
 func (h *HTTP) serve(l net.Listener) {
 	h.listener = &limited{Listener: l, free: make(chan struct{}, maxConnections)}
+	h.protocol = newServer(h.options)
 	h.server = &http.Server{
-		Handler: h.options.handler(l.Addr().(*net.TCPAddr).Port), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: h.options.handler(h.protocol, l.Addr().(*net.TCPAddr).Port), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 	}
 	server, listener := h.server, h.listener
 	go func() { _ = server.Serve(listener) }()
@@ -98,19 +100,21 @@ func (h *HTTP) Address() (address, problem string) {
 // Close ends it.
 func (h *HTTP) Close() { _ = h.Apply(0) }
 
-// stop closes what is served, with its connections: a program that listens for news would
-// never end its own.
+// stop closes what is served, with its connections and sessions: a program that listens for
+// news would never end its own.
 func (h *HTTP) stop() {
 	if h.server == nil {
 		return
 	}
 	_ = h.server.Close()
-	h.server, h.listener = nil, nil
+	for s := range h.protocol.Sessions() {
+		_ = s.Close()
+	}
+	h.server, h.protocol, h.listener = nil, nil, nil
 }
 
 // handler serves the protocol to programs on this computer that have a token.
-func (o Options) handler(port int) http.Handler {
-	server := newServer(o)
+func (o Options) handler(server *mcp.Server, port int) http.Handler {
 	same := func(*http.Request) *mcp.Server { return server }
 	withSessions := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
 		sessions := 0

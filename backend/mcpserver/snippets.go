@@ -11,8 +11,12 @@ type Snippet struct {
 	Text    string
 }
 
-// Snippets are configurations of other programs that start ours, whose path is command.
-func Snippets(command string) []Snippet {
+// Snippets are configurations of other programs that start ours: command is its path, places
+// the arguments that say where its data is, if that is not the usual place.
+func Snippets(command string, places ...string) []Snippet {
+	launch := func(command, client string) program {
+		return program{command, append([]string{"mcp", "--client", client}, places...)}
+	}
 	servers := func(client string) string {
 		return indented(map[string]any{"mcpServers": map[string]any{"contextinfinity": launch(command, client)}})
 	}
@@ -26,10 +30,6 @@ func Snippets(command string) []Snippet {
 type program struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
-}
-
-func launch(command, client string) program {
-	return program{command, []string{"mcp", "--client", client}}
 }
 
 // RemoteSnippet is the configuration of a program that speaks HTTP.

@@ -58,6 +58,8 @@ func speaker(c chat.ChunkText) string {
 	switch {
 	case c.File != nil:
 		return "document " + label(c.File.Name)
+	case c.Type == chat.ChunkToolResult:
+		return "tool"
 	case c.Speaker != "":
 		return label(c.Speaker)
 	}

@@ -149,7 +149,7 @@ func (s *sources) readMessages(rows []chunkTextRow) error {
 		}
 		if message != nil {
 			m, _ := decodeMessage(key.role, *message) // one that cannot be read holds the words of no chunk
-			s.said[key] = saying{m.RenderedText(), m.Name}
+			s.said[key] = saying{m.IndexedText(), m.Name}
 		}
 	}
 	return found.Err()

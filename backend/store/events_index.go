@@ -245,7 +245,7 @@ func (a *applier) source(turn turnRow, of sourceOf) (chunkSource, error) {
 		t := whole.turn()
 		a.sourceOf, a.sources = turn.ID, map[sourceOf]chunkSource{{role: chat.RoleUser}: {t.User.RenderedText(), onlyBlock(t.User)}}
 		if t.Assistant != nil {
-			a.sources[sourceOf{role: chat.RoleAssistant}] = chunkSource{t.Assistant.RenderedText(), onlyBlock(*t.Assistant)}
+			a.sources[sourceOf{role: chat.RoleAssistant}] = chunkSource{t.Assistant.IndexedText(), onlyBlock(*t.Assistant)}
 		}
 	}
 	if from, ok := a.sources[of]; ok || of.file == "" {

@@ -134,6 +134,9 @@ func (t *tx) finalizePrepared(turn *turnRow, f finalization) error {
 	if err := t.closeSteps(f.TurnID, f.step); err != nil {
 		return err
 	}
+	if err := t.answerRest(f.Unanswered); err != nil {
+		return err
+	}
 	if err := t.closeBatches(f.TurnID); err != nil {
 		return err
 	}

@@ -182,7 +182,7 @@ func (t *tx) checkSource(i chat.Indexing) (map[sourceOf]chunkSource, error) {
 	turn := row.turn()
 	from := map[sourceOf]chunkSource{{role: chat.RoleUser}: {turn.User.RenderedText(), onlyBlock(turn.User)}}
 	if turn.Assistant != nil {
-		from[sourceOf{role: chat.RoleAssistant}] = chunkSource{turn.Assistant.RenderedText(), onlyBlock(*turn.Assistant)}
+		from[sourceOf{role: chat.RoleAssistant}] = chunkSource{turn.Assistant.IndexedText(), onlyBlock(*turn.Assistant)}
 	}
 	for _, c := range i.Chunks {
 		key := sourceOf{c.Role, c.File}

@@ -109,17 +109,6 @@ func (s *Store) Orphaned() int {
 	return n
 }
 
-// OpenToolBatches are the turns with tools that were running, by batch: whether they
-// had effects is not known, so that nothing runs them again (SPEC 5).
-func (s *Store) OpenToolBatches(ctx context.Context) ([]chat.TurnID, error) {
-	var ids []chat.TurnID
-	err := s.read(ctx, "tools.open", func(db *gorm.DB) (err error) {
-		ids, err = sqlite.All[chat.TurnID](db, `SELECT turn_id FROM tool_batches WHERE state = 'open' ORDER BY id`)
-		return err
-	})
-	return ids, err
-}
-
 // PendingIDs are the turns of all sessions that are final and in no state yet.
 func (s *Store) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
 	var ids []chat.TurnID

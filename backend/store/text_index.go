@@ -67,7 +67,7 @@ func reindexTurn(ctx context.Context, tx *sql.Tx, turn int64) error {
 	said := map[string]string{}
 	for role, raw := range map[chat.Role]string{chat.RoleUser: user.String, chat.RoleAssistant: assistant.String} {
 		if m, err := chat.DecodeMessage(raw); raw != "" && err == nil {
-			said[string(role)] = m.RenderedText()
+			said[string(role)] = m.IndexedText()
 		}
 	}
 	stale, err := staleUnits(ctx, tx, turn, said)

@@ -99,7 +99,11 @@ func (t *tx) openCall(id chat.ToolCallID, states ...chat.ToolCallState) (callAt,
 // has its result in the same transaction.
 func (s *Store) DecideCall(ctx context.Context, d chat.CallDecision) error {
 	return s.write(ctx, "tool.decide", func(t *tx) error {
-		at, err := t.openCall(d.Call, chat.CallProposed, chat.CallUnknown, chat.CallAllowed)
+		states := []chat.ToolCallState{chat.CallProposed, chat.CallUnknown, chat.CallAllowed}
+		if d.State != "" {
+			states = []chat.ToolCallState{d.State}
+		}
+		at, err := t.openCall(d.Call, states...)
 		if err != nil {
 			return err
 		}
@@ -132,7 +136,11 @@ func (s *Store) StartCall(ctx context.Context, id chat.ToolCallID, redactions []
 // EndCall records the result of a call, or that its outcome is unknown.
 func (s *Store) EndCall(ctx context.Context, e chat.CallEnd) error {
 	return s.write(ctx, "tool.end", func(t *tx) error {
-		at, err := t.openCall(e.Call, chat.CallStarted, chat.CallUnknown)
+		states := []chat.ToolCallState{chat.CallStarted, chat.CallUnknown}
+		if e.State != "" {
+			states = []chat.ToolCallState{e.State}
+		}
+		at, err := t.openCall(e.Call, states...)
 		if err != nil {
 			return err
 		}
@@ -157,6 +165,26 @@ func (t *tx) endCall(at callAt, e chat.CallEnd) error {
 		told.IsError, told.Content = e.Result.IsError, json.RawMessage(clean(string(content)))
 	}
 	return t.record(chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, told)
+}
+
+// answerRest gives the calls of a turn that ends their results.
+func (t *tx) answerRest(ends []chat.CallEnd) error {
+	for _, e := range ends {
+		at, err := t.openCall(e.Call, chat.CallProposed, chat.CallAllowed, chat.CallStarted, chat.CallUnknown)
+		if err != nil {
+			return err
+		}
+		if s := chat.ToolCallState(at.Call.State); s == chat.CallProposed || s == chat.CallAllowed {
+			if err := t.record(chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
+				ledger.ToolCallDecided{Decision: chat.DecisionNotRun, Definition: at.Call.DefinitionHash}); err != nil {
+				return err
+			}
+		}
+		if err := t.endCall(at, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CommitBatch closes a batch of which every call has its result.

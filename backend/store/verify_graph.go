@@ -127,7 +127,7 @@ func (a *audit) chunks() {
 			turn := source.turn()
 			user, assistant = turn.User.RenderedText(), ""
 			if turn.Assistant != nil {
-				assistant = turn.Assistant.RenderedText()
+				assistant = turn.Assistant.IndexedText()
 			}
 		}
 		message := user

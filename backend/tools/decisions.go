@@ -181,7 +181,7 @@ func (r *Registry) MarkReadOnly(ctx context.Context, source, tool, hash string) 
 
 // Preview says what a call would change, where its source can; empty otherwise.
 func (r *Registry) Preview(ctx context.Context, source string, c Call) string {
-	s, ok := r.Source(source)
+	s, ok := r.source(source)
 	if !ok {
 		return ""
 	}

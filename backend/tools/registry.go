@@ -62,11 +62,12 @@ type Registry struct {
 	servers []Source
 	granted map[chat.SessionID]map[string]int // names allowed for one message, see AllowFor
 	changed func()
+	needed  func(context.Context)
 }
 
 // NewRegistry returns a registry without sources.
 func NewRegistry(store Store, settings func() Settings) *Registry {
-	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}}
+	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}, needed: func(context.Context) {}}
 }
 
 // OnChange has fn called after what is offered, accepted or permitted changed.
@@ -74,6 +75,22 @@ func (r *Registry) OnChange(fn func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.changed = fn
+}
+
+// OnNeed has fn called before tools are offered. It starts servers that do not run yet, and
+// waits for them a bounded time.
+func (r *Registry) OnNeed(fn func(context.Context)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.needed = fn
+}
+
+// Ensure has the servers started whose tools are to be listed.
+func (r *Registry) Ensure(ctx context.Context) {
+	r.mu.RLock()
+	fn := r.needed
+	r.mu.RUnlock()
+	fn(ctx)
 }
 
 // SetBuiltin sets the program's own sources. Their definitions need no acceptance.
@@ -94,6 +111,9 @@ func (r *Registry) set(do func()) {
 	r.notify()
 }
 
+// Changed says that a source or the configuration offers something else now.
+func (r *Registry) Changed() { r.notify() }
+
 func (r *Registry) notify() {
 	r.mu.RLock()
 	fn := r.changed
@@ -108,8 +128,17 @@ func (r *Registry) sources() (builtin, servers []Source) {
 	return r.builtin, r.servers
 }
 
-// Source implements turn.Tools.
+// Source implements turn.Tools. Its definitions are those that models are offered and people
+// see, so that a hash means the same everywhere.
 func (r *Registry) Source(name string) (Source, bool) {
+	s, ok := r.source(name)
+	if !ok {
+		return nil, false
+	}
+	return asOffered{s, r}, true
+}
+
+func (r *Registry) source(name string) (Source, bool) {
 	builtin, servers := r.sources()
 	for _, s := range slices.Concat(builtin, servers) {
 		if s.Name() == name {
@@ -119,9 +148,31 @@ func (r *Registry) Source(name string) (Source, bool) {
 	return nil, false
 }
 
+// asOffered is a source with its definitions as the registry makes them.
+type asOffered struct {
+	Source
+	r *Registry
+}
+
+// Definitions implements Source. If what people decided cannot be read, there are none.
+func (s asOffered) Definitions() []chat.ToolDefinition {
+	v, err := s.r.view(context.Background())
+	if err != nil {
+		return nil
+	}
+	var out []chat.ToolDefinition
+	for _, o := range v.tools {
+		if o.Source == s.Name() {
+			out = append(out, o.ToolDefinition)
+		}
+	}
+	return out
+}
+
 // Offer implements turn.Tools: the definitions that are accepted and not forbidden, within
 // what providers take.
 func (r *Registry) Offer(ctx context.Context, session chat.SessionID) ([]chat.ToolDefinition, error) {
+	r.Ensure(ctx)
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err

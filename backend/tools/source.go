@@ -48,3 +48,8 @@ type Output struct {
 // ErrNotStarted is wrapped by errors of calls that never reached the tool: the server does
 // not run, the tool is not offered any more. Such a call may be repeated.
 var ErrNotStarted = errors.New("the tool was not started")
+
+// ErrUnreadable is wrapped by errors of calls that were answered with something that cannot
+// be read: the tool most likely ran. All other errors that do not wrap ErrNotStarted mean that
+// no answer came.
+var ErrUnreadable = errors.New("the result cannot be read")

@@ -37,12 +37,12 @@ func blockOffset(base chat.Blocks, firstKind llm.DeltaKind) int {
 
 // replay runs stored events, which each yields, through their provider's decoder: what it
 // returns is what was shown while they streamed. They are read up to the limit, if there is
-// one. Those of a provider that is not known any more are only counted. most is how many
+// one, in the mode in which they streamed. Those of a provider that is not known any more are only counted. most is how many
 // tokens the call can have had; 0: unknown.
-func (e *Engine) replay(provider string, most int, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
+func (e *Engine) replay(provider string, mode llm.ToolsMode, most int, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
 	var dec *guarded
 	if p, ok := e.models.Provider(provider); ok {
-		dec = decoderOf(p, e.toolsMode())
+		dec = decoderOf(p, mode)
 		dec.most = most
 	}
 	err = each(func(ev chat.RawEvent) error {
@@ -91,33 +91,14 @@ func (e *Engine) meter(modelID string) *llm.Meter {
 	}
 }
 
-// answerBefore is the answer that steps with a lower index add up to. Of each
-// index the newest attempt that brought text counts: a retry that brought none
-// does not take away what an earlier one did.
-func (e *Engine) answerBefore(ctx context.Context, steps []chat.Step, index int) (chat.Blocks, error) {
-	best := map[int]chat.Blocks{}
-	for _, s := range steps { // ordered by index, attempt
-		if s.Index >= index || s.Outcome.Status == chat.StepRunning {
-			continue
-		}
-		blocks, err := e.stepBlocks(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		if hasText(blocks) || best[s.Index] == nil {
-			best[s.Index] = blocks
-		}
-	}
-	var out chat.Blocks
-	for i := 0; i < index; i++ {
-		out = join(out, best[i])
-	}
-	return out, nil
+func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, error) {
+	r, err := e.stepResult(ctx, s)
+	return r.Blocks, err
 }
 
-func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, error) {
-	r, err := e.replay(s.Provider, 0, nil, func(yield func(chat.RawEvent) error) error { return e.store.StepEvents(ctx, s.ID, yield) })
-	return r.result.Blocks, err
+func (e *Engine) stepResult(ctx context.Context, s chat.Step) (llm.Result, error) {
+	r, err := e.replay(s.Provider, modeOf(s), 0, nil, func(yield func(chat.RawEvent) error) error { return e.store.StepEvents(ctx, s.ID, yield) })
+	return r.result, err
 }
 
 // Answer is what there is of a turn's answer: the final message, or what an

@@ -19,10 +19,10 @@ type assembly struct {
 	seq     int64          // turns before it are history; 0: all
 	model   Model
 	current chat.Message
-	base    chat.Blocks // the partial answer of a turn that is to be continued
-	reduce  float64     // after a provider rejected the request for its size
-	step    int         // index of the step it is for
-	turn    *chat.Turn  // nil for a preview: nothing is asked of a model then
+	earlier brought    // what the steps of the turn before this one brought
+	reduce  float64    // after a provider rejected the request for its size
+	step    int        // index of the step it is for
+	turn    *chat.Turn // nil for a preview: nothing is asked of a model then
 	memory  *memorySelection
 	cut     *chat.Cut // as a fork there would see the branch; nil: as it is
 }
@@ -100,8 +100,9 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 		Policy: e.settings().Policy.OrDefault(), Current: a.current, Reduce: a.reduce, Count: e.count(a.model), Redact: e.redact,
 		RedactionRules: e.settings().RedactionRules,
 	}
-	if len(a.base) > 0 {
-		in.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: a.base}
+	in.Cycle, in.ResultMaxBytes = a.earlier.cycle, e.settings().ResultMaxBytes
+	if len(a.earlier.partial) > 0 {
+		in.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: a.earlier.partial}
 	}
 	b, err := e.store.Branch(ctx, a.branch)
 	if err != nil {
@@ -110,6 +111,9 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 	a.here = b.SessionID
 	s, err := e.store.Session(ctx, b.SessionID)
 	if err != nil {
+		return in, err
+	}
+	if in.Tools, err = e.offer(ctx, a.model, s.ID); err != nil {
 		return in, err
 	}
 	if in.Provider != recallModel {

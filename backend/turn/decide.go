@@ -13,10 +13,21 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	r := e.runs[id]
 	e.mu.Unlock()
 	if r == nil {
-		return e.store.Turn(ctx, id)
+		t, err := e.store.Turn(ctx, id)
+		if err != nil {
+			return t, err
+		}
+		if waits, err := e.suspended(ctx, t); err != nil || !waits {
+			return t, err
+		}
+		return e.settleSuspended(ctx, t, chat.OutcomeStopped)
 	}
 	r.cancel(errStopped)
-	return (&Handle{Turn: chat.Turn{ID: id}, run: r}).Wait(ctx) // r.turn is the run's own until it is done
+	t, err := (&Handle{Turn: chat.Turn{ID: id}, run: r}).Wait(ctx) // r.turn is the run's own until it is done
+	if err != nil || !r.waits {
+		return t, err
+	}
+	return e.Stop(ctx, id) // it had come to calls that wait, and nobody runs it now
 }
 
 // Keep makes an incomplete answer final as it is. One that is whole, and only could not
@@ -28,9 +39,15 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 			return e.decidedAs(ctx, t, err, u.write != nil)
 		}
 	}
-	t, err := e.undecided(ctx, id, "turn.keep")
+	t, waits, err := e.openTurn(ctx, id, "turn.keep")
 	if err != nil {
 		return t, err
+	}
+	if waits {
+		return e.settleSuspended(ctx, t, chat.OutcomeKept)
+	}
+	if !t.Incomplete() && !t.Unsent() {
+		return t, settled(t, "turn.keep")
 	}
 	if !t.Incomplete() {
 		return t, chat.Errorf(chat.CodeConflict, "turn.keep", "This turn has no partial answer to keep.").WithHint("send or discard it")
@@ -47,11 +64,11 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 
 // Discard settles an incomplete, unsent or failed turn without an answer. Its text stays readable.
 func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
-	t, err := e.settledTurn(ctx, id, "turn.discard")
+	t, waits, err := e.openTurn(ctx, id, "turn.discard")
 	if err != nil {
 		return t, err
 	}
-	if failed := t.Phase == chat.PhaseFailed && t.Outcome == chat.OutcomeFailed; !failed && !t.Incomplete() && !t.Unsent() {
+	if failed := t.Phase == chat.PhaseFailed && t.Outcome == chat.OutcomeFailed; !waits && !failed && !t.Incomplete() && !t.Unsent() {
 		return t, settled(t, "turn.discard")
 	}
 	f := t.Failure
@@ -66,11 +83,13 @@ func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error)
 // of the same turn; one that is final but was cut short (CutShort) is never
 // changed, so asking for the rest is a new message after it.
 func (e *Engine) Continue(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
-	t, err := e.settledTurn(ctx, id, "turn.continue")
+	t, waits, err := e.openTurn(ctx, id, "turn.continue")
 	if err != nil {
 		return nil, err
 	}
 	switch {
+	case waits:
+		return e.continueCalls(ctx, t, model)
 	case t.Incomplete():
 		return e.resume(ctx, t, model, 1)
 	case CutShort(t):
@@ -103,11 +122,13 @@ func (e *Engine) askForRest(ctx context.Context, t chat.Turn, model string) (*Ha
 // kept; a failed one a new turn (retry_of); a final one is answered anew on a
 // fork, so that nothing is overwritten; an unsent one is sent.
 func (e *Engine) Retry(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
-	t, err := e.settledTurn(ctx, id, "turn.retry")
+	t, waits, err := e.openTurn(ctx, id, "turn.retry")
 	if err != nil {
 		return nil, err
 	}
 	switch {
+	case waits:
+		return e.retryCalls(ctx, t, model)
 	case t.Incomplete():
 		return e.resume(ctx, t, model, 0)
 	case t.Unsent():
@@ -189,6 +210,58 @@ func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (ch
 		return e.store.Turn(ctx, id)
 	}
 	return t, nil
+}
+
+// openTurn is settledTurn, and whether the turn stands between two steps.
+func (e *Engine) openTurn(ctx context.Context, id chat.TurnID, op string) (chat.Turn, bool, error) {
+	t, err := e.settledTurn(ctx, id, op)
+	if err != nil {
+		return t, false, err
+	}
+	waits, err := e.suspended(ctx, t)
+	return t, waits, err
+}
+
+// continueCalls goes on with a turn that stands between two steps and waits for nobody.
+func (e *Engine) continueCalls(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
+	calls, err := e.WaitingFor(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if len(calls) > 0 {
+		return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "Turn %d has tool calls that wait for your decision.", t.Seq).
+			WithHint("decide about them, or stop or discard the answer")
+	}
+	return e.resumeCalls(ctx, t, model)
+}
+
+// retryCalls asks the model again for the step whose calls wait, as long as none of them
+// has run. Where all have their results, the next step is asked for.
+func (e *Engine) retryCalls(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
+	open, _, err := e.openBatch(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	if open == nil || open.Finished() {
+		return e.resumeCalls(ctx, t, model)
+	}
+	m, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t))
+	if err != nil {
+		return nil, err
+	}
+	steps, err := e.store.Steps(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	e.startMu.RLock()
+	defer e.startMu.RUnlock()
+	if e.IsRunning(t.ID) {
+		return nil, chat.Errorf(chat.CodeBusy, "turn.retry", "This turn is running again.").WithHint("stop it first")
+	}
+	if err := e.store.AbandonBatches(ctx, t.ID); err != nil {
+		return nil, err
+	}
+	return e.start(t, m, steps[len(steps)-1].Index)
 }
 
 // undecided is settledTurn for decisions that only an open turn allows.

@@ -29,6 +29,8 @@ const (
 	verdictFailed                    // there is none
 	verdictRetry                     // nothing arrived and another try may help
 	verdictShrink                    // rejected for its size: assemble smaller
+	verdictWhole                     // the provider has forgotten what the request rests on: send all of it
+	verdictTools                     // the model asks for tools, which may run
 )
 
 // ending is the judgement of one attempt.
@@ -51,6 +53,8 @@ type attempt struct {
 	earlier bool  // visible text stands from earlier steps or attempts
 	stopped bool  // recovery: the journal ends with a stopped entry
 	shrunk  int   // times the context was assembled smaller already
+	mode    llm.ToolsMode
+	rests   bool // the request rests on what the provider holds
 }
 
 // judge decides how an attempt ended (SPEC 4). Live streaming and recovery both
@@ -100,6 +104,8 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 		e.verdict = verdictIncomplete
 	case a.events == 0 && tooLarge(cause) && a.shrunk < maxShrinks:
 		e.verdict = verdictShrink
+	case a.rests && forgot(cause):
+		e.verdict = verdictWhole
 	case a.events == 0 && retry && a.number < MaxAttempts && wait <= MaxRetryAfter:
 		e.verdict, e.retryAfter = verdictRetry, wait
 	case a.earlier:
@@ -115,6 +121,10 @@ func judgeDone(a attempt) ending {
 	e := ending{
 		verdict: verdictFinal, outcome: chat.OutcomeCompleted, journal: journal.EndDone,
 		step: chat.StepOutcome{Status: r.Status, Reason: r.Reason},
+	}
+	if a.mode == llm.ToolsEnabled && r.Status == chat.StepPaused && len(usesIn(r.Blocks)) > 0 {
+		e.verdict = verdictTools
+		return e
 	}
 	switch {
 	case r.Refused:
@@ -181,6 +191,9 @@ func providerMessage(e *llm.Error) string {
 
 // hintFor says what to do about each kind of provider error.
 func hintFor(e *llm.Error) string {
+	if e.NoTools {
+		return "turn tools off for this session, or choose another model"
+	}
 	switch e.Code {
 	case chat.CodeAuth:
 		return "check the key: contextinfinity keys list, or Settings, Providers and keys"

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,7 +14,6 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/journal"
-	"contextinfinity/backend/llm"
 	"contextinfinity/backend/prompt"
 )
 
@@ -33,6 +33,8 @@ type Deps struct {
 	Shrink func(ctx context.Context, t chat.Turn, summary string, target int) string
 	// Memory is searched for each turn; nil: nothing is remembered.
 	Memory Memory
+	// Tools are what models may call; nil: there are none.
+	Tools Tools
 	// ReadOnly: nothing may be written; turns can be looked at and previewed.
 	ReadOnly bool
 	Clock    clock.Clock
@@ -51,6 +53,7 @@ type Engine struct {
 	redact   func(string) (string, []prompt.Redaction)
 	shrink   func(context.Context, chat.Turn, string, int) string
 	memory   Memory
+	tools    Tools
 	readOnly bool
 	clock    clock.Clock
 	log      *slog.Logger
@@ -65,6 +68,10 @@ type Engine struct {
 
 	mu   sync.Mutex
 	runs map[chat.TurnID]*run
+	// calls are the tool calls that run
+	calls map[chat.ToolCallID]*runningCall
+	// behind are the branches on which a message was queued behind a turn whose calls wait
+	behind map[chat.BranchID]bool
 	// unsaved are turns whose end could not be written, and what there is of them
 	unsaved map[chat.TurnID]unsaved
 	// unsavedAdded says that one was added
@@ -84,7 +91,8 @@ func NewEngine(d Deps) *Engine {
 	}
 	return &Engine{
 		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
-		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, unsaved: map[chat.TurnID]unsaved{}, unsavedAdded: make(chan struct{}, 1), claims: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
+		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, tools: d.Tools, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{},
+		calls: map[chat.ToolCallID]*runningCall{}, behind: map[chat.BranchID]bool{}, unsaved: map[chat.TurnID]unsaved{}, unsavedAdded: make(chan struct{}, 1), claims: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
 	}
 }
 
@@ -186,6 +194,9 @@ func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, 
 	if err != nil || !ok || e.IsRunning(last.ID) {
 		return false, err
 	}
+	if waits, err := e.suspended(ctx, last); err != nil || waits {
+		return false, cmp.Or(err, waitsForPerson(last))
+	}
 	if last.Phase == chat.PhaseResponding && !last.Incomplete() {
 		if _, err := e.recoverLeft(ctx, last.ID); err != nil {
 			return false, err
@@ -248,12 +259,20 @@ func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string
 		return m, err
 	}
 	ep := &m.Endpoint
+	if mode := e.toolsMode(s); mode != "" {
+		ep.ToolsMode = mode
+	}
 	ep.CacheKey, ep.Branch, ep.Temperature, ep.Effort = string(branch), branch, s.Temperature, s.Effort
 	return m, nil
 }
 
 // start begins a run at its first state. index is the step to make.
 func (e *Engine) start(turn chat.Turn, model Model, index int) (*Handle, error) {
+	return e.startAt(turn, model, index, (*run).prepare)
+}
+
+// startAt is start at another state.
+func (e *Engine) startAt(turn chat.Turn, model Model, index int, first func(*run, context.Context) state) (*Handle, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -263,7 +282,7 @@ func (e *Engine) start(turn chat.Turn, model Model, index int) (*Handle, error) 
 		return nil, chat.Errorf(chat.CodeBusy, "turn.start", "This turn is already running.")
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	r := &run{e: e, turn: turn, model: model, index: index, cancel: cancel, done: make(chan struct{})}
+	r := &run{e: e, turn: turn, accepted: turn, model: model, index: index, first: first, cancel: cancel, done: make(chan struct{})}
 	e.runs[turn.ID] = r
 	delete(e.unsaved, turn.ID)
 	e.wg.Add(1)
@@ -288,6 +307,12 @@ func (e *Engine) finished(r *run) {
 func (e *Engine) afterRun(r *run) {
 	defer e.releaseQueue(r.turn.BranchID) // left counted it
 	if r.settleErr != nil || e.isClosed() {
+		return
+	}
+	if r.waits { // what was queued stays queued
+		if err := e.goOn(context.Background(), r.turn.ID); err != nil { // a decision came while the run ended
+			e.log.Warn("a turn with tool calls could not go on", "turn", r.turn.ID, "err", err)
+		}
 		return
 	}
 	e.sendQueued(context.Background(), r.turn.BranchID, r.turn.SessionID, r.turn.Phase.Finalized())
@@ -347,10 +372,23 @@ func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
 	}
 	e.changed(chat.ChangeDraft, string(m.Branch), b.SessionID)
 	// The running turn may have ended before the draft was there to be found.
-	if last, ok, err := e.store.LastTurn(ctx, m.Branch); err == nil && ok && !e.IsRunning(last.ID) {
+	if last, ok, err := e.store.LastTurn(ctx, m.Branch); err == nil && ok && !e.IsRunning(last.ID) && !e.queuesBehind(ctx, last) {
 		e.sendQueued(ctx, m.Branch, b.SessionID, last.Phase.Finalized())
 	}
 	return nil, nil
+}
+
+// queuesBehind reports a turn whose calls wait, and keeps in mind that a message waits
+// behind it.
+func (e *Engine) queuesBehind(ctx context.Context, last chat.Turn) bool {
+	waits, err := e.suspended(ctx, last)
+	if err != nil || !waits {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.behind[last.BranchID] = true
+	return true
 }
 
 // claimQueue says that a branch's queued message is being seen to, until followed: recovery
@@ -454,6 +492,3 @@ func (e *Engine) Close(ctx context.Context) error {
 func (e *Engine) changed(kind chat.ChangeKind, id string, s chat.SessionID) {
 	e.publish.Change(chat.Change{Kind: kind, ID: id, Session: s})
 }
-
-// toolsMode is how stored streams are read again: as they would be live.
-func (e *Engine) toolsMode() llm.ToolsMode { return e.settings().ToolsMode }

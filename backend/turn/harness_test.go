@@ -40,6 +40,8 @@ type world struct {
 	window   int
 	retrieve int // budget.max_retrieval_tokens
 	memory   *fakeMemory
+	tools    *toolbox
+	redact   func(string) (string, []prompt.Redaction)
 	// journalRoom is how many bytes a journal may have; 0: any
 	journalRoom int
 
@@ -134,10 +136,13 @@ func (w *world) open() {
 	w.branches = branches.New(s, w.jobs, w.seen)
 	d := turn.Deps{
 		Store: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
-		Settings: func() turn.Settings { return w.settings }, Clock: w.clock,
+		Settings: func() turn.Settings { return w.settings }, Clock: w.clock, Redact: w.redact,
 	}
 	if w.memory != nil {
 		w.memory.store, d.Memory = s, w.memory
+	}
+	if w.tools != nil {
+		d.Tools = w.tools
 	}
 	w.engine = turn.NewEngine(d)
 }

@@ -19,22 +19,29 @@ import (
 // goroutine; only emitter, cancel and done are shared.
 //
 //	prepare -> begin -> stream -> settle -> (finalize | interrupt | fail)
-//	             ^                   |
-//	             +---- backoff <-----+
+//	   ^         ^                 |   |
+//	   |         +---- backoff <---+   +-> propose -> calls -> (a person decides)
+//	   +---- the next step, with the results <----------+
 type run struct {
-	e      *Engine
-	turn   chat.Turn
-	model  Model
-	index  int // of the step
-	cancel context.CancelCauseFunc
-	done   chan struct{}
+	e        *Engine
+	turn     chat.Turn
+	accepted chat.Turn // the turn as the run found it
+	model    Model
+	index    int // of the step
+	first    func(*run, context.Context) state
+	cancel   context.CancelCauseFunc
+	done     chan struct{}
+	waits    bool // it ended because calls wait for a person
 
-	base    chat.Blocks     // the answer of earlier steps
-	earlier bool            // text stands from earlier steps or attempts
+	brought                 // by earlier steps
+	earlier bool            // text or calls stand from earlier steps or attempts
 	closed  []chat.Step     // steps closed before this run and by it
 	memory  memorySelection // the same for every attempt
 	context prompt.PreparedContext
 	body    json.RawMessage
+
+	continues *llm.Continuation // what the provider stands in for
+	forgotten bool              // it does not any more
 
 	number  int           // attempts of this run
 	shrunk  int           // how often the context was made smaller for the provider
@@ -68,7 +75,7 @@ func (r *run) loop(ctx context.Context) {
 	// A turn that goes on has text from before; until it is read again, a failure
 	// must not take it away.
 	r.earlier = r.turn.Phase == chat.PhaseResponding
-	for s := r.prepare; s != nil; {
+	for s := r.first(r, ctx); s != nil; {
 		s = s(ctx)
 	}
 }
@@ -85,7 +92,12 @@ func (r *run) prepare(ctx context.Context) state {
 	}
 	r.metrics.AssembleMs = time.Since(begun).Milliseconds()
 	r.metrics.EstimateTokens = r.context.Tokens()
-	manifest, err := chat.MarshalJSON(r.context.Manifest())
+	if r.continues, err = r.continuation(ctx); err != nil {
+		return r.failWith(ctx, err)
+	}
+	seen := r.context.Manifest()
+	r.noteContinuity(&seen)
+	manifest, err := chat.MarshalJSON(seen)
 	if err == nil {
 		packed := retrieved(r.context.Manifest())
 		r.memory.measure(&r.metrics, packed)
@@ -109,13 +121,15 @@ func (r *run) prepare(ctx context.Context) state {
 
 func (r *run) assembly() assembly {
 	return assembly{
-		branch: r.turn.BranchID, seq: r.turn.Seq, model: r.model, current: r.turn.User, base: r.base,
+		branch: r.turn.BranchID, seq: r.turn.Seq, model: r.model, current: r.turn.User, earlier: r.brought,
 		reduce: r.reduce, turn: &r.turn, step: r.index, memory: &r.memory,
 	}
 }
 
 func (r *run) request() llm.Request {
-	return llm.Request{Endpoint: r.model.Endpoint, Context: r.context}
+	q := llm.Request{Endpoint: r.model.Endpoint, Context: r.context, Continues: r.continues}
+	q.Endpoint.Store = q.Endpoint.Store && !r.forgotten || r.mayContinue()
+	return q
 }
 
 // loadEarlier finds what steps and attempts before this run brought.
@@ -125,14 +139,14 @@ func (r *run) loadEarlier(ctx context.Context) error {
 		return err
 	}
 	r.closed = steps
-	if r.base, err = r.e.answerBefore(ctx, steps, r.index); err != nil {
+	if r.brought, err = r.e.broughtBefore(ctx, steps, r.index); err != nil {
 		return err
 	}
-	all, err := r.e.answerBefore(ctx, steps, steps[len(steps)-1].Index+1)
+	all, err := r.e.broughtBefore(ctx, steps, steps[len(steps)-1].Index+1)
 	if err != nil {
 		return err // what stands from before is not known: it must not be taken for nothing
 	}
-	r.earlier = hasText(all)
+	r.earlier = all.stands()
 	return nil
 }
 
@@ -149,7 +163,7 @@ func (r *run) begin(ctx context.Context) state {
 	r.decoder = r.newDecoder()
 	step, err := r.e.store.BeginStep(ctx, chat.StepStart{
 		TurnID: r.turn.ID, Index: r.index, Provider: r.model.Provider.Name(), ModelID: r.model.Endpoint.ModelID,
-		Request: r.body, StreamPath: r.e.journals.Path,
+		Request: r.body, StreamPath: r.e.journals.Path, ToolsMode: string(r.model.Endpoint.ToolsMode),
 	})
 	if err == nil {
 		err = faults.Point("turn.step_begun")
@@ -247,7 +261,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 func (r *run) settle(ctx context.Context) state {
 	r.end = judge(attempt{
 		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
-		shrunk: r.shrunk,
+		shrunk: r.shrunk, mode: r.model.Endpoint.ToolsMode, rests: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
 	})
 	r.closeJournal()
 	if err := faults.Point("turn.journal_sealed"); err != nil {
@@ -262,6 +276,10 @@ func (r *run) settle(ctx context.Context) state {
 		return r.backoff
 	case verdictShrink:
 		return r.shrink
+	case verdictTools:
+		return r.propose
+	case verdictWhole:
+		return r.sendWhole
 	}
 	return r.fail
 }
@@ -339,6 +357,9 @@ func (r *run) settleNothing(cause error) state {
 	r.end = judge(attempt{err: cause, number: r.number, earlier: r.earlier})
 	switch r.end.verdict {
 	case verdictFinal:
+		if r.brought.calls {
+			return r.stopCalls
+		}
 		// Stop while a retry or continuation had not begun: what stood before stands again.
 		r.end.verdict, r.end.failure = verdictIncomplete, failureOf(errStoppedEarly)
 		return r.interrupt

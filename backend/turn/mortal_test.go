@@ -18,7 +18,11 @@ import (
 
 // life is how many more writes of a program reach the disk. From then on none does, as
 // if it had been killed: what runs on in it finds out by errors alone.
-type life struct{ left atomic.Int64 }
+type life struct {
+	left atomic.Int64
+	// before: it ends before its last write is done, else after it and unheard of.
+	before bool
+}
 
 var errDead = errors.New("this program is dead")
 
@@ -40,7 +44,7 @@ type mortal struct {
 func wrote[T any](l *life, do func() (T, error)) (T, error) {
 	left := l.left.Add(-1)
 	var none T
-	if left < 0 {
+	if left < 0 || left == 0 && l.before {
 		return none, errDead
 	}
 	v, err := do()
@@ -85,6 +89,30 @@ func (m *mortal) Resume(ctx context.Context, id chat.TurnID) error {
 
 func (m *mortal) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
 	return wrote(m.life, func() (chat.Turn, error) { return m.Store.FailTurn(ctx, f) })
+}
+
+func (m *mortal) ProposeCalls(ctx context.Context, id chat.TurnID, s chat.StepEnd, calls []chat.ProposedCall) (chat.ToolBatch, error) {
+	return wrote(m.life, func() (chat.ToolBatch, error) { return m.Store.ProposeCalls(ctx, id, s, calls) })
+}
+
+func (m *mortal) DecideCall(ctx context.Context, d chat.CallDecision) error {
+	return m.done(func() error { return m.Store.DecideCall(ctx, d) })
+}
+
+func (m *mortal) StartCall(ctx context.Context, id chat.ToolCallID, r []chat.CallRedaction) error {
+	return m.done(func() error { return m.Store.StartCall(ctx, id, r) })
+}
+
+func (m *mortal) EndCall(ctx context.Context, end chat.CallEnd) error {
+	return m.done(func() error { return m.Store.EndCall(ctx, end) })
+}
+
+func (m *mortal) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
+	return m.done(func() error { return m.Store.CommitBatch(ctx, id) })
+}
+
+func (m *mortal) AbandonBatches(ctx context.Context, id chat.TurnID) error {
+	return m.done(func() error { return m.Store.AbandonBatches(ctx, id) })
 }
 
 func (m *mortal) SaveDraft(ctx context.Context, d chat.Draft) error {
@@ -202,10 +230,14 @@ func (w *world) run(c *clock.Fake, writes int64) *program {
 	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams"), FS: mortalFS{journal.OS(), p.life}})
 	w.jobs = jobs.NewRunner(jobs.Deps{Store: m, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }, Clock: now})
 	w.branches = branches.New(s, w.jobs, w.seen)
-	w.engine = turn.NewEngine(turn.Deps{
+	d := turn.Deps{
 		Store: m, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
 		Settings: func() turn.Settings { return w.settings }, Clock: now,
-	})
+	}
+	if w.tools != nil {
+		d.Tools = w.tools
+	}
+	w.engine = turn.NewEngine(d)
 	p.reconciler = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: w.engine, Store: m, Runner: w.jobs, Publish: w.seen, Clock: now,
 	})

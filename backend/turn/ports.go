@@ -55,6 +55,15 @@ type Store interface {
 	SaveDraft(context.Context, chat.Draft) error
 	ReleaseDraft(context.Context, chat.Draft) (bool, error)
 	QueuedDrafts(context.Context) ([]chat.Draft, error)
+	// The tool journal (SPEC 10).
+	ProposeCalls(context.Context, chat.TurnID, chat.StepEnd, []chat.ProposedCall) (chat.ToolBatch, error)
+	DecideCall(context.Context, chat.CallDecision) error
+	StartCall(context.Context, chat.ToolCallID, []chat.CallRedaction) error
+	EndCall(context.Context, chat.CallEnd) error
+	CommitBatch(context.Context, chat.ToolBatchID) error
+	AbandonBatches(context.Context, chat.TurnID) error
+	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
+	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
 	File(context.Context, chat.FileID) (chat.File, error)
 	FileText(context.Context, chat.FileID) (string, error)
 }
@@ -131,6 +140,16 @@ type Settings struct {
 	MaxAnswerBytes, MaxAnswerTokens int
 	// ToolsMode is tools.mode (SRD 12.1).
 	ToolsMode llm.ToolsMode
+	// MaxSteps is tools.max_steps, CallTimeout tools.call_timeout_s, ResultMaxBytes
+	// tools.result_max_bytes; 0: the defaults.
+	MaxSteps       int
+	CallTimeout    time.Duration
+	ResultMaxBytes int
+	// AllowParallel runs calls without effects side by side (tools.allow_parallel).
+	AllowParallel bool
+	// Continuity lets a provider stand in for what it holds of the turn already
+	// (tools.provider_continuity).
+	Continuity bool
 }
 
 // MaxAttempts is how often a call is tried while nothing has arrived (SPEC 4).

@@ -75,7 +75,7 @@ func (m *fakeMemory) questions() []retrieval.Query {
 }
 
 // shortWindow holds less than the conversation of remembering.
-const shortWindow = 3100
+const shortWindow = 3150
 
 // remembering is a world whose conversation is long enough that its beginning is not
 // in the prompt any more, and whose memory finds the words of the first two turns.
@@ -210,6 +210,7 @@ func TestMemoryIsChosenOnce(t *testing.T) {
 			w := remembering(t)
 			p := &w.settings.Policy
 			p.PreserveRecent, p.CompactAt, p.CompactTo = 2, 0.95, 0.9 // there is history to make smaller
+			w.window = shortWindow + 100
 			w.provider.script(calls...)
 			got := w.send("Tell me about both keys and the clock.")
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")

@@ -27,7 +27,7 @@ func (e *Engine) Received(ctx context.Context, t chat.Turn) (chat.Message, error
 // brought no text yet does not hide what an earlier one did; where none did, its reasoning
 // is all there is.
 func (e *Engine) receivedBlocks(ctx context.Context, steps []chat.Step, open chat.Step) (chat.Blocks, error) {
-	replay, err := e.replay(open.Provider, 0, e.journalLimit(open.ModelID), func(yield func(chat.RawEvent) error) error {
+	replay, err := e.replay(open.Provider, modeOf(open), 0, e.journalLimit(open.ModelID), func(yield func(chat.RawEvent) error) error {
 		_, err := e.journals.Read(open.ID, yield)
 		return err
 	})

@@ -26,7 +26,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		if t.Incomplete() {
 			continue
 		}
-		u, _ := e.unsavedTurn(t.ID)
+		u, ours := e.unsavedTurn(t.ID)
 		items, err := e.recoverLeft(ctx, t.ID)
 		switch {
 		case ctx.Err() != nil:
@@ -37,6 +37,10 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 			items = []chat.RecoveryItem{chat.UnreadableTurn(t, err)}
 		case u.write != nil && u.Whole:
 			e.sendQueued(ctx, t.BranchID, t.SessionID, true)
+		case ours: // a run of this program was between two steps
+			if err := e.goOn(ctx, t.ID); err != nil {
+				e.log.Warn("a turn with tool calls could not go on", "turn", t.ID, "err", err)
+			}
 		}
 		report.Items = append(report.Items, items...)
 	}
@@ -95,7 +99,7 @@ func (e *Engine) releaseDrafts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if e.isClaimed(last, d.BranchID) {
+		if e.isClaimed(last, d.BranchID) || e.isBehind(ctx, last) {
 			continue
 		}
 		b, err := e.store.Branch(ctx, d.BranchID)
@@ -109,11 +113,29 @@ func (e *Engine) releaseDrafts(ctx context.Context) error {
 	return nil
 }
 
+// isBehind reports that a message was queued, in this run of the program, behind a turn
+// whose calls wait.
+func (e *Engine) isBehind(ctx context.Context, last chat.Turn) bool {
+	e.mu.Lock()
+	behind := e.behind[last.BranchID]
+	e.mu.Unlock()
+	if !behind {
+		return false
+	}
+	waits, err := e.suspended(ctx, last)
+	return err != nil || waits
+}
+
 // recoverTurn settles one turn found Responding without an outcome.
 func (e *Engine) recoverTurn(ctx context.Context, t chat.Turn) ([]chat.RecoveryItem, error) {
 	steps, err := e.store.Steps(ctx, t.ID)
 	if err != nil {
 		return nil, err
+	}
+	if waits, err := e.suspended(ctx, t); err != nil {
+		return nil, err
+	} else if waits {
+		return e.recoverCalls(ctx, t)
 	}
 	rec := recovery{e: e, turn: t, steps: steps}
 	if n := len(steps); n > 0 && steps[n-1].Outcome.Status == chat.StepRunning {
@@ -158,18 +180,18 @@ func (rec *recovery) read(ctx context.Context) error {
 	if rec.base, err = rec.e.answerBefore(ctx, rec.steps, before); err != nil {
 		return err
 	}
-	all, err := rec.e.answerBefore(ctx, rec.steps, len(rec.steps)+1)
+	all, err := rec.e.broughtBefore(ctx, rec.steps, len(rec.steps)+1)
 	if err != nil {
 		return err
 	}
-	rec.attempt.earlier = hasText(all)
+	rec.attempt.earlier = all.stands()
 	return nil
 }
 
 // decode replays the journal, an event at a time, and counts the visible bytes as the
 // window did.
 func (rec *recovery) decode(ctx context.Context) error {
-	r, err := rec.e.replay(rec.open.Provider, rec.most(ctx), rec.e.journalLimit(rec.open.ModelID), func(yield func(chat.RawEvent) error) (err error) {
+	r, err := rec.e.replay(rec.open.Provider, modeOf(*rec.open), rec.most(ctx), rec.e.journalLimit(rec.open.ModelID), func(yield func(chat.RawEvent) error) (err error) {
 		rec.journal, err = rec.e.journals.Read(rec.open.ID, yield)
 		return err
 	})
@@ -177,7 +199,7 @@ func (rec *recovery) decode(ctx context.Context) error {
 		return err
 	}
 	rec.visible = r.visible
-	rec.attempt = attempt{number: MaxAttempts, events: r.events, result: r.result, err: errCrashed}
+	rec.attempt = attempt{number: MaxAttempts, events: r.events, result: r.result, err: errCrashed, mode: modeOf(*rec.open)}
 	if r.tooLong != nil {
 		rec.attempt.err = r.tooLong
 		return nil
@@ -232,6 +254,9 @@ func (rec *recovery) settle(ctx context.Context) ([]chat.RecoveryItem, error) {
 	var item chat.RecoveryItem
 	var err error
 	switch end.verdict {
+	case verdictTools:
+		items, err := rec.propose(ctx, end)
+		return append(items, rec.dropped()...), err
 	case verdictFinal:
 		item, err = rec.finalize(ctx, end)
 	case verdictIncomplete:

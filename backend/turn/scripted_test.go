@@ -10,7 +10,8 @@ import (
 )
 
 // scripted is a provider whose every call follows a script. Its wire events are
-// {"t":"text","s":...}, {"t":"reasoning","s":...}, {"t":"done"}, {"t":"error","code":...}.
+// {"t":"text","s":...}, {"t":"reasoning","s":...}, {"t":"tool","id":...,"s":name,"in":arguments},
+// {"t":"done"}, {"t":"error","code":...}.
 type scripted struct {
 	mu    sync.Mutex
 	calls []call
@@ -30,6 +31,8 @@ type call struct {
 type wireEvent struct {
 	T    string    `json:"t"`
 	S    string    `json:"s"`
+	ID   string    `json:"id,omitempty"`
+	In   string    `json:"in,omitempty"`
 	Code chat.Code `json:"code"`
 }
 
@@ -39,6 +42,10 @@ func thought(s string) string { return event(wireEvent{T: "reasoning", S: s}) }
 
 const done = `{"t":"done"}`
 
+func asks(id, name, arguments string) string {
+	return event(wireEvent{T: "tool", ID: id, S: name, In: arguments})
+}
+
 func event(e wireEvent) string {
 	raw, _ := json.Marshal(e)
 	return string(raw)
@@ -47,7 +54,22 @@ func event(e wireEvent) string {
 func (p *scripted) Name() string { return "scripted" }
 
 func (p *scripted) Encode(r llm.Request) (json.RawMessage, error) {
-	return chat.MarshalJSON(map[string]any{"system": r.Context.System(), "messages": r.Context.Messages()})
+	body := map[string]any{"system": r.Context.System(), "messages": r.Context.Messages(), "tools": names(r.Context.Tools())}
+	if r.Endpoint.Store {
+		body["store"] = true
+	}
+	if r.Continues != nil {
+		body["messages"], body["continues"] = r.Context.Messages()[r.Continues.Messages:], r.Continues.ResponseID
+	}
+	return chat.MarshalJSON(body)
+}
+
+func names(defs []chat.ToolDefinition) []string {
+	out := []string{}
+	for _, d := range defs {
+		out = append(out, d.Name)
+	}
+	return out
 }
 
 func (p *scripted) next(body json.RawMessage) call {
@@ -108,9 +130,12 @@ func (p *scripted) Stream(ctx context.Context, _ llm.Endpoint, body json.RawMess
 	return c.err
 }
 
-func (p *scripted) NewDecoder(llm.ToolsMode) llm.Decoder { return &scriptedDecoder{} }
+func (p *scripted) NewDecoder(mode llm.ToolsMode) llm.Decoder { return &scriptedDecoder{mode: mode} }
 
-type scriptedDecoder struct{ r llm.Result }
+type scriptedDecoder struct {
+	mode llm.ToolsMode
+	r    llm.Result
+}
 
 func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 	var w wireEvent
@@ -129,10 +154,20 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 		}
 		d.r.Blocks[0] = chat.Reasoning{Summary: d.r.Blocks[0].(chat.Reasoning).Summary + w.S}
 		return []llm.Delta{{Kind: llm.DeltaReasoning, Text: w.S}}
+	case "tool":
+		d.r.Blocks = append(d.r.Blocks, chat.ToolUse{ToolUseID: w.ID, Name: w.S, Input: chat.RawJSON([]byte(w.In))})
+		return []llm.Delta{{Kind: llm.DeltaTool, Block: len(d.r.Blocks) - 1, Tool: w.S, Text: w.In}}
 	case "panic":
 		panic("a defect in the decoder")
 	case "done":
-		d.r.Terminal, d.r.Status = true, chat.StepCompleted
+		d.r.Terminal, d.r.Status, d.r.ResponseID = true, chat.StepCompleted, w.ID
+		for _, b := range d.r.Blocks {
+			if use, ok := b.(chat.ToolUse); ok {
+				if d.r.Status = chat.StepPaused; d.mode == llm.ToolsDisabled {
+					d.r.Status, d.r.Err = chat.StepFailed, &llm.Error{Code: chat.CodeToolCall, Message: "it called " + use.Name}
+				}
+			}
+		}
 		d.r.Usage = &chat.Usage{InputTokens: 10, OutputTokens: 5}
 	case "usage": // after done
 		_ = json.Unmarshal([]byte(w.S), d.r.Usage)

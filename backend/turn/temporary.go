@@ -52,6 +52,8 @@ func (t *Temporary) Send(ctx context.Context, m chat.Message, model string) (cha
 	if err != nil {
 		return chat.Turn{}, err
 	}
+	// A call of a tool may have effects, and nothing would tell of it: no tools run here.
+	resolved.Endpoint = withoutTools(resolved.Endpoint)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.cancel != nil {

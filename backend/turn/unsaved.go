@@ -126,6 +126,12 @@ func (e *Engine) writeAgain(ctx context.Context, t chat.Turn, u unsaved) ([]chat
 	if err := faults.Point("recover.settled"); err != nil {
 		return nil, err
 	}
+	if settled.Phase == chat.PhaseResponding && !settled.Incomplete() {
+		e.mu.Lock()
+		delete(e.unsaved, t.ID)
+		e.mu.Unlock()
+		return e.recoverTurn(ctx, settled)
+	}
 	kind := chat.RecoveredIncomplete
 	switch {
 	case settled.Phase.Finalized():

@@ -108,9 +108,19 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 	if in.Retrieved, err = e.recalled(ctx, m, t.SessionID); err != nil {
 		return prompt.PreparedContext{}, err
 	}
-	if m.Inputs.Partial {
-		if in.Partial, err = e.partialBefore(ctx, t, m.Inputs.StepIndex); err != nil {
+	in.Tools = m.Inputs.Tools
+	if m.Inputs.StepIndex > 0 {
+		steps, err := e.store.Steps(ctx, t.ID)
+		if err != nil {
 			return prompt.PreparedContext{}, err
+		}
+		before, err := e.broughtBefore(ctx, steps, m.Inputs.StepIndex)
+		if err != nil {
+			return prompt.PreparedContext{}, err
+		}
+		in.Cycle = before.cycle
+		if m.Inputs.Partial {
+			in.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: before.partial}
 		}
 	}
 	return prompt.Assemble(in)
@@ -155,16 +165,6 @@ func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Tur
 		}
 	}
 	return err
-}
-
-// partialBefore is the partial answer that a step was asked to continue.
-func (e *Engine) partialBefore(ctx context.Context, t chat.Turn, step int) (*chat.Message, error) {
-	steps, err := e.store.Steps(ctx, t.ID)
-	if err != nil || len(steps) == 0 {
-		return nil, err
-	}
-	base, err := e.answerBefore(ctx, steps, step)
-	return &chat.Message{Role: chat.RoleAssistant, Blocks: base}, err
 }
 
 // VerifyContexts assembles every stored context again and reports each that does

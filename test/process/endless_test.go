@@ -176,3 +176,70 @@ func BenchmarkAnswerMemory(b *testing.B) {
 		}
 	}
 }
+
+// A long answer is shown, checked, summarised and indexed in memory that is a small multiple
+// of its length.
+func TestALongAnswerIsReadInBoundedMemory(t *testing.T) {
+	t.Parallel()
+	w := harness.ChatWire
+	text := strings.Repeat("All work and no play. ", 47)[:1024]
+	url := floodServer(t, w.Start(), w.Delta(text), 40<<10, w.End()...)
+	h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 67108864\nmax_answer_tokens = 100000000\n\n[librarian]\nafter_send_s = 0\n\n"+w.Model("long", url))
+	r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "long")
+	if r.Exits(0); most > mostMemory {
+		t.Errorf("send took %d MB", most>>20)
+	}
+	session := h.LastSession()
+	step := h.Show(session).Turns[0].Steps[0].ID
+	for _, v := range []struct {
+		most int64 // MB
+		args []string
+	}{
+		{300, []string{"show", session}},
+		{300, []string{"show", session, "--raw", step, "--json"}},
+		{400, []string{"verify"}},
+		{450, []string{"reconcile"}},
+	} {
+		r, most := measured(h, v.args...)
+		r.Exits(0)
+		t.Logf("%s took %d MB", strings.Join(v.args, " "), most>>20)
+		if most > v.most<<20 {
+			t.Errorf("%s took %d MB, more than %d", strings.Join(v.args, " "), most>>20, v.most)
+		}
+	}
+}
+
+// Much reasoning, and long arguments of a call, over each protocol and with the limits that
+// the program comes with: it is ended as too long and kept as incomplete, in bounded memory, and
+// the data can be written afterwards.
+func TestMuchThatIsNoText(t *testing.T) {
+	t.Parallel()
+	const reasoning, arguments = 100 << 20, 10 << 20
+	for _, w := range harness.Wires {
+		for _, f := range []struct {
+			name   string
+			start  []chat.RawEvent
+			piece  chat.RawEvent
+			copies int
+		}{
+			{"reasoning", w.Start(), thought[w.Name](strings.Repeat("think ", 170)), reasoning / 1020},
+			{"arguments", append(w.Start(), llmtest.Event(callBegins[w.Name])), argument[w.Name](strings.Repeat("more ", 204)), arguments / 1020},
+		} {
+			t.Run(w.Name+"/"+f.name, func(t *testing.T) {
+				t.Parallel()
+				url := floodServer(t, f.start, f.piece, f.copies, w.End()...)
+				h := harness.NewHome(t, harness.Shipped(t), "[tools]\nmode = \"parse_only\"\n\n"+w.Model("flood", url))
+				r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
+				s := r.Exits(1).Sent()
+				if s.Outcome != chat.OutcomeIncomplete || s.Error == nil || s.Error.Code != chat.CodeTooLong {
+					t.Errorf("it ended as %q with %+v", s.Outcome, s.Error)
+				}
+				if most > mostMemory {
+					t.Errorf("it took %d MB", most>>20)
+				}
+				h.OK("send", "--session", s.SessionID, "--model", "recall", "And now?")
+				h.Clean()
+			})
+		}
+	}
+}

@@ -58,6 +58,12 @@ var onlyRules = []only{
 		reason:  "a call is one request with bytes that our own encoders make; an SDK adds minutes of compiling and nothing to it (docs/adr/0010)",
 	},
 	{
+		name: "mcp sdk", tests: true,
+		imports: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", "golang.org/x/oauth2"},
+		places:  []string{"backend/mcpclient", "backend/mcpserver", "test"},
+		reason:  "what the protocol leaves open stands around the SDK in two packages, so that it can be replaced (docs/adr/0011)",
+	},
+	{
 		name: "window", tests: true,
 		imports: []string{"github.com/wailsapp"},
 		places:  []string{"backend/api", "backend/desktop"},
@@ -86,6 +92,12 @@ var onlyRules = []only{
 		imports: []string{"github.com/ledongthuc/pdf"},
 		places:  []string{"backend/documents"},
 		reason:  "the library can be made to loop and to fill memory; it runs in a process of its own alone",
+	},
+	{
+		name: "confinement", tests: true,
+		imports: []string{"github.com/landlock-lsm"},
+		places:  []string{"backend/tools/builtin"},
+		reason:  "it restricts the process that it is called in; only the process that runs a command may be (docs/adr/0012)",
 	},
 	{
 		name: "command line", tests: true,
@@ -213,6 +225,11 @@ var withinRules = []within{
 		name: "imports", in: []string{"backend/importing"},
 		may:    []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/transfer", module + "/backend/librarian"},
 		reason: "importing asks no model and fetches nothing: what it needs of the store is given to it",
+	},
+	{
+		name: "tool policy", in: []string{"backend/tools"}, except: []string{"backend/tools/builtin"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/internal/untrusted"},
+		reason: "what a tool may do is decided by one policy, whatever runs the tool: sources are given to it",
 	},
 	{
 		name: "long work", in: []string{"backend/tasks"},

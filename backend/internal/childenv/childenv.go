@@ -22,12 +22,23 @@ var (
 		"COMMONPROGRAM __CF CONTEXTINFINITY")
 )
 
+// tool are those of programs that others wrote, and of the interpreters that run them.
+var tool = words("SHELL TERM APPDATA LOCALAPPDATA USERPROFILE USERNAME COMPUTERNAME PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) PROGRAMW6432 COMSPEC PATHEXT HOMEDRIVE HOMEPATH OS NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE XDG_DATA_HOME XDG_CONFIG_HOME XDG_CACHE_HOME XDG_STATE_HOME")
+
 // secretWords are in names of variables that hold secrets, whatever else they say.
 var secretWords = strings.Fields("KEY TOKEN SECRET PASSWORD PASSWD CREDENTIAL")
 
 // Minimal is what of an environment a program needs that reads its input and writes its
 // output.
 func Minimal(env []string) []string { return kept(env, isMinimal) }
+
+// Tool is what of an environment a program of others needs that is started as a server: where it
+// finds programs, its home and its language. Nothing that leads to the session bus or to agents.
+func Tool(env []string) []string {
+	return kept(env, func(name string) bool {
+		return (isMinimal(name) || tool[name]) && !strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "LD_") && !strings.HasPrefix(name, "DYLD_")
+	})
+}
 
 // Desktop is what of an environment a program with a window needs.
 func Desktop(env []string) []string { return kept(env, isDesktop) }

@@ -13,6 +13,9 @@ func TestKeysAreLeftOut(t *testing.T) {
 	if got, want := Minimal(env), []string{"PATH=/bin", "HOME=/home/a", "LC_ALL=C", "SystemDrive=C:", "LD_LIBRARY_PATH=/app/lib"}; !slices.Equal(got, want) {
 		t.Errorf("minimal: %q", got)
 	}
+	if got, want := Tool(append(env, "SHELL=/bin/sh", "DBUS_SESSION_BUS_ADDRESS=unix:x", "SSH_AUTH_SOCK=/s", "GODEBUG=x")), []string{"PATH=/bin", "HOME=/home/a", "LC_ALL=C", "SystemDrive=C:", "ProgramW6432=C:\\Program Files", "SHELL=/bin/sh"}; !slices.Equal(got, want) {
+		t.Errorf("tool: %q", got)
+	}
 	want := []string{"PATH=/bin", "HOME=/home/a", "LC_ALL=C", "DISPLAY=:0", "XDG_RUNTIME_DIR=/run", "https_proxy=http://p", "SystemDrive=C:", "LD_LIBRARY_PATH=/app/lib", "ProgramW6432=C:\\Program Files", "CONTEXTINFINITY=0"}
 	if got := Desktop(env); !slices.Equal(got, want) {
 		t.Errorf("desktop: %q", got)

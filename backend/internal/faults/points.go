@@ -14,6 +14,9 @@ var named = []string{
 	"turn.journal_begun",    // now it is, and nothing is asked yet
 	"turn.event",            // each event of the provider, after it is journalled and shown
 	"turn.journal_sealed",   // the journal has its end entry, fsynced
+	"tool.started",          // a tool call is recorded as started; its tool has not heard of it
+	"tool.returned",         // the tool has answered; nothing of that is recorded
+	"turn.batch_committed",  // every call of a step has its result; the model is not asked again yet
 	"turn.settled",          // after TX-A, before its journals are pruned
 	"turn.pruned",           // after each journal that is removed
 	"recover.settled",       // as turn.settled, of a turn that recovery settled

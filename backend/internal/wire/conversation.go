@@ -39,7 +39,7 @@ type spoken struct {
 // words, and a result without its call gets one (see withCalls). Names and ids of calls
 // that providers refuse are replaced (see ToolName). The last group is the user's, or an
 // unfinished answer of the cycle that its provider paused and is sent back as it is.
-func Conversation(r llm.Request, provider string) ([]Group, error) {
+func Conversation(r llm.Request, provider string, ids IDRule) ([]Group, error) {
 	if !r.Context.Valid() {
 		return nil, &llm.Error{
 			Code:    chat.CodeInternal,
@@ -51,7 +51,7 @@ func Conversation(r llm.Request, provider string) ([]Group, error) {
 		pairTools(groups, i)
 	}
 	groups = group(flatten(groups))
-	nameCalls(groups, definedTools(r))
+	nameCalls(groups, definedTools(r), ids)
 	if len(groups) == 0 || groups[len(groups)-1].Role != chat.RoleUser && !groups[len(groups)-1].Cycle {
 		return nil, &llm.Error{Code: chat.CodeInvalid, Message: "the message is empty; nothing was sent"}
 	}

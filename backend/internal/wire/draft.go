@@ -141,7 +141,7 @@ func (d *Draft) Block(p *Part) chat.Block {
 		return chat.Refusal{Text: p.Text.String()}
 	case PartTool:
 		use := chat.ToolUse{ToolUseID: p.CallID(), Name: p.Name, Input: p.Arguments()}
-		if len(p.Extra) > 0 {
+		if len(p.Extra) > 0 || p.ID != "" && !acceptable(p.ID) {
 			use.Provider, use.Extra = d.Provider, p.Extra
 		}
 		return use

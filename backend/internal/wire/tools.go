@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -123,8 +124,8 @@ func definedTools(r llm.Request) map[string]string {
 // nameCalls gives every call a name that providers take, and an id that they take and
 // that no other call of the conversation has, and its result the same id. taken are the
 // names that are in use, with what they name.
-func nameCalls(groups []Group, taken map[string]string) {
-	ids := map[string]bool{}
+func nameCalls(groups []Group, taken map[string]string, ids IDRule) {
+	used := map[string]bool{}
 	for _, g := range groups {
 		for _, b := range g.Blocks {
 			if use, ok := b.(chat.ToolUse); ok && acceptable(use.Name) {
@@ -143,11 +144,14 @@ func nameCalls(groups []Group, taken map[string]string) {
 			calls++
 			use.Name = freeName(use.Name, taken)
 			id := use.ToolUseID
-			for n := calls; !acceptable(id) || ids[id]; n++ {
-				id = "call-" + strconv.Itoa(n)
+			if !ids.keeps(use, g.Cycle) || used[id] {
+				id = ""
+			}
+			for n := calls; id == "" || used[id]; n++ {
+				id = ids.made(n)
 			}
 			groups[i].Renamed = groups[i].Renamed || id != use.ToolUseID
-			ids[id], renamed[use.ToolUseID] = true, id
+			used[id], renamed[use.ToolUseID] = true, id
 			use.ToolUseID = id
 			g.Blocks[k] = use
 		}
@@ -161,6 +165,40 @@ func nameCalls(groups []Group, taken map[string]string) {
 			}
 		}
 	}
+}
+
+// IDRule says which ids of calls a provider takes.
+type IDRule int
+
+const (
+	// PlainIDs are 1 to 64 letters, digits, "_" and "-".
+	PlainIDs IDRule = iota
+	// ShortIDs are nine letters and digits, which is all that Mistral takes among the many
+	// servers of one protocol, and which no other refuses.
+	ShortIDs
+)
+
+const shortID = 9
+
+// keeps reports that a call can be sent under its own id. Among many servers one keeps, while
+// its turn runs, whatever its server gave it: some models (Kimi's) read their ids.
+func (r IDRule) keeps(use chat.ToolUse, cycle bool) bool {
+	id := use.ToolUseID
+	if r == PlainIDs {
+		return acceptable(id)
+	}
+	if cycle {
+		return acceptable(id) || id != "" && use.Provider != "" // it is the protocol's own
+	}
+	return len(id) == shortID && !strings.ContainsAny(id, "-_") && acceptable(id)
+}
+
+// made is the nth id that stands for another.
+func (r IDRule) made(n int) string {
+	if r == ShortIDs {
+		return fmt.Sprintf("call%05d", n)
+	}
+	return "call-" + strconv.Itoa(n)
 }
 
 func freeName(name string, taken map[string]string) string {

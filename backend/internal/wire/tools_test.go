@@ -86,7 +86,8 @@ func TestAnyCallsCanBeSent(t *testing.T) {
 			said = append(said, user)
 			messages = append(messages, chat.Message{Role: chat.RoleAssistant, Blocks: blocks}, chat.UserText(user))
 		}
-		groups, err := Conversation(llm.Request{Context: llmtest.Prepare(t, llmtest.Context{Messages: messages})}, "test")
+		groups, err := Conversation(llm.Request{Context: llmtest.Prepare(t, llmtest.Context{Messages: messages})}, "test",
+			rapid.SampledFrom([]IDRule{PlainIDs, ShortIDs}).Draw(rt, "ids"))
 		if err != nil {
 			rt.Fatal(err)
 		}

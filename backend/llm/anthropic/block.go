@@ -91,6 +91,15 @@ func objectOrNil(raw json.RawMessage) json.RawMessage {
 	return bytes.Clone(raw)
 }
 
+// ownOrNil are the arguments of a call with the tool's own names for their members; nil where
+// those are the names that they came under.
+func ownOrNil(input json.RawMessage) json.RawMessage {
+	if own := wire.OwnArguments(input); !bytes.Equal(own, input) {
+		return own
+	}
+	return nil
+}
+
 type deltaBody struct {
 	Type      string          `json:"type"`
 	Text      json.RawMessage `json:"text"`
@@ -195,7 +204,10 @@ func (d *decoder) blockStop(index int) []llm.Delta {
 		}
 	case wire.PartTool:
 		if b.part.Input != nil {
-			return d.draft.Take(b.part, b.part.Input)
+			return d.draft.Take(b.part, wire.OwnArguments(b.part.Input))
+		}
+		if b.part.Text.Len() > 0 {
+			b.part.Input = ownOrNil(b.part.Arguments())
 		}
 	case wire.PartOpaque:
 		b.part.Raw = b.assembled()

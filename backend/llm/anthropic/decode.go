@@ -237,8 +237,6 @@ func outcome(m *message) (llm.StepStatus, string) {
 		return chat.StepIncomplete, m.stop
 	case "pause_turn", "compaction":
 		return chat.StepPaused, m.stop
-	case "tool_use":
-		return chat.StepPaused, "tool_use"
 	}
 	for _, b := range m.order {
 		if b.part.Kind == wire.PartTool {

@@ -14,7 +14,7 @@ import (
 // prompt at the top level (SRD 11.3), cache breakpoints at the end of the tools, of the
 // system prompt, of the stable prefix and of the steps so far, and provider_options over it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 }
 
 func encodeDefinition(d chat.ToolDefinition) map[string]any {
-	return map[string]any{"name": d.Name, "description": d.Description, "input_schema": wire.Schema(d.Schema)}
+	return map[string]any{"name": d.Name, "description": d.Description, "input_schema": wire.PlainKeys(wire.Schema(d.Schema))}
 }
 
 // declareTools defines the tools of calls that the conversation holds where the request
@@ -245,7 +245,7 @@ func encodeBlock(b chat.Block) any {
 		}
 	case chat.ToolUse:
 		call := wire.WithExtra(b)
-		call["type"], call["id"], call["name"], call["input"] = "tool_use", b.ToolUseID, b.Name, wire.Arguments(b.Input)
+		call["type"], call["id"], call["name"], call["input"] = "tool_use", b.ToolUseID, b.Name, wire.PlainArguments(wire.Arguments(b.Input))
 		return call
 	case chat.ToolResult:
 		return encodeResult(b)

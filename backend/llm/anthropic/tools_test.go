@@ -103,3 +103,38 @@ func TestAtMostFourBreakpoints(t *testing.T) {
 		}
 	}
 }
+
+// A property with a name that the API refuses is offered under another, and has its own name
+// in what is stored and run; the call goes back as the model wrote it.
+func TestPropertiesWithNamesThatAreRefused(t *testing.T) {
+	long := strings.Repeat("l", 70)
+	tool := chat.ToolDefinition{Name: "list_apps", Schema: json.RawMessage(`{"type":"object","properties":{"filter[id]":{"type":"string"},"a.b-c_d":{},"` + long + `":{}},"required":["filter[id]","` + long + `"]}`)}
+	p := llmtest.Play(t, New(nil), llm.ToolsEnabled, recorded("tool_use", []string{
+		startBlock(0, `{"type":"tool_use","id":"call_1","name":"list_apps","input":{}}`),
+		blockDelta(0, "input_json_delta", "partial_json", `"{\"filter--x5Bid--x5D\":\"7\",\"a.b-c_d\": 1.50}"`), stopBlock(0),
+		startBlock(1, `{"type":"tool_use","id":"call_2","name":"list_apps","input":{"a.b-c_d": 1.50}}`), stopBlock(1),
+	}))
+	var kept []string
+	results := chat.Message{Role: chat.RoleUser}
+	for _, b := range p.Result.Blocks {
+		if use, ok := b.(chat.ToolUse); ok {
+			kept = append(kept, string(use.Input))
+			results.Blocks = append(results.Blocks, chat.ToolResult{ToolUseID: use.ToolUseID, Content: chat.Blocks{chat.Text{Text: "x"}}})
+		}
+	}
+	if want := []string{`{"a.b-c_d":1.50,"filter[id]":"7"}`, `{"a.b-c_d": 1.50}`}; !reflect.DeepEqual(kept, want) {
+		t.Errorf("the calls are kept as %q, not %q", kept, want)
+	}
+	body := encode(t, llmtest.Context{
+		Messages: []chat.Message{chat.UserText("Which?"), {Role: chat.RoleAssistant, Blocks: p.Result.Blocks}, results}, Cycle: 2,
+		Tools: []chat.ToolDefinition{tool},
+	}, nil)
+	for _, part := range []string{
+		`"input":{"a.b-c_d":1.50,"filter--x5Bid--x5D":"7"}`,
+		`"input_schema":{"properties":{"a.b-c_d":{},"filter--x5Bid--x5D":{"type":"string"}},"required":["filter--x5Bid--x5D"],"type":"object"}`,
+	} {
+		if !bytes.Contains(body, []byte(part)) {
+			t.Errorf("%s is not in %s", part, body)
+		}
+	}
+}

@@ -13,7 +13,7 @@ import (
 // provider_options over it. The output limit is max_tokens, which every server
 // knows; options that set max_completion_tokens replace it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+	groups, err := wire.Conversation(r, Name, wire.ShortIDs)
 	if err != nil {
 		return nil, err
 	}

@@ -165,3 +165,18 @@ func mustQuote(s string) []byte {
 	}
 	return raw
 }
+
+// A call keeps the id of its server while its turn runs: Kimi's models read it. In later
+// turns, which another server may get, ids are such as Mistral's takes.
+func TestIDsOfCalls(t *testing.T) {
+	r := decode(t, stream("tool_calls", call(`{"index":0,"id":"functions.a:0","function":{"name":"a","arguments":"{}"}}`),
+		call(`{"index":1,"id":"call_2","function":{"name":"a","arguments":"{}"}}`), call(`{"index":2,"id":"D681PevKs","function":{"name":"a","arguments":"{}"}}`)))
+	for running, ids := range map[bool][]string{true: {"functions.a:0", "call_2", "D681PevKs"}, false: {"call00001", "call00002", "D681PevKs"}} {
+		body := sentBack(t, r, running)
+		for _, id := range ids {
+			if strings.Count(body, `"id":"`+id+`"`) != 1 || strings.Count(body, `"tool_call_id":"`+id+`"`) != 1 {
+				t.Errorf("running %v: %s is not the id of a call and its result in %s", running, id, body)
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,6 +175,14 @@ func (s *suite) cycles(t *testing.T) {
 			t.Errorf("%d steps, the last holds\n%s", len(c.bodies), last)
 		}
 	})
+	t.Run("two calls of one id", func(t *testing.T) {
+		twice := berlin("resp_1")
+		twice.Calls[1].ID = twice.Calls[0].ID
+		c := s.turn(t, ask, nil, said, s.script(twice, ToolStep{ID: "resp_2", Text: "Done."}))
+		if last := c.bodies[1]; bytes.Count(last, []byte("result of ")) != 2 || bytes.Contains(last, []byte("not_recorded")) {
+			t.Errorf("both calls do not go back with their results: %s", last)
+		}
+	})
 	t.Run("a refusal after results", func(t *testing.T) {
 		c := s.turn(t, ask, nil, said, append(s.script(berlin("resp_1")), Stream(s.Wire.Refusal...)))
 		if r := c.answers[1]; !r.Refused || r.Status != chat.StepCompleted {
@@ -286,5 +295,36 @@ func (s *suite) refusals(t *testing.T) {
 	_, err = s.run(t, t.Context(), s.errorStep("previous_response_not_found", "Previous response with id 'resp_1' not found."))
 	if e := asError(t, err); !e.Forgotten || e.NoTools || e.Retryable() {
 		t.Errorf("%+v", e)
+	}
+}
+
+// goesBack sends an answer back: in the turns before the next one, and, if it stopped for its
+// calls or was paused, while its own turn runs. Both bodies obey the provider's rules.
+func goesBack(t *testing.T, h Harness, r llm.Result) {
+	t.Helper()
+	p := h.New(nil)
+	ask, answer := chat.UserText("Hello?"), chat.Message{Role: chat.RoleAssistant, Blocks: r.Blocks}
+	contexts := map[string]Context{"a later turn": {Messages: []chat.Message{ask, answer, chat.UserText("Go on.")}, Stable: 2}}
+	answered := []chat.Message{ask, answer}
+	if results := results(r.Blocks, said); len(results.Blocks) > 0 {
+		answered = append(answered, results)
+		contexts["a later turn, answered"] = Context{Messages: append(slices.Clone(answered), chat.AssistantText("Done."), chat.UserText("Go on."))}
+	}
+	if r.Status == chat.StepPaused {
+		contexts["the same turn"] = Context{Messages: answered, Cycle: len(answered) - 1}
+	}
+	for when, c := range contexts {
+		c.Tools = []chat.ToolDefinition{Weather}
+		for _, mode := range []llm.ToolsMode{llm.ToolsEnabled, llm.ToolsDisabled} {
+			ep := h.Endpoint("")
+			ep.ToolsMode = mode
+			body, err := p.Encode(llm.Request{Endpoint: ep, Context: Prepare(t, c)})
+			if err == nil {
+				err = Breach(p.Name(), body)
+			}
+			if err != nil {
+				t.Errorf("sent back in %s, tools %s: %v\n%s", when, mode, err, body)
+			}
+		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 func FuzzStream(f *testing.F, h Harness) {
 	for _, events := range [][]chat.RawEvent{
 		h.Wire.Text, h.Wire.TwoItems, h.Wire.Reasoning, h.Wire.Refusal, h.Wire.ToolCall, h.Wire.Unknown, h.Wire.ErrorEvent,
-		h.Wire.DuplicateStart, h.Wire.EmptyDelta, h.Wire.Truncated, h.Wire.Surrogates,
+		h.Wire.DuplicateStart, h.Wire.EmptyDelta, h.Wire.Truncated, h.Wire.Surrogates, h.Wire.Step(berlin("resp_1")),
 	} {
 		body := []byte(strings.Join(Stream(events...).Chunks, ""))
 		f.Add(byte(0), byte(0), body)
@@ -130,6 +130,11 @@ func FuzzDecoder(f *testing.F, h Harness) {
 		f.Add(strings.Join(lines, "\n"), true)
 	}
 	f.Add(h.Wire.Whole, false)
+	var called []string
+	for _, ev := range h.Wire.Step(berlin("resp_1")) {
+		called = append(called, string(ev.Data))
+	}
+	f.Add(strings.Join(called, "\n"), true)
 	p := h.New(nil)
 	f.Fuzz(func(t *testing.T, stream string, streamed bool) {
 		events := []chat.RawEvent{{Type: llm.EventResponse, Data: []byte(stream)}}
@@ -141,5 +146,6 @@ func FuzzDecoder(f *testing.F, h Harness) {
 				t.Fatal("the text is not valid UTF-8")
 			}
 		}
+		goesBack(t, h, Play(t, p, llm.ToolsEnabled, events).Result)
 	})
 }

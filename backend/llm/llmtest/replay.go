@@ -102,6 +102,10 @@ func decodeStream(t *testing.T, h Harness, path, golden string) {
 	p := h.New(nil)
 	off := Play(t, p, llm.ToolsDisabled, events)
 	parsed := Play(t, p, llm.ToolsParseOnly, events)
+	if on := Play(t, p, llm.ToolsEnabled, events); !reflect.DeepEqual(on, parsed) {
+		t.Error("the stream means something else with tools enabled")
+	}
+	goesBack(t, h, parsed.Result)
 	Golden(t, golden, "== tools parse_only\n"+Describe(parsed)+"== tools disabled\n"+Outcome(off))
 }
 

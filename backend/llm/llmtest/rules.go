@@ -22,6 +22,8 @@ func Breach(provider string, body []byte) error {
 	return check(parsed)
 }
 
+var plainKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+
 var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
@@ -71,10 +73,11 @@ func toolNames(tools []any, name, schema func(map[string]any) any) error {
 type calls struct {
 	seen map[string]bool
 	open []string
+	ids  *regexp.Regexp // nil: any
 }
 
 func (c *calls) call(id, name string) error {
-	if !plainName.MatchString(id) || !plainName.MatchString(name) || c.seen[id] {
+	if id == "" || c.ids != nil && !c.ids.MatchString(id) || !plainName.MatchString(name) || c.seen[id] {
 		return fmt.Errorf("a call %q of %q", id, name)
 	}
 	if c.seen == nil {
@@ -102,7 +105,7 @@ func (c *calls) answered(before string) error {
 }
 
 func anthropicBreach(body map[string]any) error {
-	var c calls
+	c := calls{ids: plainName}
 	messages := array(body["messages"])
 	for i, m := range messages {
 		role := []string{"user", "assistant"}[i%2]
@@ -122,6 +125,13 @@ func anthropicBreach(body map[string]any) error {
 	}
 	if body["tool_choice"] != nil && len(array(body["tools"])) == 0 {
 		return fmt.Errorf("a choice of no tools")
+	}
+	for _, tool := range array(body["tools"]) {
+		for key := range object(object(object(tool)["input_schema"])["properties"]) {
+			if !plainKey.MatchString(key) {
+				return fmt.Errorf("a property is named %q", key)
+			}
+		}
 	}
 	return toolNames(array(body["tools"]), func(t map[string]any) any { return t["name"] }, func(t map[string]any) any { return t["input_schema"] })
 }
@@ -178,7 +188,7 @@ func anthropicContent(c *calls, role string, content []any, last bool) error {
 var ours = []string{"message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"}
 
 func openaiBreach(body map[string]any) error {
-	var c calls
+	c := calls{ids: plainName}
 	items := array(body["input"])
 	continued := body["previous_response_id"] != nil
 	kinds := map[string]string{}

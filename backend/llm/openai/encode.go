@@ -12,7 +12,7 @@ import (
 // Encode implements llm.Provider: the body of POST /responses with the
 // parameters SRD 11.2 wants explicit, and provider_options over it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,9 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	if ep.Effort != "" {
 		body["reasoning"] = map[string]any{"effort": ep.Effort}
 	}
-	if !ep.Store && reasons(ep) {
-		// Without storage this is the only way to hand reasoning back.
+	if reasons(ep) && (!ep.Store || len(wire.Definitions(r)) > 0) {
+		// Without storage, and where a turn goes on after the server has forgotten what it
+		// stored, this is the only way to hand reasoning back.
 		body["include"] = []any{"reasoning.encrypted_content"}
 	}
 	body = wire.Merge(body, ep.Options)
@@ -211,7 +212,7 @@ func textPart(role chat.Role, text string) map[string]any {
 // are put into one.
 func (in *input) call(b chat.ToolUse) map[string]any {
 	item := wire.WithExtra(b)
-	if !in.store { // the server knows no ids then
+	if !in.store || !knownID(item["id"]) {
 		delete(item, "id")
 	}
 	item["call_id"], item["name"] = b.ToolUseID, b.Name
@@ -221,6 +222,13 @@ func (in *input) call(b chat.ToolUse) map[string]any {
 	}
 	item["type"], item["arguments"] = "function_call", string(wire.Arguments(b.Input))
 	return item
+}
+
+// knownID reports an id of a call as OpenAI gives it: those of gateways are refused.
+func knownID(id any) bool {
+	raw, _ := id.(json.RawMessage)
+	text := wire.Unquote(raw)
+	return strings.HasPrefix(text, "fc") || strings.HasPrefix(text, "ct")
 }
 
 // outputType matches a result to the kind of its call.

@@ -87,9 +87,24 @@ func TestIDsGoBackOnlyWhereTheyAreKnown(t *testing.T) {
 	c := llmtest.Context{Messages: []chat.Message{chat.UserText("Weather?"), {Role: chat.RoleAssistant, Blocks: p.Result.Blocks}, result("call_1", "rain")}, Cycle: 2}
 	for _, store := range []bool{true, false} {
 		body := encode(t, llm.Request{Endpoint: llm.Endpoint{Store: store}}, c)
+		if !strings.Contains(body, `"include":["reasoning.encrypted_content"]`) || !strings.Contains(body, `"encrypted_content":"gAAA"`) {
+			t.Errorf("store %v: reasoning cannot go back without its id: %s", store, body)
+		}
 		if strings.Contains(body, `"id":"fc_call_1"`) != store || strings.Contains(body, `"id":"rs_1"`) != store {
 			t.Errorf("store %v: %s", store, body)
 		}
+	}
+}
+
+// The ids that gateways make up for each event are refused, and not sent.
+func TestMadeUpIDsDoNotGoBack(t *testing.T) {
+	odd := called("call_1", "get_weather", `{}`)
+	odd.Provider, odd.Extra = Name, json.RawMessage(`{"id":"Xi0028z==","namespace":"n"}`)
+	body := encode(t, llm.Request{Endpoint: llm.Endpoint{Store: true}}, llmtest.Context{Cycle: 2, Messages: []chat.Message{
+		chat.UserText("Weather?"), {Role: chat.RoleAssistant, Blocks: chat.Blocks{odd}}, result("call_1", "rain"),
+	}})
+	if strings.Contains(body, `"id"`) || !strings.Contains(body, `"namespace":"n"`) {
+		t.Errorf("sent %s", body)
 	}
 }
 

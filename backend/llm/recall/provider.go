@@ -101,7 +101,7 @@ type request struct {
 
 // Encode implements llm.Provider. The query is the user's last message alone.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // Folders are the tools for files and commands in folders that a person gave.
 type Folders struct {
-	// Settings are tools.folders and tools.commands; without folders there are no such tools.
+	// Settings are tools.folders and tools.run_commands; without folders there are no such tools.
 	Settings func() (folders []string, commands bool)
 	// Protected are places of the program's own: a folder that holds one, or lies in one, is refused,
 	// because a model could then change what was decided about it.

@@ -196,7 +196,7 @@ test.describe('with a provider', () => {
     await keys.type('main');
     await keys.press('Enter');
     await expect(keys.chat.answer(2)).toContainText('Second answer.');
-    await keys.press('Control+l', 'ArrowUp'); // the last message
+    await keys.press('Control+l', 'Control+ArrowUp'); // the last message
     await expect(keys.chat.composer).toHaveValue('Two');
     await keys.type(' again');
     await keys.press('Enter');

@@ -133,7 +133,9 @@ function watch(page: Page): string[] {
   page.on('console', (message) => {
     const text = message.text();
     const known = /favicon|WebSocket|ERR_CONNECTION|wails/i.test(text + message.location().url);
-    if (['error', 'warning'].includes(message.type()) && !known) problems.push(text.replace(/(data:[^;,]*)[^'")\s]*/g, '$1'));
+    // The frame of a preview refuses what it is there to refuse.
+    const refused = /^(?:Blocked|Loading)/.test(text) && `${text} ${message.location().url}`.includes('about:srcdoc');
+    if (['error', 'warning'].includes(message.type()) && !known && !refused) problems.push(text.replace(/(data:[^;,]*)[^'")\s]*/g, '$1'));
   });
   return problems;
 }

@@ -1,5 +1,5 @@
 /** The keys of the window: the list of them from lib/commands/list, and which one a key press is. */
-import { commandGroups, entries, type CommandGroup, type CommandId, type Entry } from './commands/list';
+import { commandGroups, entries, type CommandGroup, type CommandId, type Entry, type SessionPlace } from './commands/list';
 
 export type Shortcut = Entry & { keys: string };
 
@@ -19,7 +19,11 @@ export function windowShortcut(event: KeyboardEvent): CommandId | null {
   if (!command && event.key === '?' && !isTyping(event.target)) return 'help';
   if (!command || event.altKey) return null;
   if (event.shiftKey && event.key.toLowerCase() === 'f') return 'searchAll';
+  if (event.key === 'Tab') return event.shiftKey ? 'previousSession' : 'nextSession';
+  if (!event.shiftKey && /^[1-9]$/.test(event.key)) return `session${Number(event.key)}` as SessionPlace;
   switch (event.key.toLowerCase()) {
+    case 'w': return event.shiftKey ? null : 'closeView';
+    case 'q': return event.shiftKey ? null : 'quit';
     case 'a': return event.shiftKey ? 'decide' : null;
     case 'k': return event.shiftKey ? null : 'palette';
     case '/': return 'help';
@@ -33,6 +37,7 @@ export function windowShortcut(event: KeyboardEvent): CommandId | null {
     case 'l': return 'composer';
     case 'o': return event.shiftKey ? null : 'import';
     case 'e': return event.shiftKey ? null : 'export';
+    case 'p': return event.shiftKey ? null : 'print';
     case ',': return 'settings';
     case '+': case '=': return 'zoomIn';
     case '-': return 'zoomOut';

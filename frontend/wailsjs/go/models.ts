@@ -2170,6 +2170,7 @@ export namespace api {
 	    secret: boolean;
 	    multiple: boolean;
 	    default: string;
+	    known: boolean;
 	    choices: string[];
 	
 	    static createFrom(source: any = {}) {
@@ -2186,6 +2187,7 @@ export namespace api {
 	        this.secret = source["secret"];
 	        this.multiple = source["multiple"];
 	        this.default = source["default"];
+	        this.known = source["known"];
 	        this.choices = source["choices"];
 	    }
 	}
@@ -2215,6 +2217,8 @@ export namespace api {
 	    timeoutS: number;
 	    env: ServerValue[];
 	    headers: ServerValue[];
+	    oauthClientId: string;
+	    oauthPort: number;
 	
 	    static createFrom(source: any = {}) {
 	        return new ServerSettings(source);
@@ -2231,6 +2235,8 @@ export namespace api {
 	        this.timeoutS = source["timeoutS"];
 	        this.env = this.convertValues(source["env"], ServerValue);
 	        this.headers = this.convertValues(source["headers"], ServerValue);
+	        this.oauthClientId = source["oauthClientId"];
+	        this.oauthPort = source["oauthPort"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
@@ -3902,8 +3908,8 @@ export namespace api {
 	    protocol: string;
 	    instructions: string;
 	    tools: number;
-	    prompts: number;
-	    resources: number;
+	    prompts: boolean;
+	    resources: boolean;
 	    problems: ServerProblemView[];
 	    signedIn: boolean;
 	    settings: ServerSettings;

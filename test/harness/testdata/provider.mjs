@@ -60,6 +60,34 @@ const kinds = {
   tool: [{ toolCalls: [{ id: 'call_w1', name: 'get_weather', arguments: '{"city":"Berlin"}' }], usage }],
 };
 
+/**
+ * A turn with tools: in each of as many steps as the message's number says the model thinks, says a text and calls two
+ * tools at once; then it says what it was offered, and every call with its result, as this server read them.
+ */
+function toolTurn(request) {
+  const said = request.messages.slice(request.messages.findLastIndex((message) => message.role === 'user') + 1);
+  const results = said.filter((message) => message.role === 'tool');
+  const step = results.length / 2;
+  if (step < Number(tagOf(request)[2])) {
+    const call = (name, value) => ({ id: `call_${step}_${name}`, name, arguments: JSON.stringify(value) });
+    return {
+      reasoning: `Thought ${step}.`,
+      reasoningSignature: `sig${step}==`,
+      content: `Step ${step}.`,
+      toolCalls: [call('get_weather', { city: `<Köln ${step}>` }), call('files__search', {})],
+      usage,
+    };
+  }
+  const calls = new Map(said.flatMap((message) => message.tool_calls ?? []).map((call) => [call.id, call.function]));
+  const read = results.map(({ tool_call_id: id, content }) => {
+    const text = typeof content === 'string' ? content : content.map((part) => part.text).join('');
+    return `${calls.get(id)?.name}(${calls.get(id)?.arguments}) = ${text}`;
+  });
+  const offered = (request.tools ?? []).map((tool) => tool.function.name).join(' ');
+  return { content: [`Offered: ${offered}`, ...read].join('\n'), usage };
+}
+kinds.tools = [toolTurn];
+
 for (const [kind, [response, pace = {}]] of Object.entries(kinds)) {
   server.addFixture({ match: { predicate: (request) => tagOf(request)[1] === kind }, response, ...pace });
 }

@@ -18,7 +18,13 @@ describe('keys of the message field', () => {
     ['Shift+Enter breaks the line', press({ shiftKey: true }), field, null],
     ['Enter while composing is the input method’s', press({ isComposing: true }), field, null],
     ['the Enter that ends a composition, too', press({ keyCode: 229 }), field, null],
-    ['Up in an empty field edits', press({ key: 'ArrowUp', keyCode: 38 }), { empty: true, editing: false }, 'editLast'],
+    ['Up in an empty field brings the message before', press({ key: 'ArrowUp', keyCode: 38 }), { empty: true, editing: false }, 'older'],
+    ['Up on an earlier message goes on', press({ key: 'ArrowUp' }), { empty: false, editing: false, earlier: true }, 'older'],
+    ['Down on an earlier message goes back', press({ key: 'ArrowDown' }), { empty: false, editing: false, earlier: true }, 'newer'],
+    ['Esc on an earlier message leaves', press({ key: 'Escape' }), { empty: false, editing: false, earlier: true }, 'leaveHistory'],
+    ['Esc elsewhere is not the field’s', press({ key: 'Escape' }), field, null],
+    ['Down in a text moves the caret', press({ key: 'ArrowDown' }), field, null],
+    ['Ctrl+Up in an empty field edits', press({ key: 'ArrowUp', ctrlKey: true }), { empty: true, editing: false }, 'editLast'],
     ['Up in a text moves the caret', press({ key: 'ArrowUp', keyCode: 38 }), field, null],
     ['Up while composing is the input method’s', press({ key: 'ArrowUp', isComposing: true }), { empty: true, editing: false }, null],
     ['Up while editing moves the caret', press({ key: 'ArrowUp' }), { empty: true, editing: true }, null],
@@ -106,16 +112,85 @@ describe('the composer', () => {
     expect(field).toHaveValue('Words');
   });
 
-  it('edits the last message with Up, and gives up with Cancel', async () => {
+  it('edits the last message with Ctrl+Up, and gives up with Cancel', async () => {
     const { app, backend, field, user } = await composer();
     backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'First words')], state: 'head' });
     await app.openSession(app.conversation.sessionId);
     await user.click(field);
-    await user.keyboard('{ArrowUp}');
+    await user.keyboard('{Control>}{ArrowUp}{/Control}');
     expect(field).toHaveValue('First words');
     expect(screen.getByRole('status')).toHaveTextContent('Editing #1');
     await user.click(screen.getByRole('button', { name: 'Cancel' }));
     expect(field).toHaveValue('');
+  });
+
+  it('walks through one’s earlier messages with Up and Down, and leaves with Esc', async () => {
+    const { app, backend, field, user } = await composer();
+    for (const text of ['One', 'Two', 'Two', 'Three\nof lines']) backend.world.addTurn(app.conversation.branchId, { user: [block('text', text)], state: 'committed' });
+    await app.openSession(app.conversation.sessionId);
+    await user.click(field);
+    const walk = async (keys: string, value: string) => {
+      await user.keyboard(keys);
+      await waitFor(() => expect(field).toHaveValue(value));
+    };
+    await walk('{ArrowUp}', 'Three\nof lines');
+    expect(screen.getByRole('status')).toHaveTextContent('Your message #4');
+    await walk('{ArrowUp}', 'Two');
+    await walk('{ArrowUp}', 'One');
+    await walk('{ArrowUp}', 'One'); // it was the first
+    await walk('{ArrowDown}', 'Two');
+    await walk('{ArrowDown}', 'Three\nof lines');
+    await walk('{ArrowDown}', '');
+    await walk('{ArrowUp}{Escape}', '');
+    expect(app.history.shown).toBeNull();
+  });
+
+  it('takes an earlier message that was changed for one’s own, and never a draft for an earlier message', async () => {
+    const { app, backend, field, user } = await composer();
+    for (const text of ['One', 'Two']) backend.world.addTurn(app.conversation.branchId, { user: [block('text', text)], state: 'committed' });
+    await app.openSession(app.conversation.sessionId);
+    await user.click(field);
+    await user.keyboard('{ArrowUp}');
+    await waitFor(() => expect(field).toHaveValue('Two'));
+    await user.keyboard('!{ArrowUp}{ArrowDown}{Escape}');
+    expect(field).toHaveValue('Two!');
+    await app.draft.flush();
+    expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('Two!');
+    expect(await app.history.older()).toBe(false);
+    app.draft.typed = 'Mine';
+    app.history.newer();
+    app.history.leave();
+    expect(app.draft.typed).toBe('Mine');
+  });
+
+  it('brings attachments into another order, by keyboard and by dragging', async () => {
+    const { app, user } = await composer();
+    const picture = (name: string) => ({ mediaType: 'image/png', data: 'iVBORw==', name });
+    app.draft.images = [picture('a'), picture('b'), picture('c')];
+    app.draft.files = [{ id: 'f1', name: 'one.md', mediaType: '', tokens: 1 }];
+    const names = () => app.draft.images.map((image) => image.name).join('');
+    const remove = (name: string) => screen.getByRole('button', { name: `Remove ${name}` });
+    await waitFor(() => expect(remove('a')).toBeVisible());
+    remove('a').focus();
+    await user.keyboard('{Alt>}{ArrowRight}{/Alt}');
+    expect(names()).toBe('bac');
+    expect(remove('a')).toHaveFocus();
+    expect(screen.getByText('Moved to place 2 of 3')).toBeInTheDocument();
+    await user.keyboard('{Alt>}{ArrowRight}{ArrowRight}{/Alt}'); // it is the last then
+    expect(names()).toBe('bca');
+    const data = new Map<string, string>();
+    const dataTransfer = { get types() { return [...data.keys()]; }, setData: (type: string, text: string) => void data.set(type, text), getData: (type: string) => data.get(type) ?? '', effectAllowed: '', dropEffect: '' };
+    const item = (name: string) => remove(name).closest('li')!;
+    const drag = (kind: string, on: Element) => fireEvent(on, Object.assign(new Event(kind, { bubbles: true, cancelable: true }), { dataTransfer }));
+    await drag('dragstart', item('a'));
+    await drag('dragover', item('b'));
+    await drag('drop', item('b'));
+    expect(names()).toBe('abc');
+    await drag('dragstart', item('a'));
+    await drag('dragover', item('one.md')); // another kind keeps its own order
+    await drag('drop', item('one.md'));
+    expect(names()).toBe('abc');
+    expect(item('one.md')).toHaveAttribute('draggable', 'false');
   });
 
   it('asks to keep or discard an incomplete answer first', async () => {

@@ -1,23 +1,29 @@
 import { parse } from '$lib/commands/commands';
 
 /** What a key press in the message field does. */
-export type ComposerKey = 'send' | 'editLast' | null;
+export type ComposerKey = 'send' | 'editLast' | 'older' | 'newer' | 'leaveHistory' | null;
 
 export interface FieldState {
   empty: boolean;
   editing: boolean;
+  /** An earlier message stands in it, as it was sent. */
+  earlier?: boolean;
 }
 
 /**
- * Enter sends, Shift+Enter breaks the line, Up in an empty field edits the last message. While an input method is
+ * Enter sends, Shift+Enter breaks the line, Up in an empty field brings one's earlier messages there one after another, Ctrl+Up edits the last one. While an input method is
  * composing, every key is its own: engines say so by isComposing or, for the key that ends it, by code 229.
  */
 export function composerKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing' | 'keyCode'>, field: FieldState): ComposerKey {
   if (event.isComposing || event.keyCode === 229) return null;
   if (event.key === 'Enter' && !event.shiftKey && !event.altKey) return 'send';
   const bare = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
-  if (event.key === 'ArrowUp' && bare && field.empty && !field.editing) return 'editLast';
-  return null;
+  if (field.editing) return null;
+  if (event.key === 'ArrowUp' && field.empty && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) return 'editLast';
+  if (!bare) return null;
+  if (event.key === 'ArrowUp' && (field.empty || field.earlier)) return 'older';
+  if (event.key === 'ArrowDown' && field.earlier) return 'newer';
+  return event.key === 'Escape' && field.earlier ? 'leaveHistory' : null;
 }
 
 /** What a key does while the list of commands is open. */

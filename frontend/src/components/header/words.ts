@@ -11,6 +11,7 @@ const phases: Record<string, string> = {
 
 /** The phase of the newest turn in a word; how it ended, where that says more. */
 export function phaseWord(phase: string, outcome: string): string {
+  if (phase === 'Responding' && outcome === 'waiting') return 'Waiting for you';
   if (phase === '') return 'No turn yet';
   if (phase === 'Responding' && outcome === 'incomplete') return 'Incomplete';
   if (phase === 'Responding' && outcome === 'unsaved') return 'Not saved yet';
@@ -41,12 +42,12 @@ export function historyWords(pending: number, turns: number): string {
 
 /** Whether that phase is work under way. */
 export function phaseRuns(phase: string, outcome: string): boolean {
-  return phase === 'Accepted' || phase === 'ContextPrepared' || (phase === 'Responding' && outcome !== 'incomplete' && outcome !== 'unsaved');
+  return phase === 'Accepted' || phase === 'ContextPrepared' || (phase === 'Responding' && !['incomplete', 'unsaved', 'waiting'].includes(outcome));
 }
 
 /** What asks for the reader: an answer that broke off, a turn that failed. */
 export function phaseTone(phase: string, outcome: string): 'warn' | 'danger' | undefined {
-  if (phase === 'Responding' && outcome === 'incomplete') return 'warn';
+  if (phase === 'Responding' && (outcome === 'incomplete' || outcome === 'waiting')) return 'warn';
   return phase === 'Failed' && outcome !== 'discarded' ? 'danger' : undefined;
 }
 

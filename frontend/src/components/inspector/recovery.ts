@@ -15,6 +15,7 @@ const findings: Record<string, Finding> = {
   unsent: { tone: 'warn', link: 'Decide' },
   failed: { tone: 'warn', link: 'Show' },
   tools: { tone: 'warn', link: 'Decide' },
+  tools_asked: { tone: 'warn', link: 'Decide' },
   dead: { tone: 'warn', link: 'Show' },
   discarded_lines: { tone: 'info', link: 'Show' },
   snapshot_ignored: { tone: 'info', link: 'Show' },

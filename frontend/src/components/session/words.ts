@@ -14,3 +14,11 @@ export function temperatureFault(text: string): string {
   const value = /^\d*[.,]?\d+$/.test(trimmed) ? Number(trimmed.replace(',', '.')) : Number.NaN;
   return value >= 0 && value <= 2 ? '' : 'A number from 0 to 2, or nothing';
 }
+
+/** Whether models of a session may call tools. */
+export const toolModes = [
+  { value: '', label: 'As in the settings' },
+  { value: 'disabled', label: 'Off' },
+  { value: 'parse_only', label: 'Show calls only' },
+  { value: 'enabled', label: 'On' },
+];

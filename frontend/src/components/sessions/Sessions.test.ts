@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { block, sessionRow } from '$lib/backend/fake/shapes';
 import { mountIn, startedApp } from '../../test/mount';
-import { groupOf, grouped } from './grouping';
+import { groupOf, grouped } from '$lib/state/sessionGroups';
 import SessionLine from './SessionLine.svelte';
 import Sessions from './Sessions.svelte';
 

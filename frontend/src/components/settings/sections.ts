@@ -30,12 +30,20 @@ const leads: Record<string, string> = {
     'How large a request may grow, and what gives way first when the session is longer. The transcript itself is always kept whole.',
   Streaming: 'How an answer is kept while it arrives. Solid bars are on disk, striped ones are shown but not yet safe from a power cut.',
   Librarian: 'The background work that adds finished turns to the state summary. A session never waits for it.',
-  Tools: 'What happens when a model asks to call a tool.',
+  Tools: 'What happens when a model asks to call a tool, and what you have allowed.',
+  'Other programs': 'Your memory in Claude Desktop, Cursor, Zed and other programs, over the Model Context Protocol (MCP): what each may see, and what it read.',
   'Memory and search': 'How earlier passages are found and sent to the model with a message they matter for.',
   'Privacy and redaction': 'What is taken out of a prompt before it leaves this machine.',
   Export: 'Sessions leave as files: to read, to keep, or to import elsewhere.',
   Providers: 'What is sent along to a provider, beside the conversation.',
 };
+
+/** The page of the settings of tools, which goes on with the tools themselves; after it the servers they come from. */
+export const toolsSection = 'group:Tools';
+const servers: Section = { id: 'servers', title: 'Tool servers', lead: 'Programs and addresses that offer tools to models by the Model Context Protocol (MCP).' };
+
+/** The page of other programs that use this memory. */
+export const programsSection = 'group:Other programs';
 
 /** The page of the memory settings, which begins with the embedder. */
 export const memorySection = 'group:Memory and search';
@@ -55,6 +63,8 @@ export function sectionsOf(settings: readonly Setting[]): Section[] {
     title: group === 'Providers' ? 'Provider options' : group,
     lead: leads[group] ?? '',
   }));
+  const tools = middle.findIndex((section) => section.id === toolsSection);
+  if (tools >= 0) middle.splice(tools + 1, 0, servers);
   return [...own, ...middle, ...last];
 }
 

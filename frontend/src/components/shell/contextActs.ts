@@ -6,6 +6,7 @@ import { Copy, GitBranch, Pin, ScanEye } from '$shared/icons';
 import type { MenuItem } from '$shared/menu';
 import Download from '@lucide/svelte/icons/download';
 import ExternalLink from '@lucide/svelte/icons/external-link';
+import ListOrdered from '@lucide/svelte/icons/list-ordered';
 import Search from '@lucide/svelte/icons/search';
 import TextSelect from '@lucide/svelte/icons/text-select';
 
@@ -47,8 +48,14 @@ function ofLink(app: App, target: Element): ContextAct[] {
 }
 
 function ofCode(app: App, target: Element): ContextAct[] {
-  const code = target.closest('.code')?.querySelector('code')?.textContent;
-  return code ? [{ id: 'code', label: 'Copy code', icon: Copy, run: () => app.turnActions.copy(code) }] : [];
+  const block = target.closest<HTMLElement>('.code');
+  const code = block?.querySelector('code')?.textContent;
+  if (!block || !code) return [];
+  return [
+    { id: 'code', label: 'Copy code', icon: Copy, run: () => app.turnActions.copy(code) },
+    { id: 'saveCode', label: 'Save code as a file…', icon: Download, run: () => app.turnActions.saveCode(block.dataset['file'] ?? 'code.txt', code) },
+    { id: 'numbers', label: app.theme.numbers ? 'Hide line numbers' : 'Show line numbers', icon: ListOrdered, run: () => app.theme.setNumbers(!app.theme.numbers) },
+  ];
 }
 
 function ofTurn(app: App, target: Element): ContextAct[] {

@@ -6,10 +6,18 @@ export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) return escape(app, event);
   const id = windowShortcut(event);
   if (!id || !app.startup.info || app.startup.fatal) return;
-  if (!id.startsWith('zoom') && !ownsShortcut(app, id)) return event.preventDefault();
-  if (app.startup.firstRun && !id.startsWith('zoom')) return;
+  if (!anywhere(id) && !ownsShortcut(app, id)) return event.preventDefault();
+  if (app.startup.firstRun && !anywhere(id)) return;
   event.preventDefault();
   if (app.commands.why(id) === '') void app.commands.try(id);
+}
+
+/** What is done whatever is in front: the size of the text, and leaving. */
+const anywhere = (id: string): boolean => id.startsWith('zoom') || id === 'closeView' || id === 'quit';
+
+/** Ctrl is let go, or the window left: walking through the sessions ends. */
+export function onWindowKeyUp(app: App, event: KeyboardEvent): void {
+  if (event.key === 'Control' || event.key === 'Meta') app.recent.released();
 }
 
 /** Whether a shortcut is for what is in front: under an open dialog nothing is done that one does not see. */
@@ -20,8 +28,7 @@ function ownsShortcut(app: App, id: string): boolean {
 /** Esc steps back: out of a drawer or a view over the conversation first, then out of a field beside it, then out of an edit; then it stops what streams here. */
 function escape(app: App, event: KeyboardEvent): void {
   if (app.layout.view !== 'chat' || document.querySelector('dialog[open]')) return;
-  if (app.layout.closeDrawer() || app.branches.closeWide() || (app.layout.isDrawer('inspector') && app.layout.closeSearch())) event.preventDefault();
-  else if (app.find.close()) event.preventDefault();
+  if (app.closeOver()) event.preventDefault();
   else if (leavesField(app, event.target)) event.preventDefault();
   else if (app.temporary.active) void (app.temporary.running && app.temporary.stop());
   else if (app.composer.editing) app.composer.cancelEdit();

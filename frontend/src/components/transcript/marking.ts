@@ -4,6 +4,7 @@
  */
 import { painted } from '$lib/find/paint';
 import { rangesIn, type Marks } from '$lib/find/ranges';
+import { unfold } from './answerActs';
 
 export class TurnMarks {
   #root: HTMLElement | undefined;
@@ -66,6 +67,8 @@ export class TurnMarks {
     }
     const current = this.current();
     if (!current) return;
+    const code = current.startContainer.parentElement?.closest<HTMLElement>('.code');
+    if (code && code.dataset['open'] === undefined) unfold(code, true); // it may stand among lines that are folded away
     all?.delete(current);
     here?.add(current);
   }

@@ -52,6 +52,20 @@ export function tokenWords(turn: TurnView): string {
   return `${grouped(turn.inputTokens)} in, ${grouped(turn.outputTokens)} out`;
 }
 
+/** "in 12.3 s, 50 tokens a second": over all of a turn, the waiting too. Empty where it is not known. */
+export function paceWords({ durationMs, outputTokens }: Pick<TurnView, 'durationMs' | 'outputTokens'>): string {
+  if (durationMs <= 0) return '';
+  const rate = rateWords(outputTokens, durationMs);
+  return `in ${spanned(durationMs)}${rate && `, ${rate} over all of it`}`;
+}
+
+/** "50 tokens a second", "2.4 tokens a second"; empty where there is nothing to divide. */
+export function rateWords(tokens: number, ms: number): string {
+  if (tokens <= 0 || ms <= 0) return '';
+  const rate = (tokens * 1000) / ms;
+  return `${rate < 10 ? rate.toFixed(1) : grouped(rate)} tokens a second`;
+}
+
 export function timeOf(at: number): string {
   return new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }

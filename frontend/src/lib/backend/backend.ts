@@ -6,12 +6,8 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  PresetView,
-  PlaceView,
-  OfferView,
-  CostView,
-  AddedModel,
   ActivityPanel,
+  AddedModel,
   AttachPart,
   AttachResult,
   Background,
@@ -24,6 +20,7 @@ import type {
   ChunkPage,
   ContextDiff,
   ContextView,
+  CostView,
   DeletePreview,
   DocumentView,
   Draft,
@@ -52,9 +49,12 @@ import type {
   MetricsSeries,
   ModelView,
   MovePreview,
+  OfferView,
   PendingView,
   PinSuggestion,
   PinView,
+  PlaceView,
+  PresetView,
   ProgramAccessPage,
   ProgramChoice,
   ProgramToken,
@@ -82,7 +82,22 @@ import type {
   SessionSnapshot,
   SettingsView,
   Startup,
-  StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, ToolCallView, ToolDecisionRequest, ToolResolveRequest, ToolResultView, ToolsPanel, TurnPage, TurnView, WaitingCalls,
+  StatePanel,
+  StateView,
+  StepView,
+  StorageView,
+  StreamState,
+  SwitchPreview,
+  TaskView,
+  ToolCallView,
+  ToolDecisionRequest,
+  ToolResolveRequest,
+  ToolResultView,
+  ToolsPanel,
+  TurnPage,
+  TurnView,
+  WaitingCalls,
+  WindowRequest,
 } from './types';
 
 export interface SessionsService {
@@ -293,6 +308,8 @@ export interface TransferService {
   /** Shows a file in the system's file manager. */
   /** Asks where to and saves a text there; an empty path: the dialog was closed. */
   saveText(name: string, text: string): Promise<string>;
+  /** The page that is printed: what an export as HTML would write. */
+  printable(request: ExportRequest): Promise<string>;
   reveal(path: string): Promise<void>;
   /** Attaches files by their paths to the draft of a branch. */
   attach(branchID: string, path: string): Promise<AttachResult>;
@@ -422,6 +439,8 @@ export interface Backend {
   dragFile(request: ExportRequest): DraggedFile;
   /** Replies to the program's question whether to close the window (WindowRequest "close"). */
   closeWindow(close: boolean): void;
+  /** Closes the window as its own button does: it goes to the tray where there is one, and asks where an answer would be cut short. */
+  leaveWindow(): void;
   /** Pieces of streams. Returns what ends the subscription. */
   onFrame(listener: (frame: Frame) => void): () => void;
   /** Everything else that became different. */

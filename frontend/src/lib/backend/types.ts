@@ -413,7 +413,7 @@ export interface RecoveryReport {
   items: RecoveryItem[];
 }
 
-/** RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent", "committed", "requeued", "dead", "tools", "discarded_lines", "pruned", "swept", "snapshot_ignored", "daily", "unreadable". */
+/** RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent", "committed", "requeued", "dead", "tools", "tools_asked", "discarded_lines", "pruned", "swept", "snapshot_ignored", "daily", "unreadable". */
 export interface RecoveryItem {
   kind: string;
   sessionId: string;

@@ -19,7 +19,7 @@ import type {
   TransferService,
   WorkService,
 } from './backend';
-import { answerClose } from './window';
+import { answerClose, leaveWindow } from './window';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
 import { EVENT_CHANGE, EVENT_FRAME, EVENT_SUMMONS, type Change, type DraggedFile, type ExportRequest, type Frame, type WindowRequest } from './types';
@@ -77,6 +77,7 @@ export function wailsBackend(): Backend {
     nativeDrops: inWindow(),
     dragFile,
     closeWindow: answerClose,
+    leaveWindow: () => inWindow() && leaveWindow(),
     onFrame: (listener) => subscribe<Frame>(EVENT_FRAME, listener),
     onChange: (listener) => subscribe<Change>(EVENT_CHANGE, listener),
     onWindowRequest: (listener) => subscribe<WindowRequest>(EVENT_SUMMONS, listener),

@@ -18,6 +18,7 @@ const patienceMs = 10_000;
 interface Runtime {
   EventsEmit(name: string, ...data: unknown[]): void;
   EventsOn(name: string, listener: (data: unknown) => void): () => void;
+  Quit?(): void;
   CanResolveFilePaths?(): boolean;
   OnFileDrop?(listener: () => void, onTargetsOnly: boolean): void;
 }
@@ -25,6 +26,11 @@ interface Runtime {
 /** Whether the window is to close, as the program asked. */
 export function answerClose(close: boolean): void {
   (window as unknown as { runtime?: Runtime }).runtime?.EventsEmit(EVENT_CLOSE, close);
+}
+
+/** Wails' own quitting asks the window first, as its close button does (backend/desktop/life.go). */
+export function leaveWindow(): void {
+  (window as unknown as { runtime?: Runtime }).runtime?.Quit?.();
 }
 
 /**

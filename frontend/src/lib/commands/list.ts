@@ -3,14 +3,17 @@
  * sheet. What each does is in state/commands.
  */
 
+/** A place in the list of sessions, from 1. */
+export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
+
 export type CommandId =
-  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
+  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'serverItems' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
   | 'import' | 'export' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
   | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
   | 'sessions' | 'inspector' | 'composer' | 'settings' | 'zoomIn' | 'zoomOut' | 'zoomReset' | 'light' | 'dark' | 'contrast' | 'system'
-  | 'rename' | 'archive' | 'send' | 'newline' | 'editLast' | 'scrollEnds' | 'turns';
+  | 'rename' | 'archive' | 'send' | 'newline' | 'editLast' | 'older' | 'scrollEnds' | 'turns' | 'closeView' | 'quit' | 'nextSession' | 'previousSession' | SessionPlace | 'moveAttachment' | 'print' | 'codeWrap' | 'codeNumbers';
 
 export const commandGroups = ['Sessions', 'Branches', 'Search', 'Memory and context', 'Writing', 'Reading', 'Window'] as const;
 export type CommandGroup = (typeof commandGroups)[number];
@@ -55,6 +58,8 @@ export const entries: readonly Entry[] = [
   { id: 'export', title: 'Export a turn, this branch, this session or all', group: 'Sessions', keys: 'Ctrl+E', slash: slash('export', '[what]'), words: 'save download markdown html json bundle file' },
   { id: 'rename', title: 'Rename the session in the list', group: 'Sessions', keys: 'F2', local: true },
   { id: 'archive', title: 'Archive the session in the list', group: 'Sessions', keys: 'Delete', local: true },
+  { id: 'nextSession', title: 'Session that was open before; hold Ctrl to go further', group: 'Sessions', keys: 'Ctrl+Tab', also: 'Ctrl+Shift+Tab', words: 'recent switch', local: true },
+  { id: 'session1', title: 'First to ninth session of the list', group: 'Sessions', keys: 'Ctrl+1', also: 'Ctrl+9', words: 'place number', local: true },
   { id: 'switch', title: 'Switch branch', group: 'Branches', keys: 'Ctrl+J' },
   { id: 'tabBranches', title: 'Show the branches', group: 'Branches', words: 'tree inspector' },
   { id: 'tree', title: 'Show the tree at full size', group: 'Branches', words: 'branches graph map' },
@@ -78,18 +83,26 @@ export const entries: readonly Entry[] = [
   { id: 'tabActivity', title: 'Show activity: jobs, figures, recovery', group: 'Memory and context', words: 'inspector charts cost telemetry' },
   { id: 'model', title: 'Answer with another model from now on', group: 'Writing', slash: slash('model', 'NAME') },
   { id: 'decide', title: 'Decide about tool calls that wait', group: 'Writing', keys: 'Ctrl+Shift+A', words: 'approve allow deny permission queue mcp' },
+  { id: 'serverItems', title: 'Insert a prompt or attach a resource of a tool server', group: 'Writing', slash: slash('prompt'), words: 'mcp prompts resources' },
   { id: 'composer', title: 'Focus the message field', group: 'Writing', keys: 'Ctrl+L', words: 'write focus composer' },
   { id: 'send', title: 'Send', group: 'Writing', keys: 'Enter', local: true },
   { id: 'newline', title: 'Line break', group: 'Writing', keys: 'Shift+Enter', local: true },
   { id: 'stop', title: 'Stop the answer, or cancel an edit', group: 'Writing', keys: 'Esc' },
-  { id: 'editLast', title: 'Edit the last message, when the field is empty', group: 'Writing', keys: 'Up', local: true },
+  { id: 'older', title: 'Earlier messages, when the field is empty (Down: newer, Esc: leave)', group: 'Writing', keys: 'Up', words: 'history again repeat', local: true },
+  { id: 'editLast', title: 'Edit the last message, when the field is empty', group: 'Writing', keys: 'Ctrl+Up', local: true },
+  { id: 'moveAttachment', title: 'Move an attachment of the message (or drag it)', group: 'Writing', keys: 'Alt+Left', also: 'Alt+Right', words: 'order reorder picture document', local: true },
   { id: 'goTo', title: 'Go to a turn: number, percentage or day', group: 'Reading', keys: 'Ctrl+G', words: 'jump date' },
+  { id: 'print', title: 'Print this conversation, or save it as PDF', group: 'Reading', keys: 'Ctrl+P', slash: slash('print'), words: 'paper pdf' },
+  { id: 'codeWrap', title: 'Wrap or scroll long lines of code', group: 'Reading', words: 'code block appearance' },
+  { id: 'codeNumbers', title: 'Show or hide line numbers in code', group: 'Reading', words: 'code block appearance' },
   { id: 'scrollEnds', title: 'Jump to the newest turn, and Home to the first', group: 'Reading', keys: 'End', local: true },
   { id: 'turns', title: 'Previous turn (Alt+Down: next turn)', group: 'Reading', keys: 'Alt+Up', local: true },
   { id: 'sessions', title: 'Show or hide the sessions', group: 'Window', keys: 'Ctrl+B', words: 'sidebar' },
   { id: 'inspector', title: 'Show or hide the inspector', group: 'Window', keys: 'Ctrl+I', words: 'panel' },
   { id: 'work', title: 'Show tasks: imports, exports, backups', group: 'Window', words: 'tasks progress report' },
   { id: 'pauseWork', title: 'Pause or resume background work', group: 'Memory and context', words: 'resume jobs librarian stop' },
+  { id: 'closeView', title: 'Close the dialog or view in front, else the window', group: 'Window', keys: 'Ctrl+W', words: 'close hide' },
+  { id: 'quit', title: 'Quit', group: 'Window', keys: 'Ctrl+Q', words: 'exit end leave' },
   { id: 'settings', title: 'Settings', group: 'Window', keys: 'Ctrl+,', words: 'preferences options configuration' },
   { id: 'storage', title: 'Data and backups: sizes, copies, restore, receipts', group: 'Window', words: 'storage disk folder move directory restore deleted' },
   { id: 'backUp', title: 'Back up now…', group: 'Window', words: 'copy save storage' },

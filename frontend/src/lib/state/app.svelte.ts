@@ -21,6 +21,7 @@ import { ErasingState, type EraseTarget } from './erasing.svelte';
 import { ExportState } from './exporting.svelte';
 import { FindState } from './find.svelte';
 import { GoToState } from './goto.svelte';
+import { HistoryState } from './history.svelte';
 import { ImportState } from './importing.svelte';
 import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
@@ -32,10 +33,13 @@ import { ModelPickerState } from './modelPicker.svelte';
 import { ModelSwitch } from './modelSwitch.svelte';
 import { PinSuggestionsState } from './pinSuggestions.svelte';
 import { PaletteState } from './palette.svelte';
+import { RecentSessions } from './recent.svelte';
 import { Refresh } from './refresh';
 import { SearchState } from './search.svelte';
+import { ServersState } from './servers.svelte';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
+import { SpeechState } from './speech.svelte';
 import { StartupState } from './startup.svelte';
 import { StorageState } from './storage.svelte';
 import { TemporaryConversation } from './temporary.svelte';
@@ -64,6 +68,8 @@ export class App {
   readonly documents: DocumentsState;
   readonly conversation: ConversationState;
   readonly composer: ComposerState;
+  readonly history: HistoryState;
+  readonly recent: RecentSessions;
   readonly turnActions: TurnActions;
   readonly inspector: InspectorState;
   readonly branches: BranchesState;
@@ -81,7 +87,9 @@ export class App {
   readonly temporary: TemporaryConversation;
   readonly work: WorkState;
   readonly tools: ToolsState;
+  readonly servers: ServersState;
   readonly importing: ImportState;
+  readonly speech: SpeechState;
   readonly exporting: ExportState;
   readonly dragOut: DragOut;
   readonly closing: ClosingState;
@@ -110,7 +118,10 @@ export class App {
     this.draft = new DraftState(backend);
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
+    this.conversation.onLeave(() => this.speech.stop());
     this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
+    this.history = new HistoryState(this.conversation, this.draft);
+    this.recent = new RecentSessions(() => this.sessions.list.map((row) => row.id), (id) => this.openSession(id));
     this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts, this.undo);
     this.inspector = new InspectorState(this.layout);
     this.branches = new BranchesState(this);
@@ -130,7 +141,9 @@ export class App {
     this.goTo = new GoToState(this.conversation);
     this.work = new WorkState(backend, this.changes, this.toasts);
     this.tools = new ToolsState(backend, this.changes, this.conversation);
+    this.servers = new ServersState(backend, this.changes);
     this.importing = new ImportState(backend, this.work);
+    this.speech = new SpeechState(this.toasts);
     this.exporting = new ExportState(backend, this.work);
     this.dragOut = new DragOut(backend, this.exporting);
     this.closing = new ClosingState(backend);
@@ -169,7 +182,7 @@ export class App {
 
   /** Long work of before, and what was asked of the page while it was not there. */
   async #heed(): Promise<void> {
-    await Promise.all([this.work.load(), this.tools.load(), this.#exportRefresh.now(), this.erasing.load()]);
+    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.#exportRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }
 
@@ -258,6 +271,7 @@ export class App {
     this.modelPicker.close();
     await this.conversation.open(sessionId, branchId);
     this.costs.changed();
+    this.recent.visited(sessionId);
     this.search.moved();
     this.#jobsRefresh.soon();
   }
@@ -323,8 +337,10 @@ export class App {
     this.#modelsRefresh.cancel();
     this.#exportRefresh.cancel();
     this.costs.stop();
+    this.speech.close();
     this.work.stop();
     this.tools.stop();
+    this.servers.stop();
     this.dropping.stop();
     this.erasing.stop();
     this.sessions.stop();
@@ -343,6 +359,11 @@ export class App {
     if (row) await this.#openSession(row.id);
     else if (lastSession !== '') await this.#openSession(lastSession);
     else await this.#newSession();
+  }
+
+  /** Closes what lies over the conversation or beside it for a moment. Says whether there was anything. */
+  closeOver(): boolean {
+    return this.layout.closeDrawer() || this.branches.closeWide() || (this.layout.isDrawer('inspector') && this.layout.closeSearch()) || this.find.close();
   }
 
   /** Nothing lies over the conversation, so that its own line for notices is in sight. */

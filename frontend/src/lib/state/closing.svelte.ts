@@ -17,6 +17,12 @@ export class ClosingState {
     this.#asked = true;
   }
 
+  /** The program is to end, whether or not there is a tray. */
+  quit(answering: boolean): void {
+    if (answering) this.#asked = true;
+    else this.#backend.closeWindow(true);
+  }
+
   answer(close: boolean): void {
     if (!this.#asked) return;
     this.#asked = false;

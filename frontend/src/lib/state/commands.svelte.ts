@@ -1,13 +1,16 @@
+import { grouped } from './sessionGroups';
 import { BackendError } from '$lib/backend/errors';
 import { findState } from '$lib/commands/commands';
 import type { CommandId } from '$lib/commands/list';
+import { onMac } from '$lib/keys';
 import type { App } from './app.svelte';
 import { targetOf, type ExportScope } from './exporting.svelte';
+import { printPage } from './printing';
 import { zoomMax, zoomMin } from './theme.svelte';
 
 type Parts = Pick<
   App,
-  | 'backend' | 'branches' | 'composer' | 'conversation' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'palette' | 'search' | 'sessions' | 'sessionSettings'
+  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'leaveTemporary' | 'openSession' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings'
   | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
 >;
 
@@ -16,10 +19,29 @@ const refused = (message: string, hint: string): BackendError => new BackendErro
 
 /** What needs a session that is kept. */
 const ofSession = new Set<CommandId>([
-  'renameSession', 'archiveSession', 'duplicateSession', 'eraseSession', 'sessionSettings', 'goTo', 'recall', 'switch', 'tree', 'fork', 'rollback', 'compare', 'renameBranch', 'model', 'pin', 'commit', 'summarize', 'context',
+  'renameSession',
+  'archiveSession',
+  'duplicateSession',
+  'eraseSession',
+  'sessionSettings',
+  'goTo',
+  'recall',
+  'switch',
+  'tree',
+  'fork',
+  'rollback',
+  'compare',
+  'renameBranch',
+  'model',
+  'pin',
+  'commit',
+  'summarize',
+  'context',
+  'serverItems',
+  'print',
 ]);
 /** And in it a turn. */
-const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback']);
+const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback', 'print']);
 
 /** Carries commands out, wherever they were given: by key, in the palette, as a slash command. One that cannot be done says why. */
 export class CommandRunner {
@@ -64,7 +86,7 @@ export class CommandRunner {
   }
 
   #acts(): Partial<Record<CommandId, (argument: string) => unknown>> {
-    const { backend, branches, composer, conversation, find, inspector, layout, memory, palette, search, sessions, sessionSettings, temporary, theme, toasts, turnActions, undo } = this.#parts;
+    const { backend, branches, composer, conversation, find, inspector, layout, memory, palette, search, servers, sessions, sessionSettings, temporary, theme, toasts, tools, turnActions, undo } = this.#parts;
     const { sessionId, branchId } = conversation;
     const zoom = (by: number) => theme.setZoom(Math.max(zoomMin, Math.min(zoomMax, theme.zoom + by)));
     return {
@@ -73,7 +95,8 @@ export class CommandRunner {
       undo: () => undo.undo(),
       new: () => this.#parts.newSession(),
       temporary: () => this.#parts.newTemporary(),
-      decide: () => this.#parts.tools.show(),
+      decide: () => (tools.waiting.length === 0 && servers.asked.length > 0 ? servers.answer() : tools.show()),
+      serverItems: () => servers.pick(),
       renameSession: (title) => (title === '' ? branches.ask({ kind: 'session', sessionId, title: conversation.session?.title ?? '' }) : sessions.rename(sessionId, title)),
       archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
       duplicateSession: () => this.#parts.duplicateSession(sessionId),
@@ -120,6 +143,14 @@ export class CommandRunner {
       inspector: () => layout.toggle('inspector'),
       composer: () => (temporary.active ? temporary : composer).focus(),
       settings: () => (layout.view === 'settings' ? layout.closeSettings() : layout.openSettings()),
+      closeView: () => this.#closeView(),
+      quit: () => this.#quit(),
+      nextSession: () => this.#parts.recent.step(1),
+      previousSession: () => this.#parts.recent.step(-1),
+      ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((place) => [`session${place}`, () => this.#openPlace(place)])),
+      print: () => this.#print(),
+      codeWrap: () => theme.setWrap(!theme.wrap),
+      codeNumbers: () => theme.setNumbers(!theme.numbers),
       zoomIn: () => zoom(zoomStep),
       zoomOut: () => zoom(-zoomStep),
       zoomReset: () => theme.setZoom(100),
@@ -140,6 +171,48 @@ export class CommandRunner {
     if (scope === 'turn' && !turn) throw refused('There are no turns yet', 'Send a first message.');
     const target = targetOf(conversation);
     exporting.show(scope === 'turn' && turn ? { ...target, turnId: turn.id, seq: turn.seq } : target, (scope || 'session') as ExportScope);
+  }
+
+  /** What is in front: a dialog, the settings, what lies over the conversation; then the window, as its own button closes it. */
+  async #closeView(): Promise<void> {
+    const { backend, layout, temporary } = this.#parts;
+    const dialog = [...document.querySelectorAll<HTMLDialogElement>('dialog[open]')].at(-1);
+    if (dialog) return void dialog.dispatchEvent(new Event('cancel', { cancelable: true }));
+    if (layout.view === 'settings') return layout.closeSettings();
+    if (this.#parts.closeOver()) return;
+    if (temporary.active) return void (await this.#parts.leaveTemporary());
+    await this.#parts.draft.flush();
+    backend.leaveWindow();
+  }
+
+  /** Asks first where an answer would be cut short, or a temporary chat lost. */
+  async #quit(): Promise<void> {
+    const { closing, draft, sessions, temporary } = this.#parts;
+    if (closing.asked || !(await temporary.mayLeave())) return;
+    await draft.flush();
+    closing.quit(temporary.running || sessions.list.some((row) => row.status === 'streaming'));
+  }
+
+  /** The session at a place of the list, as it is grouped there. */
+  async #openPlace(place: number): Promise<void> {
+    const { arranging, sessions } = this.#parts;
+    const lines = grouped(sessions.list, Date.now(), sessions.filter === '' ? arranging.collapsed : undefined);
+    const line = lines.filter((one) => one.kind === 'session')[place - 1];
+    if (line) await this.#parts.openSession(line.id);
+  }
+
+  /** The open branch, from its first turn on. The web view of a Mac prints nothing: a file for a browser takes its place there. */
+  async #print(): Promise<void> {
+    const { backend, conversation, exporting, toasts } = this.#parts;
+    const target = targetOf(conversation);
+    if (onMac() && backend.nativeDrops) {
+      exporting.show(target, 'branch');
+      exporting.choose({ format: 'html' });
+      toasts.show('Export it as HTML, open the file in a browser and print it there');
+      return;
+    }
+    const { sessionId, branchId } = target;
+    await printPage(await backend.transfer.printable({ scope: 'branch', sessionId, branchId, turnId: '', allBranches: false, format: 'html', archived: false, path: '', replace: false }));
   }
 
   async #pauseWork(): Promise<void> {

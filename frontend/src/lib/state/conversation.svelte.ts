@@ -61,7 +61,7 @@ export class ConversationState {
   #serial = 0;
   #wishes = 0;
   #jump = 0;
-  #leaving: () => void = () => undefined;
+  readonly #leaving: (() => void)[] = [];
   #paging = false;
   readonly #early = new Map<string, Frame[]>();
   readonly #dirty = new Set<string>();
@@ -169,7 +169,7 @@ export class ConversationState {
 
   /** Tells before another branch takes the place of the open one. */
   onLeave(told: () => void): void {
-    this.#leaving = told;
+    this.#leaving.push(told);
   }
 
   /** For an act that opens something when it is done: says whether nothing else was asked for since. */
@@ -184,7 +184,7 @@ export class ConversationState {
     this.#wishes++;
     this.#opening = true;
     const elsewhere = sessionId !== this.sessionId || (branchId !== '' && branchId !== this.branchId);
-    if (elsewhere) this.#leaving();
+    if (elsewhere) for (const told of this.#leaving) told();
     try {
       await (elsewhere ? this.#draft.leave() : this.#draft.flush());
       const snapshot = await this.#backend.sessions.open(sessionId, branchId);

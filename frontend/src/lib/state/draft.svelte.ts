@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { Draft, FileView, ImageUpload, MemoryChip } from '$lib/backend/types';
+import { moved } from '$lib/moved';
 
 const saveAfterMs = 350;
 /** A disk that was full may have space again. */
@@ -77,6 +78,11 @@ export class DraftState {
 
   removeLong(index: number): void {
     this.#long = this.#long.filter((_, at) => at !== index);
+    this.#changed();
+  }
+
+  moveLong(from: number, to: number): void {
+    this.#long = moved(this.#long, from, to);
     this.#changed();
   }
 

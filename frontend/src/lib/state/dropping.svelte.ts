@@ -1,7 +1,8 @@
 import type { DroppedFile, WindowRequest } from '$lib/backend/types';
 import type { App } from './app.svelte';
+import { looksLikeServer } from './servers.svelte';
 
-type Parts = Pick<App, 'backend' | 'closing' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'startup' | 'temporary' | 'toasts' | 'work' | 'newSession' | 'openSession'>;
+type Parts = Pick<App, 'backend' | 'closing' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'servers' | 'startup' | 'temporary' | 'toasts' | 'work' | 'newSession' | 'openSession'>;
 
 /** By its name, where nothing else is known of a file: it holds conversations. */
 export const looksLikeHistory = (name: string): boolean => /\.(cinf|zip)$|^conversations.*\.json$/i.test(name);
@@ -61,8 +62,10 @@ export class DroppingState {
   /** Files with their paths: what goes with a message goes with it, everything else is listed with what can be done with it. */
   async given(files: readonly DroppedFile[], dropped: boolean): Promise<void> {
     this.#hovering = false;
-    const { dragOut, importing } = this.#parts;
+    const { dragOut, importing, servers } = this.#parts;
     const foreign = files.filter((file) => !dragOut.isOurs(file.path));
+    const server = foreign.find((file) => servers.importing || looksLikeServer(file.name));
+    if (server) return servers.import(server.path);
     const attached = dropped ? foreign.filter((file) => this.takes(file)) : [];
     const rest = foreign.filter((file) => !attached.includes(file));
     if (rest.length > 0) importing.show(rest);

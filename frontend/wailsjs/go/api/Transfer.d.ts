@@ -18,6 +18,8 @@ export function PickTarget(arg1:string):Promise<string>;
 
 export function Plan(arg1:api.ExportRequest):Promise<api.ExportPlan>;
 
+export function Printable(arg1:api.ExportRequest):Promise<string>;
+
 export function Reveal(arg1:string):Promise<void>;
 
 export function SaveText(arg1:string,arg2:string):Promise<string>;

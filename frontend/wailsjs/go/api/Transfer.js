@@ -34,6 +34,10 @@ export function Plan(arg1) {
   return window['go']['api']['Transfer']['Plan'](arg1);
 }
 
+export function Printable(arg1) {
+  return window['go']['api']['Transfer']['Printable'](arg1);
+}
+
 export function Reveal(arg1) {
   return window['go']['api']['Transfer']['Reveal'](arg1);
 }

@@ -85,6 +85,7 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
       if (path) files.written.add(path);
       return path;
     },
+    printable: async (request) => `<!doctype html><title>${request.scope}</title><p>${plan(request).turns} turns</p>`,
     reveal: async (path) => {
       if (!files.written.has(path) && !files.folders.has(path)) throw new BackendError(errorView(`${path} is not there any more`, '', 'not_found'));
       files.revealed.push(path);

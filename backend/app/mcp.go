@@ -1,0 +1,87 @@
+package app
+
+import (
+	"path/filepath"
+	"time"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/mcpclient"
+	"contextinfinity/backend/mcpsetup"
+	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/turn"
+)
+
+// servers are the MCP servers of an open data directory.
+type servers struct {
+	manager   *mcpclient.Manager
+	setup     *mcpsetup.Setup
+	questions *mcpclient.Questions
+	leave     func() // ends the subscription to the configuration
+}
+
+func (s setup) serverSetup() *mcpsetup.Setup {
+	return &mcpsetup.Setup{Config: s.config, Secrets: mcpsetup.Secrets{Store: s.keys.Store}, Bundles: filepath.Join(s.config.Config().DataDir, "mcp")}
+}
+
+// newServers knows the configured servers and starts none. What they offer is known to the
+// registry from the moment that it changes.
+func (a *app) newServers(publish turn.Publisher) *servers {
+	s := &servers{setup: a.serverSetup()}
+	told := func(name string) { publish.Change(chat.Change{Kind: chat.ChangeServers, ID: name}) }
+	s.questions = &mcpclient.Questions{Changed: told, Now: time.Now, Open: showPage}
+	s.manager = mcpclient.NewManager(mcpclient.Deps{
+		Servers: func() []config.MCPServer { return a.config.Config().Servers },
+		Secret:  s.setup.Secrets.Get, SetSecret: s.setup.Secrets.Set, Environ: secrets.Environ, Getenv: secrets.Getenv,
+		Redact: a.keys.Redactor().Redact, Open: showPage, Elicit: s.questions, Version: version,
+		Changed: func(name string) {
+			if s.manager != nil {
+				a.tools.SetServers(s.manager.Sources())
+			}
+			told(name)
+		},
+	})
+	if sources := s.manager.Sources(); len(sources) > 0 {
+		a.tools.SetServers(sources)
+	}
+	a.tools.OnNeed(s.manager.Ensure) // a turn waits for those that are starting, a little
+	s.leave = a.config.Subscribe(func(*config.Config) { s.manager.Reload() })
+	return s
+}
+
+func showPage(url string) error {
+	desktop.OpenURL(url)
+	return nil
+}
+
+// watch has questions of servers put to the window, while there is one.
+func (s *servers) watch(hub *api.Hub) { s.questions.Attended = hub.Attached }
+
+func (s *servers) stop() {
+	s.leave()
+	s.manager.Stop()
+}
+
+// warmServers starts the servers where models are offered tools, so that the first message need
+// not wait for them.
+func (a *app) warmServers() {
+	if a.config.Config().Tools.Mode == toolsEnabled {
+		a.behind.Go(func() { a.servers.manager.Ensure(a.life) })
+	}
+}
+
+// toolsEnabled is tools.mode with which calls are run.
+const toolsEnabled = "enabled"
+
+// serverPorts are what the window's service works with.
+func (a *app) serverPorts() api.ServerPorts {
+	return api.ServerPorts{Manager: a.servers.manager, Setup: a.servers.setup, Questions: a.servers.questions, KeyringOK: a.keys.KeyringOK}
+}
+
+// verbServers are the servers as the verbs use them.
+func (a *app) verbServers() cli.Servers {
+	return cli.Servers{Manager: a.servers.manager, Setup: a.servers.setup}
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/turn"
+)
+
+// approve asks about the calls of a turn that wait, one after another, and follows the turn
+// until nothing of it waits. Where nobody sits at the terminal they wait on.
+func (t *talk) approve(ctx context.Context, end chat.Turn) (chat.Turn, error) {
+	for {
+		waiting, err := t.s.waitingOf(ctx, end.ID)
+		if err != nil || len(waiting) == 0 {
+			return end, err
+		}
+		if !t.c.in.terminal {
+			return end, waits(waiting)
+		}
+		shown, err := t.s.shownCall(ctx, waiting[0])
+		if err != nil {
+			return end, err
+		}
+		decide, err := t.ask(ctx, shown)
+		if err != nil {
+			return end, err
+		}
+		if decide == nil {
+			return end, waitsError{chat.Errorf(chat.CodeIncomplete, "tools.wait", "The answer waits for your decision.").WithHint("/calls asks again, /discard gives it up")}
+		}
+		before, err := t.s.Turns.Answer(ctx, end)
+		if err != nil {
+			return end, err
+		}
+		t.st.continues(true)
+		next, _, err := t.c.continued(ctx, t.s, t.st, end.ID, before.Blocks, decide)
+		t.st.continues(false)
+		if err != nil {
+			if next.ID == "" { // it was not decided: the definition changed, or another window was faster
+				t.c.printError(err)
+				continue
+			}
+			return end, err
+		}
+		end = next
+	}
+}
+
+// ask shows a call and returns what to do about it; nil leaves it waiting.
+func (t *talk) ask(ctx context.Context, w shownCall) (func() error, error) {
+	t.say("")
+	if t.seen == nil {
+		t.seen = map[string]bool{}
+	}
+	w.print(t.c.note, w.definition != nil && !t.seen[w.definition.Hash])
+	if w.definition != nil {
+		t.seen[w.definition.Hash] = true
+	}
+	if w.State == chat.CallUnknown {
+		return t.askOutcome(ctx, w)
+	}
+	keys := "o once, s this session, a always, d deny, n never (Enter: later)"
+	if w.definition == nil {
+		keys = "d deny (Enter: later)"
+	} else if w.definition.AsksEachCall {
+		keys = "o once, d deny, n never (Enter: later)"
+	}
+	for {
+		typed, err := t.answer(ctx, "Run it? "+keys+": ")
+		if err != nil || typed == "" {
+			return nil, err
+		}
+		choice, ok := callKeys[strings.ToLower(typed)]
+		if ok && (w.definition != nil || choice == chat.DecisionDeny) && (w.definition == nil || !w.definition.AsksEachCall || !choice.Lasts() || choice == chat.DecisionNever) {
+			return func() error {
+				c := turn.CallChoice{Call: w.ID, Decision: choice}
+				if w.definition != nil {
+					c.Hash = w.definition.Hash
+				}
+				return t.s.Calls.DecideCall(ctx, c)
+			}, nil
+		}
+		t.say("Type one of the letters.")
+	}
+}
+
+var callKeys = map[string]chat.ToolDecision{
+	"o": chat.DecisionOnce, "once": chat.DecisionOnce, "s": chat.DecisionSession, "session": chat.DecisionSession, "a": chat.DecisionAlways,
+	"always": chat.DecisionAlways, "d": chat.DecisionDeny, "deny": chat.DecisionDeny, "n": chat.DecisionNever, "never": chat.DecisionNever,
+}
+
+// askOutcome asks what becomes of a call whose outcome is unknown.
+func (t *talk) askOutcome(ctx context.Context, w shownCall) (func() error, error) {
+	for {
+		typed, err := t.answer(ctx, "e enter its result, r run it again, t tell the model that it is unknown (Enter: later): ")
+		if err != nil || typed == "" {
+			return nil, err
+		}
+		r := turn.CallResolution{Call: w.ID}
+		switch strings.ToLower(typed) {
+		case "e", "enter":
+			r.As = chat.ResolveEnter
+			if r.Text, err = t.answer(ctx, "Result: "); err != nil {
+				return nil, err
+			}
+			if r.Text == "" {
+				continue
+			}
+		case "r", "rerun":
+			r.As = chat.ResolveRerun
+		case "t", "tell":
+			r.As = chat.ResolveTell
+		default:
+			t.say("Type one of the letters.")
+			continue
+		}
+		return func() error { return t.s.Calls.ResolveCall(ctx, r) }, nil
+	}
+}
+
+// answer reads one line. Ctrl-C and the end of the input are an empty one: nothing is
+// decided by them.
+func (t *talk) answer(ctx context.Context, question string) (string, error) {
+	interrupts, release := t.c.signal.hold()
+	defer release()
+	t.c.note.printf("%s", t.c.note.bold(question))
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-interrupts:
+		t.say("")
+		return "", nil
+	case typed, ok := <-t.lines.ask():
+		if !ok {
+			if errors.Is(t.lines.err, io.EOF) {
+				return "", nil
+			}
+			return "", t.lines.err
+		}
+		t.lines.got()
+		return strings.TrimSpace(typed), nil
+	}
+}
+
+// waitingCalls asks about the calls of this branch's last turn.
+func (t *talk) waitingCalls(ctx context.Context, _ string) error {
+	last, err := t.last(ctx)
+	if err != nil {
+		return err
+	}
+	waiting, err := t.s.waitingOf(ctx, last.ID)
+	if err != nil {
+		return err
+	}
+	if len(waiting) == 0 {
+		t.say("No tool call waits here.")
+		return nil
+	}
+	return t.answered(ctx, last)
+}

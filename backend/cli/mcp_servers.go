@@ -1,0 +1,542 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/mcpclient"
+	"contextinfinity/backend/mcpsetup"
+)
+
+// Servers are the MCP servers whose tools models may call.
+type Servers struct {
+	Manager *mcpclient.Manager
+	Setup   *mcpsetup.Setup
+}
+
+// serverStart is how long a verb waits for a server that starts.
+const serverStart = 2 * time.Minute
+
+func (c *call) mcpServersCommand() *cobra.Command {
+	cmd := c.mcpServersList("servers", "List the MCP servers whose tools models may call")
+	cmd.AddCommand(
+		c.mcpServersList("list", "List the configured servers"), c.mcpServersAdd(), c.mcpServersRemove(), c.mcpServersEnable("enable", true), c.mcpServersEnable("disable", false),
+		c.mcpServersRestart(), c.mcpServersLogs(), c.mcpServersTools(), c.mcpServersImport(), c.mcpServersSecret(), c.mcpServersSignIn(), c.mcpServersSignOut(),
+	)
+	return cmd
+}
+
+// serverRow is a server in lists. No secret is in it.
+type serverRow struct {
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"` // "stdio", "http"
+	Enabled bool     `json:"enabled"`
+	Command string   `json:"command,omitempty"`
+	Args    []string `json:"args,omitempty"`
+	URL     string   `json:"url,omitempty"`
+	Missing []string `json:"missing_secrets"`
+	State   string   `json:"state,omitempty"`
+	Words   string   `json:"words,omitempty"`
+	Tools   int      `json:"tools"`
+}
+
+type serversReply struct {
+	Servers []serverRow `json:"servers"`
+}
+
+func serverRowOf(set *mcpsetup.Setup, cfg config.MCPServer) serverRow {
+	r := serverRow{Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, Command: cfg.Command, Args: cfg.Args, URL: cfg.URL, Missing: []string{}}
+	if cfg.HTTP() {
+		r.Kind = "http"
+	}
+	for _, name := range mcpsetup.SecretNames(cfg) {
+		if set.Secrets.Where(cfg.Name, name) == "" {
+			r.Missing = append(r.Missing, name)
+		}
+	}
+	return r
+}
+
+func (r serverRow) what() string {
+	if r.URL != "" {
+		return r.URL
+	}
+	return strings.Join(append([]string{r.Command}, r.Args...), " ")
+}
+
+func (r serversReply) print(o *output) {
+	if len(r.Servers) == 0 {
+		o.printf("No servers are configured. Add one: contextinfinity mcp servers add NAME -- COMMAND ARGS...\n")
+		return
+	}
+	t := newTable("NAME", "ON", "STATE", "TOOLS", "STARTS", "NEEDS SECRETS").numbers(3)
+	for _, s := range r.Servers {
+		tools := ""
+		if s.State == string(mcpclient.StateReady) {
+			tools = count(s.Tools)
+		}
+		t.add(s.Name, yesNo(s.Enabled), s.State, tools, clip(line(s.what()), 60), strings.Join(s.Missing, ", "))
+	}
+	t.print(o)
+}
+
+// mcpServersList asks the process that has the data, which knows how they are.
+func (c *call) mcpServersList(use, short string) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: exactly()}
+	cmd.RunE = c.servers(func(_ context.Context, s Servers, _ []string) (reply, error) { return serversAnswer(s), nil })
+	return cmd
+}
+
+func serversAnswer(s Servers) reply {
+	doc := serversReply{Servers: []serverRow{}}
+	for _, st := range s.Manager.Statuses() {
+		row := serverRowOf(s.Setup, st.Config)
+		row.State, row.Words, row.Tools = string(st.State), st.Words, st.Tools
+		doc.Servers = append(doc.Servers, row)
+	}
+	return reply{doc: doc, text: doc.print}
+}
+
+// servers runs a verb where the data is open for writing, be that here or elsewhere: servers run
+// there, and what is configured takes effect there.
+func (c *call) servers(do func(context.Context, Servers, []string) (reply, error)) func(*cobra.Command, []string) error {
+	return c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return do(ctx, s.Servers, args) })
+	})
+}
+
+func (c *call) mcpServersAdd() *cobra.Command {
+	var in mcpsetup.Settings
+	var env, headers, secretEnv, secretHeaders []string
+	var off bool
+	cmd := &cobra.Command{
+		Use: "add NAME [--url URL | -- COMMAND ARGS...]", Short: "Configure a server",
+		Long: `Adds a program that is started, after --, or with --url a server that runs already. Its tools are
+offered to models after you have accepted them. A value that is a secret is named with --secret-env or
+--secret-header and entered with mcp servers secret: it goes to the keyring, never into a file.`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVar(&in.URL, "url", "", "the address of a server that runs already")
+	f.StringVar(&in.Cwd, "cwd", "", "the folder it is started in; the home directory if none is named")
+	f.IntVar(&in.TimeoutS, "timeout", 0, "seconds that one call may take, where that is less than tools.call_timeout_s")
+	f.StringArrayVar(&env, "env", nil, "a variable for the program, NAME=VALUE")
+	f.StringArrayVar(&secretEnv, "secret-env", nil, "the name of a variable whose value is a secret")
+	f.StringArrayVar(&headers, "header", nil, "a header for the address, NAME=VALUE")
+	f.StringArrayVar(&secretHeaders, "secret-header", nil, "the name of a header whose value is a secret")
+	f.BoolVar(&off, "off", false, "configure it switched off")
+	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+		in := in
+		in.Name, in.Enabled = args[0], !off
+		if len(args) > 1 {
+			in.Command, in.Args = args[1], args[2:]
+		}
+		var err error
+		if in.Env, err = pairs(env, secretEnv); err != nil {
+			return reply{}, err
+		}
+		if in.Headers, err = pairs(headers, secretHeaders); err != nil {
+			return reply{}, err
+		}
+		if in.Cwd != "" && !strings.HasPrefix(in.Cwd, "~") {
+			in.Cwd = c.path(in.Cwd)
+		}
+		if err := s.Setup.Add(in); err != nil {
+			return reply{}, err
+		}
+		return c.serverAnswer(s, in.Name, "added"), nil
+	})
+	return cmd
+}
+
+func pairs(plain, secret []string) ([]mcpsetup.Value, error) {
+	var out []mcpsetup.Value
+	for _, p := range plain {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok {
+			return nil, usagef("%q is not NAME=VALUE.", clip(name, 40))
+		}
+		out = append(out, mcpsetup.Value{Name: name, Value: value})
+	}
+	for _, name := range secret {
+		if strings.Contains(name, "=") {
+			return nil, usageHint("enter its value with mcp servers secret", "A secret is named here, and never given on the command line: others can read it there.")
+		}
+		out = append(out, mcpsetup.Value{Name: name, Secret: true})
+	}
+	return out, nil
+}
+
+// serverAnswer says what became of one server.
+func (c *call) serverAnswer(s Servers, name, done string) reply {
+	cfg, _ := s.Setup.Config.Config().Server(name)
+	row := serverRowOf(s.Setup, cfg)
+	for _, st := range s.Manager.Statuses() {
+		if st.Config.Name == name {
+			row.State, row.Words, row.Tools = string(st.State), st.Words, st.Tools
+		}
+	}
+	row.Name = name
+	return reply{doc: row, text: func(o *output) {
+		o.printf("%s: %s.\n", name, done)
+		for _, secret := range row.Missing {
+			o.printf("It needs a secret: contextinfinity mcp servers secret %s %s\n", name, secret)
+		}
+	}}
+}
+
+func (c *call) mcpServersRemove() *cobra.Command {
+	cmd := &cobra.Command{Use: "remove NAME", Short: "Take a server out of the configuration, with its secrets", Args: exactly("NAME")}
+	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+		if err := s.Setup.Remove(args[0]); err != nil {
+			return reply{}, err
+		}
+		return serversAnswer(s), nil
+	})
+	return cmd
+}
+
+func (c *call) mcpServersEnable(use string, on bool) *cobra.Command {
+	short := "Switch a server on"
+	if !on {
+		short = "Switch a server off: it is not started, and none of its tools is offered"
+	}
+	cmd := &cobra.Command{Use: use + " NAME", Short: short, Args: exactly("NAME")}
+	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+		if err := s.Setup.Enable(args[0], on); err != nil {
+			return reply{}, err
+		}
+		return c.serverAnswer(s, args[0], use+"d"), nil
+	})
+	return cmd
+}
+
+func (c *call) mcpServersRestart() *cobra.Command {
+	cmd := &cobra.Command{Use: "restart NAME", Short: "Start a server anew; calls that run in it have an unknown outcome then", Args: exactly("NAME")}
+	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
+		ctx, cancel := context.WithTimeout(ctx, serverStart)
+		defer cancel()
+		if err := s.Manager.Restart(ctx, args[0]); err != nil {
+			return reply{}, err
+		}
+		return started(s, args[0])
+	})
+	return cmd
+}
+
+// started is the answer about a server that had to be ready; one that is not is an error.
+func started(s Servers, name string) (reply, error) {
+	for _, st := range s.Manager.Statuses() {
+		if st.Config.Name != name {
+			continue
+		}
+		if st.State != mcpclient.StateReady {
+			return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.start", "%s: %s", name, st.Words).WithHint("contextinfinity mcp servers logs %s", name)
+		}
+		row := serverRowOf(s.Setup, st.Config)
+		row.State, row.Words, row.Tools = string(st.State), st.Words, st.Tools
+		return reply{doc: row, text: func(o *output) { o.printf("%s is ready and offers %s.\n", name, plural(st.Tools, "tool")) }}, nil
+	}
+	return reply{}, chat.Errorf(chat.CodeNotFound, "mcp.start", "No MCP server of that name is configured.")
+}
+
+type serverLogReply struct {
+	Name    string          `json:"name"`
+	Lines   []serverLogLine `json:"lines"`
+	Dropped int             `json:"dropped"`
+}
+
+type serverLogLine struct {
+	At   time.Time `json:"at"`
+	From string    `json:"from"`
+	Text string    `json:"text"`
+}
+
+func (c *call) mcpServersLogs() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "logs NAME", Short: "Print what a server wrote last", Args: exactly("NAME"),
+		Long: "Prints the last lines of a server that runs in the open window; without one it is started first, so that there is something to see.",
+	}
+	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
+		lines, dropped, err := s.Manager.Logs(args[0])
+		if err == nil && len(lines) == 0 {
+			ctx, cancel := context.WithTimeout(ctx, serverStart)
+			defer cancel()
+			if err = s.Manager.Restart(ctx, args[0]); err == nil {
+				lines, dropped, err = s.Manager.Logs(args[0])
+			}
+		}
+		if err != nil {
+			return reply{}, err
+		}
+		doc := serverLogReply{Name: args[0], Lines: []serverLogLine{}, Dropped: dropped}
+		for _, l := range lines {
+			doc.Lines = append(doc.Lines, serverLogLine{At: l.At.UTC(), From: l.From, Text: l.Text})
+		}
+		return reply{doc: doc, text: func(o *output) {
+			if doc.Dropped > 0 {
+				o.printf("(%s before these are not kept)\n", plural(doc.Dropped, "line"))
+			}
+			for _, l := range doc.Lines {
+				o.printf("%s %-7s %s\n", l.At.Local().Format(time.TimeOnly), l.From, line(l.Text))
+			}
+		}}, nil
+	})
+	return cmd
+}
+
+type serverToolsReply struct {
+	Name     string        `json:"name"`
+	Tools    []serverTool  `json:"tools"`
+	Problems []toolProblem `json:"problems"`
+}
+
+type serverTool struct {
+	Tool        string `json:"tool"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description"`
+	Hash        string `json:"hash"`
+}
+
+type toolProblem struct {
+	Tool    string `json:"tool"`
+	Message string `json:"message"`
+}
+
+func (c *call) mcpServersTools() *cobra.Command {
+	cmd := &cobra.Command{Use: "tools NAME", Short: "Start a server if need be, and list the tools that it offers", Args: exactly("NAME")}
+	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
+		if err := s.ready(ctx, args[0]); err != nil {
+			return reply{}, err
+		}
+		doc := serverToolsReply{Name: args[0], Tools: []serverTool{}, Problems: []toolProblem{}}
+		for _, source := range s.Manager.Sources() {
+			if source.Name() != args[0] {
+				continue
+			}
+			for _, d := range source.Definitions() {
+				doc.Tools = append(doc.Tools, serverTool{Tool: d.Tool, Title: d.Title, Description: d.Description, Hash: d.Hash()})
+			}
+		}
+		for _, st := range s.Manager.Statuses() {
+			if st.Config.Name == args[0] {
+				for _, p := range st.Problems {
+					doc.Problems = append(doc.Problems, toolProblem{p.Tool, p.Message})
+				}
+			}
+		}
+		return reply{doc: doc, text: doc.print}, nil
+	})
+	return cmd
+}
+
+func (r serverToolsReply) print(o *output) {
+	t := newTable("TOOL", "DESCRIPTION")
+	for _, d := range r.Tools {
+		t.add(line(d.Tool), clip(line(d.Description), 100))
+	}
+	t.print(o)
+	for _, p := range r.Problems {
+		o.printf("%s: %s\n", line(p.Tool), line(p.Message))
+	}
+}
+
+// ready starts a server that does not run.
+func (s Servers) ready(ctx context.Context, name string) error {
+	for _, st := range s.Manager.Statuses() {
+		if st.Config.Name == name && st.State == mcpclient.StateReady {
+			return nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, serverStart)
+	defer cancel()
+	if err := s.Manager.Restart(ctx, name); err != nil {
+		return err
+	}
+	_, err := started(s, name)
+	return err
+}
+
+func (c *call) mcpServersImport() *cobra.Command {
+	var only []string
+	var replace, dry bool
+	var answers []string
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Add the servers of another program's configuration, or of a bundle",
+		Long: `Reads mcpServers JSON as Claude Desktop, Cursor and LM Studio have it, mcp.json of VS Code, or a bundle (.mcpb);
+- reads stdin. Values that are secrets go to the keyring. --dry-run shows what is in it and adds nothing. What a
+bundle needs to be told is given with --answer KEY=VALUE; a secret that is missing with mcp servers secret after it.`,
+		Args: exactly("FILE"),
+	}
+	cmd.Flags().StringArrayVar(&only, "only", nil, "add this server alone, by its name in FILE; may be repeated")
+	cmd.Flags().StringArrayVar(&answers, "answer", nil, "what a bundle needs to be told, KEY=VALUE")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace servers that have the same name")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be added, and add nothing")
+	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+		in, err := c.readServers(s.Setup, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		given, err := pairs(answers, nil)
+		if err != nil {
+			return reply{}, err
+		}
+		return importServers(s, in, only, given, replace, dry)
+	})
+	return cmd
+}
+
+func (c *call) readServers(set *mcpsetup.Setup, file string) (*mcpsetup.Import, error) {
+	if file != "-" {
+		return set.ReadFile(c.path(file))
+	}
+	if c.app.In == nil {
+		return set.Read("")
+	}
+	data, err := io.ReadAll(io.LimitReader(c.app.In, 2<<20))
+	if err != nil {
+		return nil, chat.WrapError(chat.CodeInvalid, "mcp.import", err, "stdin could not be read; nothing was added.")
+	}
+	return set.Read(string(data))
+}
+
+type serverImportReply struct {
+	From     string         `json:"from"`
+	Added    bool           `json:"added"`
+	Servers  []importedName `json:"servers"`
+	Problems []string       `json:"problems"`
+}
+
+type importedName struct {
+	Original string   `json:"original"`
+	Name     string   `json:"name"`
+	Starts   string   `json:"starts"`
+	About    string   `json:"about,omitempty"`
+	Notes    []string `json:"notes"`
+	Asks     []string `json:"asks"` // keys of what it needs to be told, and of secrets that are missing
+}
+
+func importServers(s Servers, in *mcpsetup.Import, only []string, given []mcpsetup.Value, replace, dry bool) (reply, error) {
+	doc := serverImportReply{From: in.From, Added: !dry, Servers: []importedName{}, Problems: append([]string{}, in.Problems...)}
+	answers := map[string]string{}
+	for _, v := range given {
+		answers[v.Name] = v.Value
+	}
+	var choices []mcpsetup.Choice
+	for _, x := range in.Servers {
+		if len(only) > 0 && !containsName(only, x.Original) {
+			continue
+		}
+		row := importedName{Original: x.Original, Name: x.Settings.Name, About: x.About, Notes: append([]string{}, x.Notes...), Asks: []string{}}
+		row.Starts = serverRow{Command: x.Settings.Command, Args: x.Settings.Args, URL: x.Settings.URL}.what()
+		for _, q := range x.Asks {
+			if q.Default == "" && answers[q.Key] == "" {
+				row.Asks = append(row.Asks, q.Key)
+			}
+		}
+		doc.Servers = append(doc.Servers, row)
+		choices = append(choices, mcpsetup.Choice{Original: x.Original, Name: x.Settings.Name, Enabled: x.Settings.Enabled, Replace: replace, Answers: answers})
+	}
+	if !dry {
+		if err := s.Setup.Apply(in.ID, choices); err != nil {
+			return reply{}, err
+		}
+	}
+	return reply{doc: doc, text: doc.print}, nil
+}
+
+func containsName(list []string, name string) bool {
+	for _, one := range list {
+		if one == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (r serverImportReply) print(o *output) {
+	verb := "added"
+	if !r.Added {
+		verb = "found, not added"
+	}
+	for _, s := range r.Servers {
+		o.printf("%s: %s, starts %s\n", s.Name, verb, clip(line(s.Starts), 100))
+		if s.About != "" {
+			o.printf("  %s\n", line(s.About))
+		}
+		for _, n := range s.Notes {
+			o.printf("  %s\n", line(n))
+		}
+		for _, key := range s.Asks {
+			o.printf("  It needs: %s\n", line(key))
+		}
+	}
+	for _, p := range r.Problems {
+		o.printf("not read: %s\n", line(p))
+	}
+}
+
+func (c *call) mcpServersSecret() *cobra.Command {
+	var remove bool
+	cmd := &cobra.Command{
+		Use: "secret NAME SECRET", Short: "Keep a secret of a server in the keyring",
+		Long: "Reads the secret from stdin, hidden at a terminal, never from the arguments.", Args: exactly("NAME", "SECRET"),
+	}
+	cmd.Flags().BoolVar(&remove, "remove", false, "forget the secret")
+	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+		value := ""
+		if !remove {
+			var err error
+			if value, err = c.in.secret(func() { c.note.printf("%s of %s (hidden): ", args[1], args[0]) }); err != nil {
+				return reply{}, err
+			}
+			if c.in.terminal {
+				c.note.printf("\n")
+			}
+			if value == "" {
+				return reply{}, chat.Errorf(chat.CodeInvalid, "mcp.secret", "No secret was given; nothing was stored.")
+			}
+		}
+		if err := s.Setup.SetSecret(args[0], args[1], value); err != nil {
+			return reply{}, err
+		}
+		if !remove && s.Setup.Secrets.Where(args[0], args[1]) != "keyring" {
+			return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.secret", "This system has no keyring that answers, so the secret was not kept.").
+				WithHint("name a variable of the environment instead: ${env:NAME}")
+		}
+		return c.serverAnswer(s, args[0], "done"), nil
+	})
+	return cmd
+}
+
+func (c *call) mcpServersSignIn() *cobra.Command {
+	cmd := &cobra.Command{Use: "sign-in NAME", Short: "Sign in to a server, in the browser", Args: exactly("NAME")}
+	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
+		err := s.Manager.SignInWith(ctx, args[0], func(url string) error {
+			c.note.printf("Open this page in a browser on this computer:\n%s\n", url)
+			return nil
+		})
+		if err != nil {
+			return reply{}, err
+		}
+		return started(s, args[0])
+	})
+	return cmd
+}
+
+func (c *call) mcpServersSignOut() *cobra.Command {
+	cmd := &cobra.Command{Use: "sign-out NAME", Short: "Forget the sign-in to a server", Args: exactly("NAME")}
+	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
+		if err := s.Manager.SignOut(args[0]); err != nil {
+			return reply{}, err
+		}
+		return c.serverAnswer(s, args[0], "signed out"), nil
+	})
+	return cmd
+}

@@ -1,0 +1,4 @@
+// breaks: tool policy
+package tools
+
+import _ "contextinfinity/backend/store"

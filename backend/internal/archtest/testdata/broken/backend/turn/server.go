@@ -1,0 +1,7 @@
+// breaks: mcp sdk
+
+package turn
+
+import (
+	_ "github.com/modelcontextprotocol/go-sdk/mcp"
+)

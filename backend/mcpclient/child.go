@@ -1,0 +1,237 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/childenv"
+)
+
+// child is a server that runs as a program, in a process group of its own: npx, uvx and sh start
+// the server as a process of theirs, which has to end with them.
+type child struct {
+	cmd    *exec.Cmd
+	group  group
+	stdin  *os.File
+	filter *filter
+	limits Limits
+
+	exited  chan struct{} // closed when the program has ended and failed is set
+	failed  error
+	copied  sync.WaitGroup
+	drained chan struct{} // closed when nothing is read from it any more
+	once    sync.Once
+	stopped chan struct{}
+}
+
+// startChild starts the program of a server whose values are filled in. It may be asked to stop
+// from then on.
+func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring) (*child, error) {
+	path, err := lookPath(cfg.Command, env)
+	if err != nil {
+		return nil, &permanentError{fmt.Sprintf("The program %q was not found. Install it, or give its whole path.", cfg.Command), err}
+	}
+	dir, err := folder(cfg.Cwd)
+	if err != nil {
+		return nil, &permanentError{fmt.Sprintf("It cannot be started in the folder %q: there is none.", cfg.Cwd), err}
+	}
+	cmd := exec.Command(path, cfg.Args...)
+	cmd.Env, cmd.Dir = env, dir
+	c := &child{cmd: cmd, limits: limits, filter: newFilter(limits.Frame, log), exited: make(chan struct{}), drained: make(chan struct{}), stopped: make(chan struct{})}
+	var stdout, stderr *os.File
+	if c.stdin, stdout, stderr, err = c.start(); err != nil {
+		return nil, &permanentError{fmt.Sprintf("The program %q could not be started.", cfg.Command), err}
+	}
+	c.copied.Go(func() { c.filter.run(stdout); _ = stdout.Close() })
+	c.copied.Go(func() { copyLog(stderr, log); _ = stderr.Close() })
+	go func() { c.copied.Wait(); close(c.drained) }()
+	go c.wait(stdout, stderr)
+	return c, nil
+}
+
+// start makes the pipes as files, so that nobody has to wait for them to end before the program's
+// end is known: a process that it left behind may hold them open.
+func (c *child) start() (stdin, stdout, stderr *os.File, err error) {
+	var all []*os.File
+	pipe := func() (r, w *os.File) {
+		if err != nil {
+			return nil, nil
+		}
+		if r, w, err = os.Pipe(); err == nil {
+			all = append(all, r, w)
+		}
+		return r, w
+	}
+	inRead, inWrite := pipe()
+	outRead, outWrite := pipe()
+	errRead, errWrite := pipe()
+	if err == nil {
+		c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = inRead, outWrite, errWrite
+		prepare(c.cmd)
+		err = c.cmd.Start()
+	}
+	if err != nil {
+		for _, f := range all {
+			_ = f.Close()
+		}
+		return nil, nil, nil, err
+	}
+	for _, f := range []*os.File{inRead, outWrite, errWrite} {
+		_ = f.Close()
+	}
+	c.group = groupOf(c.cmd.Process)
+	return inWrite, outRead, errRead, nil
+}
+
+// wait ends what the program left behind as soon as it has ended itself. What left its group and
+// holds its output open is not waited for.
+func (c *child) wait(stdout, stderr *os.File) {
+	c.failed = c.cmd.Wait()
+	c.group.kill()
+	close(c.exited)
+	timer := time.NewTimer(c.limits.Terminate)
+	defer timer.Stop()
+	select {
+	case <-c.drained:
+	case <-timer.C:
+		_, _ = stdout.Close(), stderr.Close()
+	}
+}
+
+// Connect makes the connection of the protocol over the program's input and output.
+func (c *child) Connect(ctx context.Context) (mcp.Connection, error) {
+	t := &mcp.IOTransport{Reader: c.filter, Writer: &probeWriter{c}, MaxLineLength: c.limits.Frame + 1024}
+	return t.Connect(ctx)
+}
+
+// probeWriter shows the filter what is sent.
+type probeWriter struct{ c *child }
+
+func (w *probeWriter) Write(p []byte) (int, error) {
+	w.c.filter.asked(p, w.c.limits.Discover)
+	return w.c.stdin.Write(p)
+}
+
+func (w *probeWriter) Close() error { return w.c.stdin.Close() }
+
+// stop ends the program and all that it started: its input is closed, then it is asked to end, then
+// it is killed. It returns when nothing of it is left.
+func (c *child) stop() {
+	c.once.Do(func() {
+		_ = c.stdin.Close()
+		for _, end := range []func(){c.group.terminate, c.group.kill} {
+			if c.ended(c.limits.Terminate) {
+				break
+			}
+			end()
+		}
+		_ = c.cmd.Process.Kill() // where there is no group
+		<-c.exited
+		_ = c.filter.Close()
+		<-c.drained
+		c.group.close()
+		close(c.stopped)
+	})
+	<-c.stopped
+}
+
+func (c *child) ended(within time.Duration) bool {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-c.exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// why says how the program ended, or is empty while it runs.
+func (c *child) why() string {
+	select {
+	case <-c.exited:
+	default:
+		return ""
+	}
+	var exit *exec.ExitError
+	switch {
+	case c.failed == nil:
+		return "The program ended."
+	case errors.As(c.failed, &exit):
+		return "The program ended: " + exit.String() + "."
+	}
+	return "The program ended: " + c.failed.Error() + "."
+}
+
+// environment is what a server gets of this program's environment, and its own variables.
+func environment(environ []string, own map[string]string) []string {
+	env := childenv.Tool(environ)
+	for name, value := range own {
+		env = append(env, name+"="+value) // the later of two holds
+	}
+	return env
+}
+
+// lookPath finds a program as the server's own PATH says.
+func lookPath(command string, env []string) (string, error) {
+	if strings.ContainsRune(command, filepath.Separator) || strings.Contains(command, "/") {
+		return exec.LookPath(expandHome(command))
+	}
+	for i := len(env) - 1; i >= 0; i-- {
+		name, value, _ := strings.Cut(env[i], "=")
+		if strings.EqualFold(name, "PATH") {
+			return lookIn(command, filepath.SplitList(value))
+		}
+	}
+	return exec.LookPath(command)
+}
+
+func lookIn(command string, dirs []string) (string, error) {
+	for _, dir := range dirs {
+		if !filepath.IsAbs(dir) {
+			continue // a program of the folder one happens to be in
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, command)); err == nil {
+			return path, nil
+		}
+	}
+	return "", exec.ErrNotFound
+}
+
+func folder(cwd string) (string, error) {
+	if cwd == "" {
+		cwd = "~"
+	}
+	dir := expandHome(cwd)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return "", os.ErrNotExist
+	}
+	return dir, nil
+}
+
+// expandHome puts the home directory in the place of ~.
+func expandHome(path string) string {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
+		return path
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return path
+	}
+	return home + rest
+}

@@ -1,0 +1,60 @@
+package mcpclient
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// group is a job object: a program and what it started. Windows ends all of it when the last
+// handle is closed, which it also is when this program is killed.
+type group struct{ job windows.Handle }
+
+func groupOf(p *os.Process) group {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return group{}
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
+	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if err == nil {
+		err = assign(job, p.Pid)
+	}
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return group{}
+	}
+	return group{job}
+}
+
+func assign(job windows.Handle, pid int) error {
+	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = windows.CloseHandle(process) }()
+	return windows.AssignProcessToJobObject(job, process)
+}
+
+// terminate has no milder form here: a program without a window cannot be asked to end.
+func (g group) terminate() { g.kill() }
+
+func (g group) kill() {
+	if g.job != 0 {
+		_ = windows.TerminateJobObject(g.job, 1)
+	}
+}
+
+func (g group) close() {
+	if g.job != 0 {
+		_ = windows.CloseHandle(g.job)
+	}
+}
+
+func prepare(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}

@@ -1,0 +1,92 @@
+package mcpclient
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/filetype"
+)
+
+// imageTypes are those that every provider takes.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// blocksOf are the parts of a result as texts and images. What can be neither is named, so that
+// nobody takes it for complete.
+func blocksOf(parts []mcp.Content) chat.Blocks {
+	var out chat.Blocks
+	for _, part := range parts {
+		switch p := part.(type) {
+		case *mcp.TextContent:
+			out = append(out, chat.Text{Text: text(p.Text)})
+		case *mcp.ImageContent:
+			out = append(out, image(p.MIMEType, p.Data))
+		case *mcp.AudioContent:
+			out = append(out, note("audio, %s, %d bytes: not shown", p.MIMEType, len(p.Data)))
+		case *mcp.ResourceLink:
+			out = append(out, link(p))
+		case *mcp.EmbeddedResource:
+			out = append(out, resourceBlock(p.Resource))
+		default:
+			out = append(out, note("a part of a kind that is not known: not shown"))
+		}
+	}
+	return out
+}
+
+// structured is a structured result as text, where there is nothing else.
+func structured(value any) chat.Blocks {
+	if value == nil {
+		return nil
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	return chat.Blocks{chat.Text{Text: string(raw)}}
+}
+
+func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func note(format string, args ...any) chat.Block {
+	return chat.Text{Text: "[" + clean(fmt.Sprintf(format, args...)) + "]"}
+}
+
+func image(media string, data []byte) chat.Block {
+	media = strings.ToLower(strings.TrimSpace(media))
+	switch {
+	case !slices.Contains(imageTypes, media):
+		return note("an image of a type that cannot be shown, %s, %d bytes", cut(media, 100), len(data))
+	case len(data) > filetype.MaxImageBytes:
+		return note("an image of %d bytes: too large to be shown", len(data))
+	case len(data) == 0:
+		return note("an empty image")
+	}
+	source, _ := json.Marshal(map[string]string{"data": base64.StdEncoding.EncodeToString(data)})
+	return chat.Image{MediaType: media, Source: source}
+}
+
+func link(p *mcp.ResourceLink) chat.Block {
+	name := p.Title
+	if name == "" {
+		name = p.Name
+	}
+	return note("resource: %s, %s %s", cut(name, 200), cut(p.URI, 2000), cut(p.MIMEType, 100))
+}
+
+func resourceBlock(r *mcp.ResourceContents) chat.Block {
+	switch {
+	case r == nil:
+		return note("an empty resource")
+	case len(r.Blob) == 0:
+		return chat.Text{Text: text(r.Text)}
+	case strings.HasPrefix(r.MIMEType, "image/"):
+		return image(r.MIMEType, r.Blob)
+	}
+	return note("resource: %s, %s, %d bytes: not shown", cut(r.URI, 2000), cut(r.MIMEType, 100), len(r.Blob))
+}

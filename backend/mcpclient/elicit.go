@@ -1,0 +1,412 @@
+package mcpclient
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"contextinfinity/backend/chat"
+)
+
+// Elicitor puts questions of servers to a person. With nobody there the answer is Decline.
+type Elicitor interface {
+	Elicit(ctx context.Context, q Question) (Answer, error)
+}
+
+// Modes of a question.
+const (
+	ModeForm = "form"
+	ModeURL  = "url" // a page is to be opened; what is entered there never comes here
+)
+
+// Question is what a server asks a person: text of others.
+type Question struct {
+	ID      string
+	Server  string
+	Mode    string
+	Message string
+	URL     string // of ModeURL
+	Fields  []Field
+	AskedAt time.Time
+}
+
+// Field types.
+const (
+	FieldString  = "string"
+	FieldNumber  = "number"
+	FieldInteger = "integer"
+	FieldBoolean = "boolean"
+	FieldChoice  = "choice"  // one of Choices
+	FieldChoices = "choices" // any of Choices
+)
+
+// Field is one value of a form.
+type Field struct {
+	Name, Title, Description string
+	Type, Format             string
+	Required                 bool
+	Default                  []string
+	Choices                  []Choice
+	Min, Max                 string // empty: unbounded
+}
+
+// Choice is a value that may be chosen.
+type Choice struct{ Value, Title string }
+
+// Actions of an answer.
+const (
+	Accept  = "accept"
+	Decline = "decline"
+	Cancel  = "cancel"
+)
+
+// Answer is a person's. Values are by the name of a field. A field that is not named has its
+// default; one with no values is left out.
+type Answer struct {
+	Action string
+	Values map[string][]string
+}
+
+// Bounds of a form: a server that asks for more is not answered.
+const (
+	maxFields   = 50
+	maxChoices  = 200
+	maxQuestion = 8 << 10 // bytes of a message
+)
+
+// questionOf reads what a server asks.
+func questionOf(server string, p *mcp.ElicitParams) (Question, error) {
+	q := Question{Server: server, Mode: p.Mode, Message: cut(text(p.Message), maxQuestion)}
+	if q.Mode == ModeURL {
+		u, err := url.Parse(p.URL)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || len(p.URL) > maxQuestion {
+			return q, fmt.Errorf("the page is not an address of http or https")
+		}
+		q.URL = p.URL
+		return q, nil
+	}
+	q.Mode = ModeForm
+	raw, err := json.Marshal(p.RequestedSchema)
+	if err != nil || len(raw) > 64<<10 {
+		return q, fmt.Errorf("the form is too large")
+	}
+	var s *jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil || s == nil {
+		return q, err
+	}
+	if len(s.Properties) > maxFields {
+		return q, fmt.Errorf("the form has too many fields")
+	}
+	for _, name := range fieldOrder(raw, s) {
+		f, err := fieldOf(name, s.Properties[name], slices.Contains(s.Required, name))
+		if err != nil {
+			return q, err
+		}
+		q.Fields = append(q.Fields, f)
+	}
+	return q, nil
+}
+
+// fieldOrder is the order in which the names stand in the schema; those that are required come
+// first if it has none.
+func fieldOrder(raw []byte, s *jsonschema.Schema) []string {
+	if len(s.PropertyOrder) == len(s.Properties) {
+		return s.PropertyOrder
+	}
+	var names []string
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if x, y := slices.Contains(s.Required, a), slices.Contains(s.Required, b); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	return names
+}
+
+func fieldOf(name string, s *jsonschema.Schema, required bool) (Field, error) {
+	f := Field{Name: name, Required: required}
+	if s == nil || len(name) > 200 {
+		return f, fmt.Errorf("a field of the form cannot be read")
+	}
+	f.Title, f.Description, f.Type, f.Format = cut(text(s.Title), 500), cut(text(s.Description), 2000), s.Type, s.Format
+	f.Default = defaults(s.Default)
+	options, titled := s.Enum, s.OneOf
+	switch {
+	case s.Type == "array" && s.Items != nil:
+		f.Type, options, titled = FieldChoices, s.Items.Enum, s.Items.AnyOf
+		f.Min, f.Max = count(s.MinItems), count(s.MaxItems)
+	case s.Type == FieldString && (len(s.Enum) > 0 || len(s.OneOf) > 0):
+		f.Type = FieldChoice
+	case s.Type == FieldString:
+		f.Min, f.Max = count(s.MinLength), count(s.MaxLength)
+		return f, nil
+	case s.Type == FieldNumber || s.Type == FieldInteger:
+		f.Min, f.Max = number(s.Minimum), number(s.Maximum)
+		return f, nil
+	case s.Type == FieldBoolean:
+		return f, nil
+	default:
+		return f, fmt.Errorf("a field of the form has a type that is not known")
+	}
+	f.Choices = choicesOf(options, titled, s.Extra["enumNames"])
+	if len(f.Choices) == 0 || len(f.Choices) > maxChoices {
+		return f, fmt.Errorf("a field of the form has no choices, or too many")
+	}
+	return f, nil
+}
+
+func choicesOf(options []any, titled []*jsonschema.Schema, names any) []Choice {
+	var out []Choice
+	titles, _ := names.([]any)
+	for i, option := range options {
+		value, ok := option.(string)
+		if !ok {
+			continue
+		}
+		c := Choice{Value: value, Title: cut(text(value), 500)}
+		if i < len(titles) {
+			if title, ok := titles[i].(string); ok {
+				c.Title = cut(text(title), 500)
+			}
+		}
+		out = append(out, c)
+	}
+	for _, t := range titled {
+		if t == nil || t.Const == nil {
+			continue
+		}
+		if value, ok := (*t.Const).(string); ok {
+			out = append(out, Choice{Value: value, Title: cut(text(t.Title), 500)})
+		}
+	}
+	return out
+}
+
+func defaults(raw json.RawMessage) []string {
+	var value any
+	if len(raw) == 0 || json.Unmarshal(raw, &value) != nil {
+		return nil
+	}
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	var out []string
+	for _, v := range list {
+		switch v := v.(type) {
+		case string:
+			out = append(out, v)
+		case bool:
+			out = append(out, strconv.FormatBool(v))
+		case float64:
+			out = append(out, strconv.FormatFloat(v, 'f', -1, 64))
+		}
+	}
+	return out
+}
+
+func count(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+func number(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*n, 'f', -1, 64)
+}
+
+// contentOf is a person's answer as the server takes it.
+func (q Question) contentOf(a Answer) (map[string]any, error) {
+	out := map[string]any{}
+	for _, f := range q.Fields {
+		values, ok := a.Values[f.Name]
+		if !ok && len(f.Default) > 0 {
+			values, ok = f.Default, true
+		}
+		if !ok || len(values) == 0 && f.Type != FieldChoices {
+			if f.Required {
+				return nil, chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s is needed.", f.label())
+			}
+			continue
+		}
+		value, err := f.value(values)
+		if err != nil {
+			return nil, err
+		}
+		out[f.Name] = value
+	}
+	return out, nil
+}
+
+func (f Field) label() string {
+	if f.Title != "" {
+		return f.Title
+	}
+	return f.Name
+}
+
+func (f Field) value(values []string) (any, error) {
+	wrong := func(what string) error {
+		return chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s must be %s.", f.label(), what)
+	}
+	switch f.Type {
+	case FieldChoices:
+		for _, v := range values {
+			if !f.offers(v) {
+				return nil, wrong("chosen from the list")
+			}
+		}
+		return append([]string{}, values...), nil
+	case FieldChoice:
+		if !f.offers(values[0]) {
+			return nil, wrong("chosen from the list")
+		}
+	case FieldBoolean:
+		b, err := strconv.ParseBool(values[0])
+		if err != nil {
+			return nil, wrong("true or false")
+		}
+		return b, nil
+	case FieldInteger:
+		n, err := strconv.ParseInt(values[0], 10, 64)
+		if err != nil {
+			return nil, wrong("a whole number")
+		}
+		return n, f.inside(float64(n))
+	case FieldNumber:
+		n, err := strconv.ParseFloat(values[0], 64)
+		if err != nil {
+			return nil, wrong("a number")
+		}
+		return n, f.inside(n)
+	case FieldString:
+		if f.inside(float64(utf8.RuneCountInString(values[0]))) != nil {
+			return nil, wrong("between " + cmp.Or(f.Min, "0") + " and " + cmp.Or(f.Max, "any number of") + " characters long")
+		}
+	}
+	return values[0], nil
+}
+
+func (f Field) offers(value string) bool {
+	return slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Value == value })
+}
+
+func (f Field) inside(n float64) error {
+	low, lerr := strconv.ParseFloat(f.Min, 64)
+	high, herr := strconv.ParseFloat(f.Max, 64)
+	if lerr == nil && n < low || herr == nil && n > high {
+		return chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s must be between %s and %s.", f.label(), f.Min, f.Max)
+	}
+	return nil
+}
+
+// Questions keeps the questions of servers until a person answers them. It is an Elicitor.
+type Questions struct {
+	// Attended reports whether there is somebody to ask; nil: nobody.
+	Attended func() bool
+	// Changed is told of a question that came or went; it must not block.
+	Changed func(server string)
+	// Open shows a page in the browser.
+	Open func(url string) error
+	Now  func() time.Time
+
+	mu    sync.Mutex
+	next  int
+	asked []*waiting
+}
+
+type waiting struct {
+	Question
+	answer chan Answer
+}
+
+// Elicit waits for a person's answer, until ctx ends.
+func (qs *Questions) Elicit(ctx context.Context, q Question) (Answer, error) {
+	if qs.Attended == nil || !qs.Attended() {
+		return Answer{Action: Decline}, nil
+	}
+	w := &waiting{Question: q, answer: make(chan Answer, 1)}
+	qs.mu.Lock()
+	qs.next++
+	w.ID, w.AskedAt = strconv.Itoa(qs.next), qs.Now()
+	qs.asked = append(qs.asked, w)
+	qs.mu.Unlock()
+	qs.Changed(q.Server)
+	defer func() {
+		qs.mu.Lock()
+		qs.asked = slices.DeleteFunc(qs.asked, func(o *waiting) bool { return o == w })
+		qs.mu.Unlock()
+		qs.Changed(q.Server)
+	}()
+	select {
+	case a := <-w.answer:
+		return a, nil
+	case <-ctx.Done():
+		return Answer{Action: Cancel}, nil
+	}
+}
+
+// List are the questions that wait, the oldest first.
+func (qs *Questions) List() []Question {
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	out := make([]Question, len(qs.asked))
+	for i, w := range qs.asked {
+		out[i] = w.Question
+	}
+	return out
+}
+
+// Answer gives a person's answer. One that is not complete is refused, and the question stays.
+func (qs *Questions) Answer(id string, a Answer) error {
+	qs.mu.Lock()
+	i := slices.IndexFunc(qs.asked, func(w *waiting) bool { return w.ID == id })
+	if i < 0 {
+		qs.mu.Unlock()
+		return chat.Errorf(chat.CodeNotFound, "mcp.answer", "This question does not wait any more: its server took it back, or it was answered.")
+	}
+	w := qs.asked[i]
+	qs.mu.Unlock()
+	switch a.Action {
+	case Accept:
+		if _, err := w.contentOf(a); err != nil {
+			return err
+		}
+		if w.Mode == ModeURL {
+			if err := qs.Open(w.URL); err != nil {
+				return chat.WrapError(chat.CodeUnavailable, "mcp.answer", err, "The page could not be opened in a browser. The question still waits.")
+			}
+		}
+	case Decline, Cancel:
+	default:
+		return chat.Errorf(chat.CodeInvalid, "mcp.answer", "An answer is accept, decline or cancel.")
+	}
+	select {
+	case w.answer <- a:
+	default: // answered twice at once
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package mcpclient
+
+import (
+	"context"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"contextinfinity/backend/chat"
+)
+
+// Prompt is a prompt that a server offers.
+type Prompt struct {
+	Server, Name, Title, Description string
+	Arguments                        []Argument
+}
+
+// Argument is something that a prompt wants to be told.
+type Argument struct {
+	Name, Title, Description string
+	Required                 bool
+}
+
+// PromptResult is a prompt with its arguments filled in.
+type PromptResult struct {
+	Description string
+	Messages    []PromptMessage
+}
+
+// PromptMessage is a message of a prompt.
+type PromptMessage struct {
+	Role   string // "user", "assistant"
+	Blocks chat.Blocks
+}
+
+// Resource is a resource that a server offers. Template: its URI has places in braces.
+type Resource struct {
+	Server, URI, Name, Title, Description, MediaType string
+	Bytes                                            int64
+	Template                                         bool
+}
+
+// each asks every server that is ready, or becomes so in time, one after the other. A server that
+// fails is named in its log, and the others are asked all the same.
+func (m *Manager) each(ctx context.Context, what string, offers func(*mcp.ServerCapabilities) bool, ask func(context.Context, *session) error) {
+	m.Ensure(ctx)
+	for _, s := range m.all() {
+		ss := s.current()
+		if ss == nil {
+			continue
+		}
+		if caps := ss.conn.InitializeResult().Capabilities; caps == nil || !offers(caps) {
+			continue
+		}
+		err := ss.within(ctx, func(ctx context.Context) error { return ask(ctx, ss) })
+		if err != nil && ctx.Err() == nil {
+			s.log.add(FromProgram, "Its list of "+what+" could not be read: "+s.wordsOf(err))
+		}
+	}
+}
+
+// within asks a server something that may not take longer than a list, nor than the session.
+func (ss *session) within(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, ss.s.m.limits.List)
+	defer cancel()
+	defer context.AfterFunc(ss.life, cancel)()
+	return guard(func() error { return ask(ctx) })
+}
+
+// Prompts are what the servers offer as prompts.
+func (m *Manager) Prompts(ctx context.Context) []Prompt {
+	out := []Prompt{}
+	m.each(ctx, "prompts", func(c *mcp.ServerCapabilities) bool { return c.Prompts != nil }, func(ctx context.Context, ss *session) error {
+		found, seen := 0, map[string]bool{}
+		_, err := pages(m.limits.Pages, func(cursor string) (string, error) {
+			r, err := ss.conn.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
+			if err != nil {
+				return "", err
+			}
+			for _, p := range r.Prompts {
+				if p == nil || found >= m.limits.Prompts || !usableName(p.Name) || seen[p.Name] {
+					continue
+				}
+				found++
+				seen[p.Name] = true
+				out = append(out, promptOf(ss.s.name, p))
+			}
+			return r.NextCursor, nil
+		}, func() bool { return found >= m.limits.Prompts })
+		return err
+	})
+	return out
+}
+
+func usableName(name string) bool { return name != "" && len(name) <= 256 && clean(name) == name }
+
+// maxArguments bounds what a prompt wants to be told.
+const maxArguments = 50
+
+func promptOf(server string, p *mcp.Prompt) Prompt {
+	out := Prompt{Server: server, Name: p.Name, Title: cut(clean(p.Title), 200), Description: cut(text(p.Description), 2000)}
+	for _, a := range p.Arguments {
+		if a != nil && len(out.Arguments) < maxArguments && usableName(a.Name) {
+			out.Arguments = append(out.Arguments, Argument{a.Name, cut(clean(a.Title), 200), cut(text(a.Description), 1000), a.Required})
+		}
+	}
+	return out
+}
+
+// GetPrompt fills in a prompt.
+func (m *Manager) GetPrompt(ctx context.Context, server, name string, args map[string]string) (PromptResult, error) {
+	var out PromptResult
+	err := m.ask(ctx, "mcp.prompt", server, func(ctx context.Context, ss *session) error {
+		r, err := ss.conn.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: args})
+		if err != nil {
+			return err
+		}
+		out.Description = cut(text(r.Description), 2000)
+		for _, msg := range r.Messages {
+			if msg == nil || len(out.Messages) >= maxMessages {
+				continue
+			}
+			role := "user"
+			if msg.Role == "assistant" {
+				role = "assistant"
+			}
+			out.Messages = append(out.Messages, PromptMessage{role, blocksOf([]mcp.Content{msg.Content})})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// maxMessages bounds the messages of a prompt.
+const maxMessages = 100
+
+// ask puts one question to one server, which is started for it.
+func (m *Manager) ask(ctx context.Context, op, name string, ask func(context.Context, *session) error) error {
+	s, err := m.find(op, name)
+	if err != nil {
+		return err
+	}
+	ss, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	if err = ss.within(ctx, func(ctx context.Context) error { return ask(ctx, ss) }); err == nil {
+		return nil
+	}
+	if wire, ok := answered(err); ok {
+		return chat.Errorf(chat.CodeProvider, op, "The server %s refused: %s", name, s.redact(cut(clean(wire.Message), longestWords)))
+	}
+	return chat.WrapError(chat.CodeUnavailable, op, err, "The server "+name+": "+s.wordsOf(err))
+}
+
+// Resources are what the servers offer as resources, and as templates of them.
+func (m *Manager) Resources(ctx context.Context) []Resource {
+	out := []Resource{}
+	m.each(ctx, "resources", func(c *mcp.ServerCapabilities) bool { return c.Resources != nil }, func(ctx context.Context, ss *session) error {
+		found, seen := 0, map[string]bool{}
+		full := func() bool { return found >= m.limits.Resources }
+		add := func(r Resource) {
+			if !full() && r.URI != "" && len(r.URI) <= 4096 && clean(r.URI) == r.URI && !seen[r.URI] {
+				found++
+				seen[r.URI] = true
+				r.Server, r.Name, r.Title = ss.s.name, cut(clean(r.Name), 300), cut(clean(r.Title), 300)
+				r.Description, r.MediaType = cut(text(r.Description), 1000), cut(clean(r.MediaType), 100)
+				out = append(out, r)
+			}
+		}
+		_, err := pages(m.limits.Pages, func(cursor string) (string, error) {
+			r, err := ss.conn.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
+			if err != nil {
+				return "", err
+			}
+			for _, x := range r.Resources {
+				if x != nil {
+					add(Resource{URI: x.URI, Name: x.Name, Title: x.Title, Description: x.Description, MediaType: x.MIMEType, Bytes: max(x.Size, 0)})
+				}
+			}
+			return r.NextCursor, nil
+		}, full)
+		if err != nil {
+			return err
+		}
+		_, err = pages(m.limits.Pages, func(cursor string) (string, error) {
+			r, err := ss.conn.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
+			if err != nil {
+				return "", err
+			}
+			for _, x := range r.ResourceTemplates {
+				if x != nil {
+					add(Resource{URI: x.URITemplate, Name: x.Name, Title: x.Title, Description: x.Description, MediaType: x.MIMEType, Template: true})
+				}
+			}
+			return r.NextCursor, nil
+		}, full)
+		if _, refused := answered(err); refused {
+			return nil // a server need not have templates
+		}
+		return err
+	})
+	return out
+}
+
+// ReadResource is what a resource holds now: texts and images.
+func (m *Manager) ReadResource(ctx context.Context, server, uri string) (chat.Blocks, error) {
+	var out chat.Blocks
+	err := m.ask(ctx, "mcp.resource", server, func(ctx context.Context, ss *session) error {
+		r, err := ss.conn.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+		if err != nil {
+			return err
+		}
+		for _, c := range r.Contents {
+			out = append(out, resourceBlock(c))
+		}
+		return nil
+	})
+	if err == nil && len(out) == 0 {
+		return nil, chat.Errorf(chat.CodeNotFound, "mcp.resource", "The resource %s is empty.", strings.TrimSpace(cut(clean(uri), 200)))
+	}
+	return out, err
+}

@@ -1,0 +1,176 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"contextinfinity/backend/internal/loopback"
+)
+
+// newHTTPClient reaches one server: its headers go to no other, and it may not send us elsewhere.
+func newHTTPClient(endpoint *url.URL, headers map[string]string, limits Limits) *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSHandshakeTimeout = 15 * time.Second
+	t.IdleConnTimeout = 60 * time.Second
+	t.MaxResponseHeaderBytes = 64 << 10
+	return &http.Client{
+		Transport: &serverTransport{next: t, endpoint: endpoint, headers: headers, most: int64(limits.Frame)},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if !sameOrigin(r.URL, endpoint) || len(via) > 5 {
+				return errRedirect
+			}
+			return nil
+		},
+	}
+}
+
+var errRedirect = errors.New("the server sends to another address, which is not followed: configure the right one")
+
+func sameOrigin(a, b *url.URL) bool {
+	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)
+}
+
+// serverTransport adds the configured headers and bounds what is not streamed.
+type serverTransport struct {
+	next     *http.Transport
+	endpoint *url.URL
+	headers  map[string]string
+	most     int64
+}
+
+func (t *serverTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !sameOrigin(r.URL, t.endpoint) {
+		return nil, errRedirect
+	}
+	r = r.Clone(r.Context())
+	for name, value := range t.headers {
+		r.Header.Set(name, value)
+	}
+	resp, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	// An event stream may go on for ever; the SDK bounds each event of it.
+	if media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";"); strings.TrimSpace(strings.ToLower(media)) != "text/event-stream" {
+		resp.Body = &bounded{ReadCloser: resp.Body, left: t.most}
+	}
+	return resp, nil
+}
+
+// bounded fails where a body is too large.
+type bounded struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errFrame
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	return n, err
+}
+
+// newOAuthClient fetches what a server names as its place to sign in. A server out in the world
+// cannot have it ask addresses of this machine or its network; one that is there itself can.
+func newOAuthClient(endpoint *url.URL) *http.Client {
+	inside := insideHost(endpoint.Hostname())
+	dialer := &net.Dialer{Timeout: 15 * time.Second}
+	guarded := &net.Dialer{Timeout: 15 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return err
+		}
+		if ip, err := netip.ParseAddr(host); err != nil || insideAddress(ip) {
+			return errInside
+		}
+		return nil
+	}}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	proxied := t.Proxy
+	t.Proxy = func(r *http.Request) (*url.URL, error) {
+		if !inside && insideHost(r.URL.Hostname()) {
+			return nil, errInside // before a proxy is asked for it
+		}
+		return proxied(r)
+	}
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if inside || isProxy(ctx) {
+			return dialer.DialContext(ctx, network, address)
+		}
+		return guarded.DialContext(ctx, network, address)
+	}
+	t.TLSHandshakeTimeout, t.ResponseHeaderTimeout, t.MaxResponseHeaderBytes = 15*time.Second, 30*time.Second, 64<<10
+	return &http.Client{Timeout: time.Minute, Transport: &oauthTransport{next: t, proxy: proxied}, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if len(via) > 5 || via[0].URL.Scheme == "https" && r.URL.Scheme != "https" {
+			return errRedirect
+		}
+		return nil
+	}}
+}
+
+var errInside = errors.New("the server named an address of this machine or its network as the place to sign in, which is refused")
+
+// oauthTransport bounds answers, and marks requests that go by a proxy of this network.
+type oauthTransport struct {
+	next  *http.Transport
+	proxy func(*http.Request) (*url.URL, error)
+}
+
+type proxyKey struct{}
+
+func isProxy(ctx context.Context) bool { return ctx.Value(proxyKey{}) != nil }
+
+func (t *oauthTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if to, err := t.proxy(r); err == nil && to != nil {
+		r = r.WithContext(context.WithValue(r.Context(), proxyKey{}, true))
+	}
+	resp, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &bounded{ReadCloser: resp.Body, left: 1 << 20}
+	return resp, nil
+}
+
+func (t *oauthTransport) CloseIdleConnections()  { t.next.CloseIdleConnections() }
+func (t *serverTransport) CloseIdleConnections() { t.next.CloseIdleConnections() }
+
+// insideHost reports a name or an address that is of this machine or network without asking anyone.
+func insideHost(host string) bool {
+	if loopback.IsHost(host) {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && insideAddress(ip)
+}
+
+func insideAddress(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsMulticast() || ip.IsUnspecified() || sharedAddresses.Contains(ip)
+}
+
+// sharedAddresses are those of providers' own networks (RFC 6598).
+var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
+
+// endpointOf reads the address of a server with its places filled in.
+func endpointOf(address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("the address is not one of http or https")
+	}
+	return u, nil
+}

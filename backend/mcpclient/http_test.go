@@ -1,0 +1,261 @@
+//go:build unix
+
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/tools"
+)
+
+// honest is a server of the SDK's that asks a person in one of its tools.
+func honest(t *testing.T, stateless bool, wrap func(http.Handler) http.Handler) *httptest.Server {
+	t.Helper()
+	s := mcp.NewServer(&mcp.Implementation{Name: "honest", Version: "1"}, &mcp.ServerOptions{Instructions: "be kind"})
+	s.AddTool(&mcp.Tool{Name: "ask", Description: "asks", InputSchema: &jsonschema.Schema{Type: "object"}}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		said := func(text string) *mcp.CallToolResult {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+		}
+		if stateless {
+			if answer, ok := r.Params.InputResponses["q"].(*mcp.ElicitResult); ok {
+				return said(answer.Action), nil
+			}
+			return &mcp.CallToolResult{InputRequests: map[string]mcp.InputRequest{"q": form()}}, nil
+		}
+		res, err := r.Session.Elicit(ctx, form())
+		if err != nil {
+			return nil, err
+		}
+		name, _ := res.Content["name"].(string)
+		return said(res.Action + " " + name), nil
+	})
+	s.AddPrompt(&mcp.Prompt{Name: "greet", Arguments: []*mcp.PromptArgument{{Name: "who"}}}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "hello " + r.Params.Arguments["who"]}}}}, nil
+	})
+	s.AddResource(&mcp.Resource{URI: "mem://a", Name: "a"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "mem://a", Text: "inside"}}}, nil
+	})
+	var h http.Handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: stateless})
+	if wrap != nil {
+		h = wrap(h)
+	}
+	web := httptest.NewServer(h)
+	t.Cleanup(func() {
+		web.Close()
+		for session := range s.Sessions() {
+			_ = session.Close() // of clients that could not say goodbye
+		}
+	})
+	return web
+}
+
+func form() *mcp.ElicitParams {
+	return &mcp.ElicitParams{Message: "Who is it?", RequestedSchema: &jsonschema.Schema{
+		Type: "object", Required: []string{"name"}, Properties: map[string]*jsonschema.Schema{"name": {Type: "string"}, "n": {Type: "integer"}},
+	}}
+}
+
+func at(address string) config.MCPServer {
+	return config.MCPServer{Name: "web", Enabled: true, URL: address}
+}
+
+// Servers at an address work in both revisions, questions of theirs too.
+func TestServersAtAnAddress(t *testing.T) {
+	for _, c := range []struct {
+		stateless bool
+		protocol  string
+	}{{true, "2026-07-28"}, {false, "2025-11-25"}} {
+		t.Run(c.protocol, func(t *testing.T) {
+			var attended atomic.Bool
+			attended.Store(true)
+			asked := make(chan struct{}, 8)
+			qs := &Questions{Now: time.Now, Attended: attended.Load, Open: func(string) error { return nil }, Changed: func(string) {
+				select {
+				case asked <- struct{}{}:
+				default:
+				}
+			}}
+			b := newBench(t, qs, at(honest(t, c.stateless, nil).URL))
+			b.Ensure(t.Context())
+			if st := b.status(); st.State != StateReady || st.Protocol != c.protocol || st.Instructions != "be kind" || !st.Prompts || !st.Resources {
+				t.Fatalf("%+v", st)
+			}
+			done := make(chan string, 1)
+			go func() {
+				out, err := b.call(t.Context(), "ask")
+				done <- textOf(out.Content) + " " + errText(err)
+			}()
+			for len(qs.List()) == 0 {
+				<-asked
+			}
+			q := qs.List()[0]
+			if q.Server != "web" || q.Message != "Who is it?" || len(q.Fields) != 2 || q.Fields[0].Name != "name" || !q.Fields[0].Required {
+				t.Errorf("%+v", q)
+			}
+			if err := qs.Answer(q.ID, Answer{Action: Accept}); chat.CodeOf(err) != chat.CodeInvalid {
+				t.Errorf("an answer without what is required: %v", err)
+			}
+			if err := qs.Answer(q.ID, Answer{Action: Accept, Values: map[string][]string{"name": {"Ada"}, "n": {"x"}}}); chat.CodeOf(err) != chat.CodeInvalid {
+				t.Errorf("an answer that is no number: %v", err)
+			}
+			if err := qs.Answer(q.ID, Answer{Action: Accept, Values: map[string][]string{"name": {"Ada"}, "n": {"3"}}}); err != nil {
+				t.Error(err)
+			}
+			if got := <-done; !strings.HasPrefix(got, "accept") || !c.stateless && !strings.Contains(got, "Ada") {
+				t.Errorf("the call gave %q", got)
+			}
+			if len(qs.List()) != 0 || qs.Answer(q.ID, Answer{Action: Decline}) == nil {
+				t.Error("the question waits on")
+			}
+			attended.Store(false)
+			if out, err := b.call(t.Context(), "ask"); err != nil || !strings.HasPrefix(textOf(out.Content), "decline") {
+				t.Errorf("with nobody there: %q, %v", textOf(out.Content), err)
+			}
+			r, err := b.GetPrompt(t.Context(), "web", "greet", map[string]string{"who": "Ada"})
+			if err != nil || textOf(r.Messages[0].Blocks) != "hello Ada" {
+				t.Errorf("prompt %+v, %v", r, err)
+			}
+			if blocks, err := b.ReadResource(t.Context(), "web", "mem://a"); err != nil || textOf(blocks) != "inside" {
+				t.Errorf("resource %q, %v", textOf(blocks), err)
+			}
+		})
+	}
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// Headers with secrets go to the configured server alone: nobody is followed elsewhere.
+func TestNobodyIsFollowedElsewhere(t *testing.T) {
+	const canary = "canary-in-a-header"
+	var mu sync.Mutex
+	var seen []string
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, r.URL.Path+" "+r.Header.Get("X-Key"))
+	}))
+	t.Cleanup(elsewhere.Close)
+	sends := honest(t, false, func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+"/there", http.StatusTemporaryRedirect)
+		})
+	})
+	cfg := at(sends.URL)
+	cfg.Headers = map[string]string{"X-Key": "${secret:key}"}
+	b := newBench(t, nil, cfg)
+	b.secrets["web/key"] = canary
+	b.Ensure(t.Context())
+	if st := b.status(); st.State != StateWaiting || !strings.Contains(st.Words, "another address") {
+		t.Errorf("it is %s: %s", st.State, st.Words)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(seen) > 0 || strings.Contains(b.logText(), canary) {
+		t.Errorf("elsewhere was asked: %q; log %s", seen, b.logText())
+	}
+}
+
+// A server that wants a person to sign in says so, and nobody is sent anywhere by it unasked.
+func TestAServerThatWantsASignIn(t *testing.T) {
+	var locked atomic.Bool
+	locked.Store(true)
+	guard := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if locked.Load() {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	b := newBench(t, nil, at(honest(t, true, guard).URL))
+	b.Ensure(t.Context())
+	if st := b.status(); st.State != StateSignIn {
+		t.Fatalf("it is %s: %s", st.State, st.Words)
+	}
+	if _, err := b.call(t.Context(), "ask"); !errors.Is(err, tools.ErrNotStarted) || !strings.Contains(err.Error(), "sign in") {
+		t.Errorf("a call: %v", err)
+	}
+	locked.Store(false)
+	if err := b.Restart(t.Context(), "web"); err != nil || b.status().State != StateReady {
+		t.Fatalf("%v, %+v", err, b.status())
+	}
+	locked.Store(true)
+	if _, err := b.call(t.Context(), "ask"); !errors.Is(err, tools.ErrNotStarted) {
+		t.Errorf("a call after the sign-in ran out: %v", err)
+	}
+	b.until("it wants a sign-in again", func() bool { return b.status().State == StateSignIn })
+}
+
+// What a server names as its place to sign in cannot be an address inside, where the server is
+// outside.
+func TestSigningInDoesNotLeadInside(t *testing.T) {
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "secret of the router") }))
+	t.Cleanup(inside.Close)
+	out, in := &url.URL{Scheme: "https", Host: "mcp.example.test"}, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
+	for _, address := range []string{inside.URL, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1), "http://169.254.169.254/latest", "http://[::1]:1/", "http://10.0.0.1:1/", "http://100.64.0.1:1/"} {
+		c := newOAuthClient(out)
+		resp, err := c.Get(address)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		if !errors.Is(err, errInside) {
+			t.Errorf("%s was asked: %v", address, err)
+		}
+		c.CloseIdleConnections()
+	}
+	c := newOAuthClient(in)
+	defer c.CloseIdleConnections()
+	resp, err := c.Get(inside.URL)
+	if err != nil {
+		t.Fatalf("a server of this machine cannot name its own: %v", err)
+	}
+	_ = resp.Body.Close()
+}
+
+// A server that stops answering in the middle of a call leaves its outcome unknown.
+func TestAnAddressThatGoesAway(t *testing.T) {
+	broken := make(chan struct{})
+	web := honest(t, false, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-broken:
+				panic(http.ErrAbortHandler)
+			default:
+				next.ServeHTTP(w, r)
+			}
+		})
+	})
+	b := newBench(t, nil, at(web.URL))
+	b.Ensure(t.Context())
+	close(broken)
+	if _, err := b.call(t.Context(), "ask"); err == nil || errors.Is(err, tools.ErrNotStarted) {
+		t.Errorf("a call that was cut off: %v", err)
+	}
+	web.CloseClientConnections()
+	web.Close()
+	if _, err := b.call(t.Context(), "ask"); !errors.Is(err, tools.ErrNotStarted) && !strings.Contains(errText(err), "web") {
+		t.Errorf("a call of a server that is gone: %v", err)
+	}
+}

@@ -1,0 +1,63 @@
+package mcpclient
+
+import "time"
+
+// Limits bound what a server may cost. The zero value of a field is its default.
+type Limits struct {
+	Frame       int           // bytes of one message; 16 MiB
+	Pages       int           // of one list; 100
+	Tools       int           // 500
+	Prompts     int           // 500
+	Resources   int           // 2 000
+	Schema      int           // bytes of one schema; 64 KiB
+	Description int           // bytes of one description; 16 KiB
+	Definitions int           // bytes of all definitions of a server; 1 MiB
+	LogBytes    int           // of a server's log; 256 KiB
+	LogLine     int           // bytes of one line; 4 KiB
+	Questions   int           // of one server that wait at once; 4
+	Start       time.Duration // until it has to be ready; 90 s, since npx may have to load it first
+	Discover    time.Duration // until it has to answer in the newer protocol; 10 s
+	Patience    time.Duration // how long a turn waits for servers that are starting; 10 s
+	List        time.Duration // of one list, all its pages; 30 s
+	Ask         time.Duration // how long a question waits for a person; 10 min
+	SignIn      time.Duration // 5 min
+	Terminate   time.Duration // between the steps of ending a process; 2 s
+	Debounce    time.Duration // after a change of a list; 300 ms
+	Backoff     time.Duration // before the first start anew, doubled each time; 1 s
+	MaxBackoff  time.Duration // 1 min
+	Steady      time.Duration // from when on a server that ends is not one that fails again; 1 min
+	Failures    int           // in a row, until it is not started again by itself; 5
+}
+
+func or[T int | time.Duration](value *T, standard T) {
+	if *value == 0 {
+		*value = standard
+	}
+}
+
+func (l Limits) withDefaults() Limits {
+	or(&l.Frame, 16<<20)
+	or(&l.Pages, 100)
+	or(&l.Tools, 500)
+	or(&l.Prompts, 500)
+	or(&l.Resources, 2000)
+	or(&l.Schema, 64<<10)
+	or(&l.Description, 16<<10)
+	or(&l.Definitions, 1<<20)
+	or(&l.LogBytes, 256<<10)
+	or(&l.LogLine, 4<<10)
+	or(&l.Questions, 4)
+	or(&l.Start, 90*time.Second)
+	or(&l.Discover, 10*time.Second)
+	or(&l.Patience, 10*time.Second)
+	or(&l.List, 30*time.Second)
+	or(&l.Ask, 10*time.Minute)
+	or(&l.SignIn, 5*time.Minute)
+	or(&l.Terminate, 2*time.Second)
+	or(&l.Debounce, 300*time.Millisecond)
+	or(&l.Backoff, time.Second)
+	or(&l.MaxBackoff, time.Minute)
+	or(&l.Steady, time.Minute)
+	or(&l.Failures, 5)
+	return l
+}

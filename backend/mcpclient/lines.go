@@ -1,0 +1,204 @@
+package mcpclient
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// errFrame is of a message over the limit: the connection ends, since the answer that somebody
+// waits for may have been in it.
+var errFrame = errors.New("the server sent a message that is too large")
+
+// logLine is the longest part of a line that is looked at for a log.
+const logLine = 64 << 10
+
+// filter passes on the lines of a server's standard output that are messages of the protocol;
+// all others go to its log: one line of a package manager would end the connection otherwise.
+// It also answers for a server that keeps silent when it is asked whether it speaks the newer
+// protocol: many old ones ignore what they do not know.
+type filter struct {
+	most int
+	log  *ring
+	out  *io.PipeReader
+	in   *io.PipeWriter
+
+	mu       sync.Mutex // of writes to in, and what follows
+	probe    json.RawMessage
+	patience *time.Timer
+	late     string // the id of a probe that was answered here
+	failed   error  // why nothing is passed on any more, if not because the output ended
+}
+
+func newFilter(most int, log *ring) *filter {
+	f := &filter{most: most, log: log}
+	f.out, f.in = io.Pipe()
+	return f
+}
+
+// run reads until the output ends or a message is too large.
+func (f *filter) run(stdout io.Reader) {
+	err := f.copy(stdout)
+	f.mu.Lock()
+	f.stopProbe()
+	f.failed = err
+	f.mu.Unlock()
+	if err == nil {
+		err = io.EOF
+	}
+	_ = f.in.CloseWithError(err)
+}
+
+func (f *filter) copy(stdout io.Reader) error {
+	r := bufio.NewReaderSize(stdout, 64<<10)
+	for {
+		line, cut, err := readLine(r, f.most)
+		if cut && looksLikeMessage(line) {
+			return fmt.Errorf("%w: more than %d MiB", errFrame, f.most>>20)
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			if werr := f.pass(line, cut); werr != nil {
+				return werr
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+func (f *filter) pass(line []byte, cut bool) error {
+	line = bytes.TrimSpace(line)
+	if cut || !looksLikeMessage(line) || !json.Valid(line) {
+		f.log.add(FromStdout, string(line[:min(len(line), logLine)]))
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.probe != nil || f.late != "" {
+		var head struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		if json.Unmarshal(line, &head) == nil && head.Method == "" {
+			if f.late != "" && string(head.ID) == f.late {
+				f.late = ""
+				return nil
+			}
+			f.stopProbe()
+		}
+	}
+	_, err := f.in.Write(append(bytes.Clone(line), '\n'))
+	return err
+}
+
+// asked looks at what is sent to the server: from a probe on, it has so long to answer.
+func (f *filter) asked(message []byte, patience time.Duration) {
+	if !bytes.Contains(message, []byte(`"server/discover"`)) {
+		return
+	}
+	var head struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if json.Unmarshal(message, &head) != nil || head.Method != "server/discover" || len(head.ID) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stopProbe()
+	f.probe = head.ID
+	f.patience = time.AfterFunc(patience, f.answer)
+}
+
+func (f *filter) answer() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.probe == nil {
+		return
+	}
+	id := f.probe
+	f.stopProbe()
+	f.late = string(id)
+	_, _ = fmt.Fprintf(f.in, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no answer"}}`+"\n", id)
+}
+
+// stopProbe is called with mu held.
+func (f *filter) stopProbe() {
+	if f.patience != nil {
+		f.patience.Stop()
+	}
+	f.probe, f.patience = nil, nil
+}
+
+func (f *filter) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed
+}
+
+func (f *filter) Read(p []byte) (int, error) { return f.out.Read(p) }
+
+// Close ends what waits to write, too.
+func (f *filter) Close() error { return f.out.Close() }
+
+// looksLikeMessage reports a line that could be a message of JSON-RPC: an object. Batches are not
+// part of the protocol any more.
+func looksLikeMessage(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) > 0 && line[0] == '{'
+}
+
+// readLine reads a line of at most so many bytes; of a longer one that is a message the rest is
+// left unread, of any other it is dropped.
+func readLine(r *bufio.Reader, most int) (line []byte, cut bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if room := most - len(line); len(part) > room {
+			part, cut = part[:max(room, 0)], true
+		}
+		line = append(line, part...)
+		switch {
+		case cut && looksLikeMessage(line):
+			return line, true, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		default:
+			return line, cut, err
+		}
+	}
+}
+
+// copyLog writes what a server says on its standard error to its log.
+func copyLog(stderr io.Reader, log *ring) {
+	r := bufio.NewReaderSize(stderr, 16<<10)
+	for {
+		line, _, err := readLogLine(r)
+		if len(bytes.TrimSpace(line)) > 0 {
+			log.add(FromStderr, string(line))
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// readLogLine is readLine for a log: nothing in it is a message, and the rest of a long line is
+// dropped.
+func readLogLine(r *bufio.Reader) (line []byte, cut bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if room := logLine - len(line); len(part) > room {
+			part, cut = part[:max(room, 0)], true
+		}
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, cut, err
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package mcpclient
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/tools"
+)
+
+// Deps are what a Manager needs of the program.
+type Deps struct {
+	// Servers are the configured ones.
+	Servers func() []config.MCPServer
+	// Secret and SetSecret reach the secrets of a server in the keyring; an empty one is removed.
+	Secret    func(server, name string) (string, bool)
+	SetSecret func(server, name, value string) error
+	// Environ and Getenv are the environment that the program was started with.
+	Environ func() []string
+	Getenv  func(string) string
+	// Redact takes all known secrets out of a text; nil: those of the server alone.
+	Redact func(string) string
+	// Open shows a page in the browser.
+	Open func(url string) error
+	// Elicit asks a person; nil: servers are told that nobody can be asked.
+	Elicit Elicitor
+	// Changed is told of every change of a server; it must not block.
+	Changed func(server string)
+	Version string
+	Limits  Limits
+	Now     func() time.Time
+}
+
+// Manager has the MCP servers. Its methods may be called by several goroutines.
+type Manager struct {
+	deps   Deps
+	limits Limits
+
+	mu      sync.Mutex
+	servers map[string]*server
+	stopped bool
+	behind  sync.WaitGroup // servers that were taken away and end
+}
+
+// NewManager knows the configured servers and starts none.
+func NewManager(deps Deps) *Manager {
+	if deps.Now == nil {
+		deps.Now = time.Now
+	}
+	if deps.Changed == nil {
+		deps.Changed = func(string) {}
+	}
+	m := &Manager{deps: deps, limits: deps.Limits.withDefaults(), servers: map[string]*server{}}
+	m.Reload()
+	return m
+}
+
+func (m *Manager) changed(name string) { m.deps.Changed(name) }
+
+// Reload takes over what is configured now: servers whose settings changed are ended, and start
+// anew when they are needed.
+func (m *Manager) Reload() {
+	var gone []*server
+	var names []string
+	m.mu.Lock()
+	if m.stopped {
+		m.mu.Unlock()
+		return
+	}
+	configured := map[string]bool{}
+	for _, cfg := range m.deps.Servers() {
+		configured[cfg.Name] = true
+		old := m.servers[cfg.Name]
+		if old != nil && reflect.DeepEqual(old.config(), cfg) {
+			continue
+		}
+		if old != nil {
+			gone = append(gone, old)
+		}
+		s := newServer(m, cfg)
+		if old != nil {
+			s.log = old.log // what led to the change is still worth reading
+			s.log.rebind(s.redact)
+		}
+		m.servers[cfg.Name] = s
+		names = append(names, cfg.Name)
+	}
+	for name, s := range m.servers {
+		if !configured[name] {
+			delete(m.servers, name)
+			gone, names = append(gone, s), append(names, name)
+		}
+	}
+	for _, s := range gone {
+		m.behind.Go(s.stop)
+	}
+	m.mu.Unlock()
+	for _, name := range names {
+		m.changed(name)
+	}
+}
+
+func (s *server) config() config.MCPServer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cfg
+}
+
+// Stop ends all servers and what they started, and returns when nothing of them is left. None is
+// started after it.
+func (m *Manager) Stop() {
+	m.mu.Lock()
+	m.stopped = true
+	all := m.sorted()
+	m.mu.Unlock()
+	var ending sync.WaitGroup
+	for _, s := range all {
+		ending.Go(s.stop)
+	}
+	ending.Wait()
+	m.behind.Wait()
+}
+
+// sorted is called with mu held.
+func (m *Manager) sorted() []*server {
+	out := make([]*server, 0, len(m.servers))
+	for _, s := range m.servers {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b *server) int {
+		if a.name < b.name {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+func (m *Manager) all() []*server {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sorted()
+}
+
+func (m *Manager) find(op, name string) (*server, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.servers[name]; s != nil {
+		return s, nil
+	}
+	return nil, chat.Errorf(chat.CodeNotFound, op, "No MCP server of that name is configured.")
+}
+
+// Ensure starts the servers that are switched on, and waits for those that are starting: as long
+// as a turn has patience, counted from the start of each, and no longer than ctx.
+func (m *Manager) Ensure(ctx context.Context) {
+	deadline := m.limits.Patience
+	for _, s := range m.all() {
+		s.mu.Lock()
+		fresh := s.state == StateIdle
+		s.mu.Unlock()
+		if fresh {
+			s.start(nil)
+		}
+	}
+	for _, s := range m.all() {
+		s.mu.Lock()
+		state, settled, left := s.state, s.settled, deadline-m.deps.Now().Sub(s.started)
+		s.mu.Unlock()
+		if state != StateStarting || left <= 0 {
+			continue
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-settled:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// Sources are the servers that are switched on, whether they run or not.
+func (m *Manager) Sources() []tools.Source {
+	var out []tools.Source
+	for _, s := range m.all() {
+		if s.config().Enabled {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Statuses are all configured servers by name.
+func (m *Manager) Statuses() []Status {
+	out := []Status{}
+	for _, s := range m.all() {
+		out = append(out, s.status())
+	}
+	return out
+}
+
+// Logs are the last lines of a server, the oldest first, and how many before them are not kept.
+func (m *Manager) Logs(name string) (lines []Line, dropped int, err error) {
+	s, err := m.find("mcp.logs", name)
+	if err != nil {
+		return nil, 0, err
+	}
+	lines, dropped = s.log.read()
+	return lines, dropped, nil
+}
+
+// Restart ends a server and starts it at once. It returns when it is ready or has failed, which
+// is not an error of Restart.
+func (m *Manager) Restart(ctx context.Context, name string) error {
+	s, err := m.find("mcp.restart", name)
+	if err != nil {
+		return err
+	}
+	if !s.config().Enabled {
+		return chat.Errorf(chat.CodeInvalid, "mcp.restart", "The server %s is switched off; nothing was started.", name)
+	}
+	s.stop()
+	return s.await(ctx, nil)
+}
+
+// await starts a server and waits until that has ended one way or the other.
+func (s *server) await(ctx context.Context, in *signIn) error {
+	select {
+	case <-s.start(in):
+		return nil
+	case <-ctx.Done():
+		return chat.WrapError(chat.CodeCancelled, "mcp.start", ctx.Err(), "The server goes on starting.")
+	}
+}
+
+// SignIn shows the page on which a person signs in to a server, and returns when that is done.
+func (m *Manager) SignIn(ctx context.Context, name string) error {
+	return m.SignInWith(ctx, name, m.deps.Open)
+}
+
+// SignInWith is SignIn where the page is shown in another way.
+func (m *Manager) SignInWith(ctx context.Context, name string, open func(url string) error) error {
+	const op = "mcp.sign_in"
+	s, err := m.find(op, name)
+	if err != nil {
+		return err
+	}
+	cfg := s.config()
+	switch {
+	case !cfg.HTTP():
+		return chat.Errorf(chat.CodeInvalid, op, "The server %s is a program on this machine: nobody signs in to it here.", name)
+	case !cfg.Enabled:
+		return chat.Errorf(chat.CodeInvalid, op, "The server %s is switched off; switch it on first.", name)
+	case open == nil:
+		return chat.Errorf(chat.CodeUnavailable, op, "There is no browser to sign in with.")
+	}
+	s.stop()
+	in, err := newSignIn(cfg.OAuthPort, open)
+	if err != nil {
+		return chat.WrapError(chat.CodeUnavailable, op, err, err.Error())
+	}
+	defer in.close()
+	if err := s.await(ctx, in); err != nil {
+		s.stop()
+		return err
+	}
+	if st := s.status(); st.State != StateReady {
+		return chat.Errorf(chat.CodeAuth, op, "%s", st.Words)
+	}
+	return nil
+}
+
+// SignedIn reports that tokens of a server are kept.
+func (m *Manager) SignedIn(name string) bool {
+	_, ok := m.deps.Secret(name, grantName)
+	return ok
+}
+
+// SignOut forgets the tokens of a server, and ends it: it holds them.
+func (m *Manager) SignOut(name string) error {
+	s, err := m.find("mcp.sign_out", name)
+	if err != nil {
+		return err
+	}
+	s.stop()
+	return m.deps.SetSecret(name, grantName, "")
+}

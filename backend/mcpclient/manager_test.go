@@ -1,0 +1,475 @@
+//go:build unix
+
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/tools"
+)
+
+func TestMain(m *testing.M) {
+	if fault := os.Getenv(hostileEnv); fault != "" {
+		hostile(fault)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// zombie reports a process that has ended and that nobody has waited for.
+func zombie(pid int) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	_, after, _ := strings.Cut(string(raw), ") ")
+	return strings.HasPrefix(after, "Z")
+}
+
+// patience is how long a test waits for what should come at once on a machine that is idle.
+const patience = 60 * time.Second
+
+// bench is a manager with servers that misbehave.
+type bench struct {
+	*Manager
+	t       *testing.T
+	mu      sync.Mutex
+	servers []config.MCPServer
+	secrets map[string]string
+	changes chan struct{}
+}
+
+func newBench(t *testing.T, elicit Elicitor, servers ...config.MCPServer) *bench {
+	t.Helper()
+	b := &bench{t: t, servers: servers, secrets: map[string]string{}, changes: make(chan struct{}, 1)}
+	b.Manager = NewManager(Deps{
+		Servers: func() []config.MCPServer { b.mu.Lock(); defer b.mu.Unlock(); return slices.Clone(b.servers) },
+		Secret: func(server, name string) (string, bool) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			v, ok := b.secrets[server+"/"+name]
+			return v, ok
+		},
+		SetSecret: func(server, name, value string) error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.secrets[server+"/"+name] = value
+			return nil
+		},
+		Environ: func() []string { return append(os.Environ(), "OPENAI_API_KEY=sk-canary-of-the-program") },
+		Getenv:  os.Getenv, Elicit: elicit, Version: "1",
+		Changed: func(string) {
+			select {
+			case b.changes <- struct{}{}:
+			default:
+			}
+		},
+		Limits: Limits{Start: patience, List: patience, Patience: patience, Discover: 300 * time.Millisecond, Backoff: time.Hour, MaxBackoff: time.Hour, Terminate: 300 * time.Millisecond, Debounce: time.Millisecond},
+	})
+	t.Cleanup(b.Stop)
+	return b
+}
+
+func faulty(fault string) config.MCPServer {
+	return config.MCPServer{Name: "bad", Enabled: true, Command: os.Args[0], Env: map[string]string{hostileEnv: fault}}
+}
+
+// until waits for a change after which ok holds.
+func (b *bench) until(what string, ok func() bool) {
+	b.t.Helper()
+	deadline := time.After(patience)
+	for !ok() {
+		select {
+		case <-b.changes:
+		case <-time.After(50 * time.Millisecond): // a log is no change
+		case <-deadline:
+			lines, _, _ := b.Logs(b.servers[0].Name)
+			b.t.Fatalf("%s: it never came; %+v; log %v", what, b.Statuses(), lines)
+		}
+	}
+}
+
+func (b *bench) status() Status { return b.Statuses()[0] }
+
+func (b *bench) source() tools.Source {
+	b.t.Helper()
+	if all := b.Sources(); len(all) > 0 {
+		return all[0]
+	}
+	b.t.Fatal("there is no source")
+	return nil
+}
+
+func (b *bench) call(ctx context.Context, tool string) (tools.Output, error) {
+	return b.source().Call(ctx, tools.Call{ID: "1", Tool: tool, Arguments: json.RawMessage(`{}`)})
+}
+
+func (b *bench) logText() string {
+	lines, _, err := b.Logs(b.servers[0].Name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, l := range lines {
+		out.WriteString(l.From + ": " + l.Text + "\n")
+	}
+	return out.String()
+}
+
+func textOf(blocks chat.Blocks) string {
+	var out []string
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case chat.Text:
+			out = append(out, b.Text)
+		case chat.Image:
+			out = append(out, "<"+b.MediaType+">")
+		}
+	}
+	return strings.Join(out, "|")
+}
+
+// Each fault of a server's start is said in words, and nothing hangs.
+func TestStartsThatFail(t *testing.T) {
+	for fault, want := range map[string]struct {
+		state State
+		words string
+	}{
+		"exit":       {StateWaiting, "exit status 7"},
+		"future":     {StateWaiting, "2031-01-01"},
+		"wrongtypes": {StateWaiting, "its list of tools"},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil, faulty(fault))
+			b.Ensure(t.Context())
+			if st := b.status(); st.State != want.state || !strings.Contains(st.Words, want.words) || st.RetryAt.IsZero() {
+				t.Errorf("it is %s: %q", st.State, st.Words)
+			}
+			if _, err := b.call(t.Context(), "t"); !errors.Is(err, tools.ErrNotStarted) {
+				t.Errorf("a call: %v", err)
+			}
+		})
+	}
+	missing := config.MCPServer{Name: "bad", Enabled: true, Command: "no-such-program-here"}
+	nowhere := faulty("fine")
+	nowhere.Cwd = "/no/such/folder"
+	secret := faulty("fine")
+	secret.Env = map[string]string{"TOKEN": "${secret:TOKEN}"}
+	for want, cfg := range map[string]config.MCPServer{"was not found": missing, "there is none": nowhere, "has no value yet": secret} {
+		b := newBench(t, nil, cfg)
+		b.Ensure(t.Context())
+		if st := b.status(); st.State != StateFailed || !strings.Contains(st.Words, want) {
+			t.Errorf("%s: it is %s: %q", want, st.State, st.Words)
+		}
+	}
+}
+
+// A server that never answers is given up after its time, and turns wait only so long for it.
+func TestAServerThatNeverAnswers(t *testing.T) {
+	b := newBench(t, nil, faulty("never"))
+	b.limits.Start, b.limits.Patience = 2*time.Second, time.Millisecond
+	b.Ensure(t.Context())
+	if st := b.status(); st.State != StateStarting {
+		t.Errorf("after a turn's patience it is %s: %s", st.State, st.Words)
+	}
+	b.until("given up", func() bool { return b.status().State == StateWaiting })
+	if st := b.status(); !strings.Contains(st.Words, "did not answer in time") {
+		t.Errorf("words %q", st.Words)
+	}
+}
+
+// A server that does not know how to say no to the newer protocol is asked in the older one.
+func TestAServerThatIgnoresWhatItDoesNotKnow(t *testing.T) {
+	b := newBench(t, nil, faulty("silent"))
+	b.Ensure(t.Context())
+	if st := b.status(); st.State != StateReady || st.Protocol != "2025-06-18" {
+		t.Errorf("it is %s: %s, protocol %s", st.State, st.Words, st.Protocol)
+	}
+}
+
+func TestListsThatMisbehave(t *testing.T) {
+	for fault, c := range map[string]struct {
+		tools    int
+		problems []string
+	}{
+		"garbage":   {2, nil},
+		"loop":      {0, []string{"does not end"}},
+		"endless":   {500, []string{"does not end"}},
+		"bigschema": {1, []string{"schema is larger", "description is longer", "no schema", "not an object", "no schema"}},
+		"names":     {2, []string{"same name", "name that cannot be used", "name that cannot be used", "name that cannot be used", "name that cannot be used"}},
+		"flood":     {2, nil},
+		"stderr":    {2, nil},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil, faulty(fault))
+			b.Ensure(t.Context())
+			st := b.status()
+			if st.State != StateReady || st.Tools != c.tools || len(b.source().Definitions()) != c.tools {
+				t.Fatalf("it is %s with %d tools: %s", st.State, st.Tools, st.Words)
+			}
+			if strings.ContainsRune(st.Title, '\x1b') {
+				t.Error("its title steers terminals")
+			}
+			var problems []string
+			for _, p := range st.Problems {
+				problems = append(problems, p.Message)
+			}
+			if len(problems) != len(c.problems) {
+				t.Fatalf("problems %q", problems)
+			}
+			for i := range problems {
+				if !strings.Contains(problems[i], c.problems[i]) {
+					t.Errorf("problem %q, want %q", problems[i], c.problems[i])
+				}
+			}
+			if out, err := b.call(t.Context(), "t"); c.tools == 2 && (err != nil || textOf(out.Content) != "ok") {
+				t.Errorf("a call: %q, %v", textOf(out.Content), err)
+			}
+			if total := len(b.logText()); total > 2*b.limits.LogBytes {
+				t.Errorf("its log has %d bytes", total)
+			}
+		})
+	}
+}
+
+func TestLinesThatAreNoMessagesAreLogged(t *testing.T) {
+	b := newBench(t, nil, faulty("garbage"))
+	b.Ensure(t.Context())
+	if log := b.logText(); !strings.Contains(log, "stdout: npm notice") || !strings.Contains(log, `stdout: {"half":`) || !strings.Contains(log, "stdout: [1,2,3]") {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
+// What became of a call is known, or is said not to be.
+func TestCallsThatMisbehave(t *testing.T) {
+	for fault, c := range map[string]struct {
+		text    string
+		isError bool
+		err     string // in words; empty: there is an answer
+		ended   bool   // the server has to be started anew
+		cause   error
+	}{
+		"fine":       {text: "ok"},
+		"structonly": {text: `{"a":1}`},
+		"nocontent":  {text: ""},
+		"refuse":     {text: "The server refused the call: no such argument", isError: true},
+		"mixed":      {text: "hello|<image/png>|[an image of a type that cannot be shown, image/svg+xml, 6 bytes]|[audio, audio/wav, 3 bytes: not shown]|[resource: a, file:///a ]|inside|[resource: x://2, application/zip, 3 bytes: not shown]", isError: true},
+		"die":        {err: "exit status 3", ended: true},
+		"huge":       {err: "more than 16 MiB", ended: true},
+		"badtype":    {err: "cannot be read", cause: tools.ErrUnreadable},
+		"notobject":  {err: "cannot be read", cause: tools.ErrUnreadable},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil, faulty(fault))
+			out, err := b.call(t.Context(), "t")
+			if c.err == "" {
+				if err != nil || textOf(out.Content) != c.text || out.IsError != c.isError {
+					t.Errorf("%q, error %v, %v", textOf(out.Content), out.IsError, err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(chat.AsError(err).Message, c.err) || errors.Is(err, tools.ErrNotStarted) || c.cause != nil && !errors.Is(err, c.cause) {
+				t.Errorf("%v, want %q, and that it may have run", err, c.err)
+			}
+			if c.ended {
+				b.until("the end is noticed", func() bool { return b.status().State == StateWaiting })
+			} else if _, err := b.call(t.Context(), "env"); err != nil {
+				t.Errorf("the next call: %v", err)
+			}
+		})
+	}
+}
+
+// Time and cancelling end a call whose outcome is unknown then, and leave the server up.
+func TestCallsThatAreEnded(t *testing.T) {
+	cfg := faulty("hang")
+	b := newBench(t, nil, cfg)
+	b.Ensure(t.Context())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error, 1)
+	go func() { _, err := b.call(ctx, "t"); ended <- err }()
+	why := errors.New("the person cancelled it")
+	cancel(why)
+	if err := <-ended; err == nil || errors.Is(err, tools.ErrNotStarted) && !errors.Is(err, why) {
+		t.Errorf("cancelled: %v", err)
+	}
+	b.mu.Lock()
+	b.servers[0].TimeoutS = 1
+	b.mu.Unlock()
+	b.Reload()
+	b.Ensure(t.Context())
+	if _, err := b.call(t.Context(), "t"); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, tools.ErrNotStarted) {
+		t.Errorf("timed out: %v", err)
+	}
+	if _, err := b.call(t.Context(), "env"); err != nil {
+		t.Errorf("the next call: %v", err)
+	}
+	if _, err := b.call(t.Context(), "gone"); !errors.Is(err, tools.ErrNotStarted) {
+		t.Errorf("a tool that is not offered: %v", err)
+	}
+}
+
+// A definition that changes is seen as another one, so that it is asked about again.
+func TestADefinitionThatChanges(t *testing.T) {
+	b := newBench(t, nil, faulty("changing"))
+	b.Ensure(t.Context())
+	before := b.source().Definitions()[0].Hash()
+	if _, err := b.call(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	b.until("the change is seen", func() bool { return b.source().Definitions()[0].Hash() != before })
+	if !strings.Contains(b.logText(), "Its tools changed") {
+		t.Errorf("the log is\n%s", b.logText())
+	}
+}
+
+func TestProgressIsPassedOnAndBounded(t *testing.T) {
+	b := newBench(t, nil, faulty("progress"))
+	var mu sync.Mutex
+	var seen []tools.Progress
+	returned := false
+	_, err := b.source().Call(t.Context(), tools.Call{Tool: "t", Progress: func(p tools.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		if returned {
+			t.Error("progress after the call's end")
+		}
+		seen = append(seen, p)
+	}})
+	mu.Lock()
+	defer mu.Unlock()
+	returned = true
+	if err != nil || len(seen) == 0 || len(seen) > 900 || strings.ContainsRune(seen[0].Message, '\x1b') {
+		t.Errorf("%d reports, %v", len(seen), err)
+	}
+}
+
+// One server's secret reaches neither another server nor a log, an error or a status; and of the
+// program's own environment nobody gets keys.
+func TestSecretsStayWhereTheyBelong(t *testing.T) {
+	const canary = "canary-93f1 with space"
+	one, other := faulty("secret"), faulty("fine")
+	one.Env["TOKEN"] = "${secret:TOKEN}"
+	one.Args = []string{"--key", "${secret:TOKEN}"}
+	other.Name = "other"
+	b := newBench(t, nil, one, other)
+	b.secrets["bad/TOKEN"] = canary
+	b.Ensure(t.Context())
+	out, err := b.source().Call(t.Context(), tools.Call{Tool: "env"})
+	if err != nil || !strings.Contains(textOf(out.Content), "TOKEN="+canary) {
+		t.Fatalf("its own server has no secret: %v", err)
+	}
+	if strings.Contains(textOf(out.Content), "sk-canary") {
+		t.Error("the program's key reached a server")
+	}
+	out, err = b.Sources()[1].Call(t.Context(), tools.Call{Tool: "env"})
+	if err != nil || strings.Contains(textOf(out.Content), "canary") {
+		t.Errorf("another server's environment: %v", err)
+	}
+	b.until("both lines are logged", func() bool { return strings.Count(b.logText(), "[redacted]") >= 2 })
+	if strings.Contains(b.logText(), "canary") || strings.Contains(fmt.Sprintf("%+v", b.Statuses()), "canary") {
+		t.Errorf("the secret is in the log or in the state:\n%s", b.logText())
+	}
+}
+
+// What a server started ends with it, also where it does not want to.
+func TestNoProcessIsLeft(t *testing.T) {
+	for _, fault := range []string{"orphan", "stubborn"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			pids := filepath.Join(t.TempDir(), "pids")
+			cfg := faulty(fault)
+			cfg.Env["PIDS"] = pids
+			cfg.Command, cfg.Args = "sh", []string{"-c", `"$0"; true`, os.Args[0]} // as npx does
+			b := newBench(t, nil, cfg)
+			b.Ensure(t.Context())
+			if st := b.status(); st.State != StateReady {
+				t.Fatalf("it is %s: %s\n%s", st.State, st.Words, b.logText())
+			}
+			raw, err := os.ReadFile(pids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var own, grandchild int
+			if _, err := fmt.Sscan(string(raw), &own, &grandchild); err != nil || !alive(own) || !alive(grandchild) {
+				t.Fatalf("%s: %v", raw, err)
+			}
+			b.Stop()
+			b.Stop()
+			deadline := time.Now().Add(patience)
+			for alive(own) || alive(grandchild) {
+				if time.Now().After(deadline) {
+					t.Fatal("a process lives on")
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			if _, err := b.call(t.Context(), "t"); !errors.Is(err, tools.ErrNotStarted) {
+				t.Errorf("a call after the end: %v", err)
+			}
+		})
+	}
+}
+
+func TestAServerIsStartedAgainAndGivenUp(t *testing.T) {
+	b := newBench(t, nil, faulty("exit"))
+	b.limits.Backoff, b.limits.MaxBackoff = time.Millisecond, time.Millisecond
+	b.Ensure(t.Context())
+	b.until("it is given up", func() bool { return b.status().State == StateFailed })
+	if n := strings.Count(b.logText(), "It is started."); n != 5 {
+		t.Errorf("it was started %d times", n)
+	}
+	b.Ensure(t.Context())
+	if st := b.status(); st.State != StateFailed || !strings.Contains(st.Words, "restart it") {
+		t.Errorf("a turn started it again: %s, %q", st.State, st.Words)
+	}
+	b.mu.Lock()
+	b.servers[0] = faulty("fine")
+	b.mu.Unlock()
+	b.Reload()
+	if _, err := b.call(t.Context(), "t"); err != nil {
+		t.Errorf("with other settings: %v", err)
+	}
+	if err := b.Restart(t.Context(), "bad"); err != nil || b.status().State != StateReady {
+		t.Errorf("restarted: %v, %s", err, b.status().State)
+	}
+	b.mu.Lock()
+	b.servers[0].Enabled = false
+	b.mu.Unlock()
+	b.Reload()
+	if st := b.status(); st.State != StateOff || len(b.Sources()) != 0 || b.Restart(t.Context(), "bad") == nil {
+		t.Errorf("switched off it is %s", st.State)
+	}
+}
+
+func TestPromptsAndResources(t *testing.T) {
+	b := newBench(t, nil, faulty("fine"))
+	if ps := b.Prompts(t.Context()); len(ps) != 1 || ps[0].Name != "greet" || len(ps[0].Arguments) != 1 || !ps[0].Arguments[0].Required {
+		t.Errorf("prompts %+v", ps)
+	}
+	if rs := b.Resources(t.Context()); len(rs) != 1 || rs[0].URI != "mem://a" {
+		t.Errorf("resources %+v", rs)
+	}
+	if _, err := b.GetPrompt(t.Context(), "bad", "greet", nil); chat.CodeOf(err) != chat.CodeProvider {
+		t.Errorf("a prompt that is refused: %v", err)
+	}
+	if _, err := b.ReadResource(t.Context(), "nobody", "x"); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("a server that is not there: %v", err)
+	}
+}

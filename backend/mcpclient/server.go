@@ -1,0 +1,503 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/tools"
+)
+
+// State is how a server is.
+type State string
+
+const (
+	StateOff      State = "off"      // switched off
+	StateIdle     State = "idle"     // not started yet
+	StateStarting State = "starting" // or connecting
+	StateReady    State = "ready"
+	StateSignIn   State = "sign_in" // it wants a person to sign in
+	StateWaiting  State = "waiting" // it failed, and is started again by itself
+	StateFailed   State = "failed"  // it failed, and is not
+)
+
+// server is one configured server. It is a tools.Source.
+type server struct {
+	m    *Manager
+	name string
+	log  *ring
+
+	mu        sync.Mutex
+	cfg       config.MCPServer
+	state     State
+	why       string // the last failure, in words
+	session   *session
+	failures  int
+	started   time.Time // when the start under way, or the one that succeeded, began
+	readyAt   time.Time
+	retryAt   time.Time
+	settled   chan struct{} // closed when it does not start (any more)
+	cancel    context.CancelFunc
+	done      chan struct{} // closed when the run has ended; nil: there is none
+	questions int
+	hidden    []string // secrets of this server, longest first
+}
+
+func newServer(m *Manager, cfg config.MCPServer) *server {
+	s := &server{m: m, name: cfg.Name, cfg: cfg, state: StateIdle, settled: closedChannel()}
+	if !cfg.Enabled {
+		s.state = StateOff
+	}
+	s.log = &ring{most: m.limits.LogBytes, line: m.limits.LogLine, now: m.deps.Now, redact: s.redact}
+	return s
+}
+
+func closedChannel() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+// hide keeps values out of logs and errors from now on.
+func (s *server) hide(values ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range values {
+		if len(v) < shortestHidden {
+			continue // every "1" of a log would go
+		}
+		at := 0
+		for at < len(s.hidden) && len(s.hidden[at]) > len(v) {
+			at++
+		}
+		if at < len(s.hidden) && s.hidden[at] == v || contains(s.hidden, v) {
+			continue
+		}
+		s.hidden = append(s.hidden[:at], append([]string{v}, s.hidden[at:]...)...)
+	}
+}
+
+func contains(list []string, v string) bool {
+	for _, have := range list {
+		if have == v {
+			return true
+		}
+	}
+	return false
+}
+
+// shortestHidden is the shortest secret that is taken out of logs wherever it stands.
+const shortestHidden = 4
+
+func (s *server) redact(text string) string {
+	s.mu.Lock()
+	hidden := append([]string{}, s.hidden...)
+	s.mu.Unlock()
+	for _, v := range hidden {
+		text = strings.ReplaceAll(text, v, "[redacted]")
+	}
+	if s.m.deps.Redact != nil {
+		text = s.m.deps.Redact(text)
+	}
+	return text
+}
+
+// transport is the way to the server, with its values filled in.
+func (s *server) transport(ss *session, in *signIn) (mcp.Transport, error) {
+	cfg, secret, err := s.filled()
+	if err != nil {
+		return nil, err
+	}
+	if !cfg.HTTP() {
+		c, err := startChild(cfg, environment(s.m.deps.Environ(), cfg.Env), s.m.limits, s.log)
+		if err != nil {
+			return nil, err
+		}
+		ss.child = c
+		return c, nil
+	}
+	endpoint, err := endpointOf(cfg.URL)
+	if err != nil {
+		return nil, &permanentError{"Its address is not one of http or https.", err}
+	}
+	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: newHTTPClient(endpoint, cfg.Headers, s.m.limits), MaxEventSize: s.m.limits.Frame}
+	ss.idle = t.HTTPClient.CloseIdleConnections
+	if !hasAuthorization(cfg.Headers) {
+		if t.OAuthHandler, err = s.newOAuth(cfg, endpoint, secret, in); err != nil {
+			return nil, &permanentError{"Its settings of OAuth cannot be used.", err}
+		}
+	}
+	return t, nil
+}
+
+func hasAuthorization(headers map[string]string) bool {
+	for name := range headers {
+		if strings.EqualFold(name, "authorization") {
+			return true
+		}
+	}
+	return false
+}
+
+// filled puts secrets and variables in their places.
+func (s *server) filled() (config.MCPServer, func(string) (string, error), error) {
+	s.mu.Lock()
+	cfg := s.cfg
+	s.mu.Unlock()
+	secret := func(name string) (string, error) {
+		text, ok := s.m.deps.Secret(s.name, name)
+		if !ok {
+			return "", &permanentError{fmt.Sprintf("Its secret %s has no value yet: enter it in the settings, or with mcp servers secret.", name), nil}
+		}
+		s.hide(text)
+		return text, nil
+	}
+	env := func(name string) (string, error) { return s.m.deps.Getenv(name), nil }
+	var failed error
+	fill := func(text string) string {
+		out, err := cfg.Fill(text, secret, env)
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return out
+	}
+	fillAll := func(in map[string]string) map[string]string {
+		out := map[string]string{}
+		for name, value := range in {
+			out[name] = fill(value)
+		}
+		return out
+	}
+	args := make([]string, len(cfg.Args))
+	for i, a := range cfg.Args {
+		args[i] = fill(a)
+	}
+	cfg.Args, cfg.URL, cfg.Env, cfg.Headers = args, fill(cfg.URL), fillAll(cfg.Env), fillAll(cfg.Headers)
+	return cfg, secret, failed
+}
+
+// start begins a run if there is none; in is the person's way to sign in, for this one attempt.
+// settled is closed when the start under way has ended, one way or the other.
+func (s *server) start(in *signIn) (settled <-chan struct{}) {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.m.stopped || s.done != nil || s.state == StateOff || s.m.servers[s.name] != s {
+		return s.settled
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel, s.done, s.settled = cancel, make(chan struct{}), make(chan struct{})
+	s.state, s.started, s.failures, s.why = StateStarting, s.m.deps.Now(), 0, ""
+	go s.run(ctx, in, s.done)
+	return s.settled
+}
+
+// run keeps the server up until it is stopped or given up.
+func (s *server) run(ctx context.Context, in *signIn, done chan struct{}) {
+	defer close(done)
+	for {
+		err := s.attempt(ctx, in)
+		if in != nil {
+			in.close()
+			in = nil
+		}
+		if ctx.Err() != nil {
+			s.set(StateIdle, "")
+			return
+		}
+		again, wait := s.judge(err)
+		s.m.changed(s.name)
+		if !again || !sleep(ctx, wait) {
+			s.ended(ctx)
+			return
+		}
+		s.mu.Lock()
+		s.state, s.started, s.settled = StateStarting, s.m.deps.Now(), make(chan struct{})
+		s.mu.Unlock()
+		s.m.changed(s.name)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// ended is the end of a run that was not stopped: another one may begin.
+func (s *server) ended(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil {
+		s.state = StateIdle
+	}
+	s.cancel()
+	s.done = nil
+}
+
+// attempt starts the server once, and returns when it has ended.
+func (s *server) attempt(ctx context.Context, in *signIn) error {
+	patience := s.m.limits.Start
+	if in != nil {
+		patience = s.m.limits.SignIn
+	}
+	starting, cancel := context.WithTimeout(ctx, patience)
+	s.log.add(FromProgram, "It is started.")
+	ss, err := s.open(starting, in)
+	cancel()
+	if err != nil {
+		return err
+	}
+	defer ss.close()
+	s.mu.Lock()
+	s.session, s.state, s.why, s.readyAt = ss, StateReady, "", s.m.deps.Now()
+	s.settle()
+	s.mu.Unlock()
+	s.log.add(FromProgram, fmt.Sprintf("It is ready and offers %d tools.", len(ss.offer.tools)))
+	s.m.changed(s.name)
+	err = ss.wait(ctx)
+	s.mu.Lock()
+	s.session = nil
+	s.mu.Unlock()
+	if ctx.Err() == nil && err == nil {
+		err = errors.New("EOF")
+	}
+	return err
+}
+
+// settle is called with mu held.
+func (s *server) settle() {
+	select {
+	case <-s.settled:
+	default:
+		close(s.settled)
+	}
+}
+
+// judge decides what follows a failure.
+func (s *server) judge(err error) (again bool, wait time.Duration) {
+	why := s.wordsOf(err)
+	s.log.add(FromProgram, why)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.settle()
+	limits := s.m.limits
+	if !s.readyAt.IsZero() && s.m.deps.Now().Sub(s.readyAt) >= limits.Steady {
+		s.failures = 0
+	}
+	s.readyAt = time.Time{}
+	s.failures++
+	s.why = why
+	var permanent *permanentError
+	switch {
+	case errors.Is(err, errSignIn):
+		s.state = StateSignIn
+		return false, 0
+	case errors.As(err, &permanent), s.failures >= limits.Failures:
+		s.state = StateFailed
+		return false, 0
+	}
+	wait = min(limits.Backoff<<min(s.failures-1, 16), limits.MaxBackoff)
+	s.state, s.retryAt = StateWaiting, s.m.deps.Now().Add(wait)
+	return true, wait
+}
+
+func (s *server) set(state State, why string) {
+	s.mu.Lock()
+	s.state, s.why = state, why
+	s.session = nil
+	s.settle()
+	if state != StateReady && s.cancel != nil {
+		s.cancel()
+		s.done = nil
+	}
+	s.mu.Unlock()
+	s.m.changed(s.name)
+}
+
+// stop ends the run, if there is one, and waits until nothing of it is left.
+func (s *server) stop() {
+	s.mu.Lock()
+	done := s.done
+	if done != nil {
+		s.cancel()
+	}
+	s.mu.Unlock()
+	if done != nil {
+		<-done
+	}
+}
+
+func (s *server) current() *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.session
+}
+
+// ready starts the server if it has not been, and waits for it as long as a start may take, and no
+// longer than ctx.
+func (s *server) ready(ctx context.Context) (*session, error) {
+	s.mu.Lock()
+	if s.state == StateFailed || s.state == StateSignIn {
+		err := notStarted(s.name, "%s", s.why)
+		s.mu.Unlock()
+		return nil, err
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.start(nil):
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", tools.ErrNotStarted, context.Cause(ctx))
+	}
+	if ss := s.current(); ss != nil {
+		return ss, nil
+	}
+	st := s.status()
+	return nil, notStarted(s.name, "%s", st.Words)
+}
+
+// begin counts a question that waits; finish ends it.
+func (s *server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.questions >= s.m.limits.Questions {
+		return false
+	}
+	s.questions++
+	return true
+}
+
+func (s *server) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.questions--
+}
+
+// Name is the configured one.
+func (s *server) Name() string { return s.name }
+
+// Definitions are the tools that it offered last, while it is ready.
+func (s *server) Definitions() []chat.ToolDefinition {
+	ss := s.current()
+	if ss == nil {
+		return nil
+	}
+	return append([]chat.ToolDefinition{}, ss.offered().tools...)
+}
+
+// Problems are tools of its that cannot be offered.
+func (s *server) Problems() []tools.Problem {
+	if ss := s.current(); ss != nil {
+		return ss.offered().problems
+	}
+	return nil
+}
+
+// Call runs a tool. The server is started for it where it does not run.
+func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
+	ss, err := s.ready(ctx)
+	if err != nil {
+		return tools.Output{}, err
+	}
+	if !offers(ss.offered().tools, c.Tool) {
+		return tools.Output{}, notStarted(s.name, "It does not offer the tool %s any more.", cut(clean(c.Tool), 100))
+	}
+	s.mu.Lock()
+	timeout := s.cfg.Timeout()
+	s.mu.Unlock()
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	return ss.call(ctx, c)
+}
+
+func offers(definitions []chat.ToolDefinition, tool string) bool {
+	for _, d := range definitions {
+		if d.Tool == tool {
+			return true
+		}
+	}
+	return false
+}
+
+// Status is how a server is now.
+type Status struct {
+	Config       config.MCPServer
+	State        State
+	Words        string // the state in a sentence
+	LastError    string // empty since it is ready
+	RetryAt      time.Time
+	StartedAt    time.Time
+	Title        string // what it says of itself, from here on
+	Version      string
+	Protocol     string
+	Instructions string
+	Tools        int
+	Prompts      bool // it offers some
+	Resources    bool
+	Problems     []tools.Problem
+}
+
+// maxInstructions bounds what a server says of itself, in bytes.
+const maxInstructions = 8 << 10
+
+func (s *server) status() Status {
+	s.mu.Lock()
+	st := Status{Config: s.cfg, State: s.state, LastError: s.why, StartedAt: s.started}
+	if s.state == StateWaiting {
+		st.RetryAt = s.retryAt
+	}
+	ss := s.session
+	s.mu.Unlock()
+	st.Words = st.sentence(s.m.limits.Failures)
+	if ss == nil {
+		return st
+	}
+	init := ss.conn.InitializeResult()
+	st.Protocol, st.Instructions = cut(clean(init.ProtocolVersion), 40), cut(text(init.Instructions), maxInstructions)
+	if i := init.ServerInfo; i != nil {
+		st.Title, st.Version = cut(clean(i.Title), 200), cut(clean(i.Version), 100)
+		if st.Title == "" {
+			st.Title = cut(clean(i.Name), 200)
+		}
+	}
+	if c := init.Capabilities; c != nil {
+		st.Prompts, st.Resources = c.Prompts != nil, c.Resources != nil
+	}
+	o := ss.offered()
+	st.Tools, st.Problems = len(o.tools), o.problems
+	return st
+}
+
+func (st Status) sentence(failures int) string {
+	switch st.State {
+	case StateOff:
+		return "It is switched off."
+	case StateIdle:
+		return "It starts when it is first needed."
+	case StateStarting:
+		return "It is starting."
+	case StateReady:
+		return "It is ready."
+	case StateSignIn:
+		return strings.TrimSpace(st.LastError + " Its tools are offered after that.")
+	case StateWaiting:
+		return st.LastError + " It is started again by itself."
+	}
+	return st.LastError + " It is not started again by itself: look at its log, then restart it."
+}

@@ -1,0 +1,538 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/panics"
+	"contextinfinity/backend/tools"
+)
+
+// session is a connection that is ready, and what the server offered on it last.
+type session struct {
+	s     *server
+	conn  *mcp.ClientSession
+	child *child // nil: it is at an address
+	idle  func() // closes connections that wait
+
+	life context.Context // ends with the session
+	end  context.CancelFunc
+	work sync.WaitGroup
+	lost chan error // why it cannot go on, where the connection itself does not end
+
+	mu       sync.Mutex
+	closed   bool
+	offer    offer
+	debounce *time.Timer
+	calls    map[string]*call
+	nextCall int
+}
+
+// offer is what a server offers as tools.
+type offer struct {
+	tools    []chat.ToolDefinition
+	problems []tools.Problem
+}
+
+// call is one that runs.
+type call struct {
+	mu       sync.Mutex
+	progress func(tools.Progress)
+	last     time.Time
+}
+
+// open connects to a server. What fails is closed again.
+func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
+	ss := &session{s: s, calls: map[string]*call{}, idle: func() {}, lost: make(chan error, 1)}
+	ss.life, ss.end = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			ss.close()
+		}
+	}()
+	transport, err := s.transport(ss, in)
+	if err != nil {
+		return nil, err
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "contextinfinity", Title: "ContextInfinity", Version: s.m.deps.Version}, ss.clientOptions())
+	if ss.conn, err = connect(ctx, client, transport); err != nil {
+		return nil, ss.because(err)
+	}
+	found, err := ss.list(ctx)
+	if err != nil {
+		return nil, ss.because(err)
+	}
+	ss.offer = found
+	return ss, nil
+}
+
+// connect also returns when the context ends while something of the transport still waits.
+func connect(ctx context.Context, client *mcp.Client, t mcp.Transport) (*mcp.ClientSession, error) {
+	var conn *mcp.ClientSession
+	err := guard(func() (err error) { conn, err = client.Connect(ctx, t, nil); return err })
+	if err == nil && conn.InitializeResult() == nil {
+		err = errors.New("the server did not say what it is")
+	}
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(ctx.Err(), err)
+	}
+	return conn, err
+}
+
+// guard makes a panic of the SDK, over what a server sent, an error of this one server.
+func guard(f func() error) (err error) {
+	defer panics.Recover(func(e *chat.Error, _ []byte) { err = e })
+	return f()
+}
+
+func (ss *session) clientOptions() *mcp.ClientOptions {
+	o := &mcp.ClientOptions{
+		Capabilities:           &mcp.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { ss.changed() },
+		LoggingMessageHandler:  func(_ context.Context, r *mcp.LoggingMessageRequest) { ss.logged(r.Params) },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			ss.progressed(r.Params)
+		},
+	}
+	if ss.s.m.deps.Elicit != nil {
+		o.Capabilities.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
+		o.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return ss.elicit(ctx, r.Params)
+		}
+	}
+	return o
+}
+
+// because prefers the reason that the program's end gives to that of the connection's.
+func (ss *session) because(err error) error {
+	if ss.child == nil || !isEnd(err) {
+		return err
+	}
+	if failed := ss.child.filter.failure(); errors.Is(failed, errFrame) {
+		return failed
+	}
+	ss.child.ended(100 * time.Millisecond) // the end of its output comes first
+	if why := ss.child.why(); why != "" {
+		return &endedError{why, err}
+	}
+	return err
+}
+
+// isEnd reports an error that says no more than that nothing comes any more.
+func isEnd(err error) bool {
+	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE)
+}
+
+// endedError is of a program that ended.
+type endedError struct {
+	words string
+	err   error
+}
+
+func (e *endedError) Error() string { return e.words }
+func (e *endedError) Unwrap() error { return e.err }
+
+// list asks for the tools: so many pages, so many tools, so long.
+func (ss *session) list(ctx context.Context) (offer, error) {
+	caps := ss.conn.InitializeResult().Capabilities
+	if caps == nil || caps.Tools == nil {
+		return offer{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, ss.s.m.limits.List)
+	defer cancel()
+	c := &collector{s: ss.s, seen: map[string]bool{}}
+	complete, err := pages(ss.s.m.limits.Pages, func(cursor string) (string, error) {
+		r, err := ss.conn.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
+		if err != nil {
+			return "", err
+		}
+		for _, t := range r.Tools {
+			c.add(t)
+		}
+		return r.NextCursor, nil
+	}, func() bool { return len(c.out.tools) >= ss.s.m.limits.Tools })
+	if err != nil {
+		return offer{}, fmt.Errorf("its list of tools: %w", err)
+	}
+	if !complete {
+		c.problem("", "Its list of tools does not end: the first %d are offered.", len(c.out.tools))
+	}
+	return c.out, nil
+}
+
+// pages follows the cursors of a list, so many times. complete: it came to its end.
+func pages(most int, page func(cursor string) (next string, err error), full func() bool) (complete bool, err error) {
+	cursor := ""
+	for range most {
+		next, err := page(cursor)
+		if err != nil {
+			return false, err
+		}
+		if next == "" {
+			return true, nil
+		}
+		if full() || next == cursor {
+			return false, nil
+		}
+		cursor = next
+	}
+	return false, nil
+}
+
+// collector checks what a server offers as a tool.
+type collector struct {
+	s     *server
+	out   offer
+	seen  map[string]bool
+	bytes int
+}
+
+// maxProblems bounds how many tools that cannot be used are named.
+const maxProblems = 50
+
+func (c *collector) problem(subject, format string, args ...any) {
+	if len(c.out.problems) < maxProblems {
+		c.out.problems = append(c.out.problems, tools.Problem{Source: c.s.name, Tool: cut(clean(subject), 100), Message: c.s.redact(fmt.Sprintf(format, args...))})
+	}
+}
+
+func (c *collector) add(t *mcp.Tool) {
+	limits := c.s.m.limits
+	name := t.Name
+	switch {
+	case len(c.out.tools) >= limits.Tools:
+		return
+	case name == "" || len(name) > 256 || clean(name) != name:
+		c.problem(name, "It has a name that cannot be used.")
+		return
+	case c.seen[name]:
+		c.problem(name, "Another tool has the same name, so that nobody could know which one is meant: this one is not offered.")
+		return
+	}
+	c.seen[name] = true
+	d, problem := c.definition(t)
+	size := len(d.Description) + len(d.Schema) + len(d.Annotations) + len(d.Title)
+	switch {
+	case problem != "":
+		c.problem(name, "%s", problem)
+	case len(d.Description) > limits.Description || len(d.Title) > 1000:
+		c.problem(name, "Its description is longer than %d KiB.", limits.Description>>10)
+	case len(d.Schema) > limits.Schema || len(d.Annotations) > limits.Schema:
+		c.problem(name, "Its schema is larger than %d KiB.", limits.Schema>>10)
+	case c.bytes+size > limits.Definitions:
+		c.problem(name, "All its definitions together are larger than %d KiB.", limits.Definitions>>10)
+	default:
+		c.bytes += size
+		c.out.tools = append(c.out.tools, d)
+	}
+}
+
+func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem string) {
+	d = chat.ToolDefinition{Source: c.s.name, Tool: t.Name, Title: text(t.Title), Description: text(t.Description), Effects: true}
+	schema, ok := t.InputSchema.(map[string]any)
+	if !ok {
+		return d, "It has no schema for its arguments, or one that is no object."
+	}
+	if kind, said := schema["type"]; said && kind != "object" {
+		return d, "Its arguments are not an object."
+	}
+	var err error
+	if d.Schema, err = chat.MarshalJSON(schema); err != nil {
+		return d, "Its schema cannot be read."
+	}
+	if t.Annotations != nil {
+		if d.Title == "" {
+			d.Title = text(t.Annotations.Title)
+		}
+		if d.Annotations, err = chat.MarshalJSON(t.Annotations); err != nil {
+			return d, "Its annotations cannot be read."
+		}
+	}
+	return d, ""
+}
+
+// changed looks at the tools anew, once for many notices of a change.
+func (ss *session) changed() {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.closed || ss.debounce != nil {
+		return
+	}
+	ss.debounce = time.AfterFunc(ss.s.m.limits.Debounce, func() {
+		ss.mu.Lock()
+		if ss.closed {
+			ss.mu.Unlock()
+			return
+		}
+		ss.work.Add(1)
+		ss.mu.Unlock()
+		defer ss.work.Done()
+		ss.relist()
+		ss.mu.Lock()
+		defer ss.mu.Unlock()
+		ss.debounce = nil
+	})
+}
+
+func (ss *session) relist() {
+	if ss.conn == nil || ss.s.current() != ss {
+		return // it is still being opened: its tools are asked for anyway
+	}
+	found, err := ss.list(ss.life)
+	if err != nil {
+		if ss.life.Err() == nil {
+			ss.s.log.add(FromProgram, "It said that its tools changed, and they could not be read: "+ss.s.wordsOf(err))
+		}
+		return
+	}
+	ss.mu.Lock()
+	same := sameTools(ss.offer.tools, found.tools) && len(ss.offer.problems) == len(found.problems)
+	ss.offer = found
+	ss.mu.Unlock()
+	if !same {
+		ss.s.log.add(FromProgram, fmt.Sprintf("Its tools changed: it offers %d now.", len(found.tools)))
+		ss.s.m.changed(ss.s.name)
+	}
+}
+
+func sameTools(a, b []chat.ToolDefinition) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Hash() != b[i].Hash() {
+			return false
+		}
+	}
+	return true
+}
+
+func (ss *session) offered() offer {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return ss.offer
+}
+
+func (ss *session) logged(p *mcp.LoggingMessageParams) {
+	if p == nil {
+		return
+	}
+	said, ok := p.Data.(string)
+	if !ok {
+		raw, _ := json.Marshal(p.Data)
+		said = string(raw)
+	}
+	ss.s.log.add(FromServer, string(p.Level)+": "+cut(said, logLine))
+}
+
+// progressEvery bounds how often progress is passed on.
+const progressEvery = 100 * time.Millisecond
+
+func (ss *session) progressed(p *mcp.ProgressNotificationParams) {
+	token, ok := p.ProgressToken.(string)
+	if !ok {
+		return
+	}
+	ss.mu.Lock()
+	c := ss.calls[token]
+	ss.mu.Unlock()
+	if c != nil {
+		c.report(tools.Progress{Done: p.Progress, Total: p.Total, Message: cut(clean(p.Message), 500)}, ss.s.m.deps.Now())
+	}
+}
+
+// report passes progress on, but not after the call has returned.
+func (c *call) report(p tools.Progress, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.progress == nil || now.Sub(c.last) < progressEvery && (p.Total == 0 || p.Done < p.Total) {
+		return
+	}
+	c.last = now
+	c.progress(p)
+}
+
+// call runs a tool. An error that does not wrap tools.ErrNotStarted leaves open whether it ran.
+func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error) {
+	c := &call{progress: tc.Progress}
+	ss.mu.Lock()
+	ss.nextCall++
+	token := "call-" + strconv.Itoa(ss.nextCall)
+	ss.calls[token] = c
+	ss.mu.Unlock()
+	defer func() {
+		ss.mu.Lock()
+		delete(ss.calls, token)
+		ss.mu.Unlock()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.progress = nil
+	}()
+	params := &mcp.CallToolParams{Name: tc.Tool, Arguments: arguments(tc.Arguments)}
+	params.SetProgressToken(token)
+	var result *mcp.CallToolResult
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ss.life, cancel)()
+	err := guard(func() (err error) { result, err = ss.conn.CallTool(running, params); return err })
+	if err != nil {
+		return ss.failed(ctx, err)
+	}
+	out := tools.Output{Content: blocksOf(result.Content), IsError: result.IsError}
+	if len(out.Content) == 0 {
+		out.Content = structured(result.StructuredContent)
+	}
+	return out, nil
+}
+
+func arguments(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return map[string]any{}
+	}
+	return raw
+}
+
+// failed sorts what became of a call that has no result.
+func (ss *session) failed(ctx context.Context, err error) (tools.Output, error) {
+	if wire, ok := answered(err); ok {
+		if wire.Code == codeOpenPage {
+			return ss.openPages(ctx, wire.Data), nil
+		}
+		words := cut(text(wire.Message), longestWords)
+		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The server refused the call: " + words}}, IsError: true}, nil
+	}
+	if ctx.Err() != nil {
+		return tools.Output{}, fmt.Errorf("the call was ended before its result came: %w", context.Cause(ctx))
+	}
+	if ss.life.Err() != nil && errors.Is(err, context.Canceled) {
+		err = io.EOF // the session's end came before the connection's
+	}
+	words := ss.s.wordsOf(ss.because(err))
+	switch {
+	case isDial(err), errors.Is(err, errSignIn), errors.Is(err, mcp.ErrSessionMissing):
+		select {
+		case ss.lost <- err: // the server is connected to anew, or waits for a person to sign in
+		default:
+		}
+		return tools.Output{}, notStarted(ss.s.name, "%s", words)
+	case ss.gone():
+		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
+	}
+	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s answered what cannot be read. %s", ss.s.name, words))
+}
+
+// errEnded is of calls that may have run.
+var errEnded = errors.New("the connection to the server ended")
+
+// gone reports that the connection has ended, which becomes known a little after a call's end.
+func (ss *session) gone() bool {
+	if ss.life.Err() != nil {
+		return true
+	}
+	done := make(chan struct{})
+	go func() { _ = ss.conn.Wait(); close(done) }()
+	timer := time.NewTimer(200 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// openPages asks a person to open what a server wants visited before it works.
+func (ss *session) openPages(ctx context.Context, data json.RawMessage) tools.Output {
+	var wants struct {
+		Elicitations []*mcp.ElicitParams `json:"elicitations"`
+	}
+	_ = json.Unmarshal(data, &wants)
+	said := "The server wants a page to be visited before this works. The person was asked and did not open it."
+	for i, p := range wants.Elicitations {
+		if i >= ss.s.m.limits.Questions || p == nil {
+			break
+		}
+		p.Mode = ModeURL
+		if r, err := ss.elicit(ctx, p); err == nil && r.Action == Accept {
+			said = "The server wanted a page to be visited before this works. The person opened it: when that is done, the call can be made again."
+		}
+	}
+	return tools.Output{Content: chat.Blocks{chat.Text{Text: said}}, IsError: true}
+}
+
+// elicit puts a question of the server to a person.
+func (ss *session) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	s := ss.s
+	if s.m.deps.Elicit == nil || p == nil || !s.begin() {
+		return &mcp.ElicitResult{Action: Decline}, nil
+	}
+	defer s.finish()
+	q, err := questionOf(s.name, p)
+	if err != nil {
+		s.log.add(FromProgram, "It asked a question that cannot be shown: "+err.Error()+".")
+		return &mcp.ElicitResult{Action: Decline}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.m.limits.Ask)
+	defer cancel()
+	stop := context.AfterFunc(ss.life, cancel)
+	defer stop()
+	a, err := s.m.deps.Elicit.Elicit(ctx, q)
+	if err != nil || a.Action != Accept {
+		action := Decline
+		if err == nil && a.Action == Cancel {
+			action = Cancel
+		}
+		return &mcp.ElicitResult{Action: action}, nil
+	}
+	result := &mcp.ElicitResult{Action: Accept}
+	if q.Mode == ModeForm {
+		if result.Content, err = q.contentOf(a); err != nil {
+			return &mcp.ElicitResult{Action: Cancel}, nil
+		}
+	}
+	return result, nil
+}
+
+// wait returns when the connection has ended, or ctx has.
+func (ss *session) wait(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- ss.conn.Wait() }()
+	select {
+	case err := <-done:
+		return ss.because(err)
+	case err := <-ss.lost:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// close ends the session and what runs for it. It may be called twice.
+func (ss *session) close() {
+	ss.mu.Lock()
+	ss.closed = true
+	if ss.debounce != nil {
+		ss.debounce.Stop()
+	}
+	ss.mu.Unlock()
+	ss.end()
+	if ss.child != nil {
+		ss.child.stop()
+	}
+	if ss.conn != nil {
+		_ = ss.conn.Close()
+	}
+	ss.idle()
+	ss.work.Wait()
+}

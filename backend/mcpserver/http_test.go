@@ -1,0 +1,335 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"contextinfinity/backend/chat"
+)
+
+// served is a server over HTTP on a desk in memory, and a token of "Zed", who sees all.
+func served(t *testing.T) (d *desk, url, token string) {
+	t.Helper()
+	d, real := newDesk()
+	d.allow("Zed", chat.ClientAll, true)
+	h := NewHTTP(Options{Version: "1", Tools: d.Tools(), Carry: real.Do})
+	t.Cleanup(h.Close)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.mu.Lock()
+	h.port = l.Addr().(*net.TCPAddr).Port
+	h.serve(l)
+	h.mu.Unlock()
+	url, problem := h.Address()
+	if problem != "" {
+		t.Fatal(problem)
+	}
+	token, err = MakeToken(t.Context(), d, "Zed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, url, token
+}
+
+// bearer adds a token to requests.
+type bearer struct {
+	token string
+	http.Transport
+}
+
+func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return b.Transport.RoundTrip(r)
+}
+
+func connect(t *testing.T, url, token string) (*mcp.ClientSession, error) {
+	t.Helper()
+	b := &bearer{token: token}
+	t.Cleanup(b.CloseIdleConnections)
+	return mcp.NewClient(&mcp.Implementation{Name: "probe", Version: "1"}, nil).
+		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: b}}, nil)
+}
+
+func TestBothRevisionsOverHTTP(t *testing.T) {
+	d, url, token := served(t)
+	s, err := connect(t, url, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil || len(list.Tools) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "search_memory", Arguments: map[string]any{"query": "deadline"}})
+	if err != nil || result.IsError || !strings.Contains(result.Content[0].(*mcp.TextContent).Text, "found") {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if a := d.last(t); a.Client != "Zed" || a.Query != "deadline" {
+		t.Errorf("recorded as %+v", a)
+	}
+	// The revision of 2025, with a session, at the same address.
+	first := post(t, url, token, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`)
+	session := first.Header.Get("Mcp-Session-Id")
+	if first.StatusCode != http.StatusOK || session == "" {
+		t.Fatalf("%s, session %q", first.Status, session)
+	}
+	if r := post(t, url, token, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); r.StatusCode != http.StatusAccepted {
+		t.Errorf("initialized: %s", r.Status)
+	}
+	other, err := MakeToken(t.Context(), d, "Cursor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := post(t, url, other, session, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); r.StatusCode != http.StatusForbidden {
+		t.Errorf("the session of another program: %s", r.Status)
+	}
+	if r := post(t, url, token, session, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); r.StatusCode != http.StatusOK {
+		t.Errorf("tools/list in the session: %s", r.Status)
+	}
+}
+
+func post(t *testing.T, url, token, session, body string) *http.Response {
+	t.Helper()
+	r := request(t, url, token, body)
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+		r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	}
+	return do(t, r)
+}
+
+func request(t *testing.T, url, token, body string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return r
+}
+
+func do(t *testing.T, r *http.Request) *http.Response {
+	t.Helper()
+	r.Close = true
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+	return response
+}
+
+const ping = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+
+func TestStrangersAreRefusedOverHTTP(t *testing.T) {
+	d, url, token := served(t)
+	for name, c := range map[string]struct {
+		change func(*http.Request)
+		want   int
+	}{
+		"nothing changed":         {func(*http.Request) {}, http.StatusOK},
+		"localhost":               {func(r *http.Request) { r.Host = strings.Replace(r.Host, "127.0.0.1", "localhost", 1) }, http.StatusOK},
+		"no token":                {func(r *http.Request) { r.Header.Del("Authorization") }, http.StatusUnauthorized},
+		"a wrong token":           {func(r *http.Request) { r.Header.Set("Authorization", "Bearer cinf_guess") }, http.StatusUnauthorized},
+		"a long token":            {func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+strings.Repeat("x", 5000)) }, http.StatusUnauthorized},
+		"a page's origin":         {func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, http.StatusForbidden},
+		"a page of this computer": {func(r *http.Request) { r.Header.Set("Origin", "http://localhost:3000") }, http.StatusForbidden},
+		"a file's origin":         {func(r *http.Request) { r.Header.Set("Origin", "null") }, http.StatusForbidden},
+		"DNS rebinding":           {func(r *http.Request) { r.Host = "evil.example:" + r.URL.Port() }, http.StatusForbidden},
+		"rebinding, no port":      {func(r *http.Request) { r.Host = "localhost" }, http.StatusForbidden},
+		"another path":            {func(r *http.Request) { r.URL.Path = "/" }, http.StatusNotFound},
+		"no JSON":                 {func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, http.StatusUnsupportedMediaType},
+		"a huge body":             {func(r *http.Request) { large(r, maxMessage+1) }, http.StatusRequestEntityTooLarge},
+	} {
+		r := request(t, url, token, ping)
+		c.change(r)
+		if got := do(t, r); got.StatusCode != c.want {
+			t.Errorf("%s: %s, want %d", name, got.Status, c.want)
+		}
+	}
+	if len(d.accesses) > 0 || len(d.clients) != 1 {
+		t.Errorf("strangers left %+v and %d programs", d.accesses, len(d.clients))
+	}
+}
+
+func large(r *http.Request, n int) {
+	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", n) + `"}}`)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+}
+
+// A listener with a bound takes the next connection when another has gone, and not before.
+func TestConnectionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &limited{Listener: endless{}, free: make(chan struct{}, 2)}
+		var open []net.Conn
+		for range 2 {
+			c, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			open = append(open, c)
+		}
+		taken := false
+		go func() {
+			c, _ := l.Accept()
+			taken = true
+			_ = c.Close()
+		}()
+		synctest.Wait()
+		if taken {
+			t.Error("a connection over the bound was taken")
+		}
+		_ = open[0].Close()
+		_ = open[0].Close() // twice is once
+		synctest.Wait()
+		if !taken || len(l.free) != 1 {
+			t.Errorf("after one has gone: taken %v, %d open", taken, len(l.free))
+		}
+	})
+}
+
+// endless is a listener with connections without end.
+type endless struct{ net.Listener }
+
+func (endless) Accept() (net.Conn, error) { c, _ := net.Pipe(); return c, nil }
+
+func TestRequestsAreBounded(t *testing.T) {
+	hold, entered := make(chan struct{}), make(chan struct{}, maxRequests)
+	h := guard(80, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { entered <- struct{}{}; <-hold }))
+	ask := func() *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, Path, nil)
+		r.Host = "127.0.0.1:80"
+		h.ServeHTTP(w, r)
+		return w
+	}
+	done := make(chan struct{}, maxRequests)
+	for range maxRequests {
+		go func() { ask(); done <- struct{}{} }()
+	}
+	for range maxRequests {
+		<-entered
+	}
+	if w := ask(); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("one over the bound: %d", w.Code)
+	}
+	close(hold)
+	for range maxRequests {
+		<-done
+	}
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	_, url, token := served(t)
+	for i := range maxSessions {
+		if r := post(t, url, token, "", ping); r.StatusCode != http.StatusOK {
+			t.Fatalf("session %d: %s", i, r.Status)
+		}
+	}
+	if r := post(t, url, token, "", ping); r.StatusCode != http.StatusBadRequest {
+		t.Errorf("one over the bound: %s", r.Status)
+	}
+}
+
+func TestAPortThatIsTaken(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	h := NewHTTP(Options{})
+	defer h.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	if err := h.Apply(port); chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("%v", err)
+	}
+	if address, problem := h.Address(); address != "" || !strings.Contains(problem, fmt.Sprint(port)) {
+		t.Errorf("%q, %q", address, problem)
+	}
+	h.Close()
+	if _, problem := h.Address(); problem != "" {
+		t.Errorf("switched off it still says %q", problem)
+	}
+}
+
+func TestStdioEndsWithItsInput(t *testing.T) {
+	d, real := newDesk()
+	d.allow("Zed", chat.ClientAll, false)
+	in, program := io.Pipe()
+	out, answers := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: real.Do}, in, answers)
+		_ = answers.Close()
+	}()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "probe", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: program}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "search_memory" {
+		t.Errorf("offered %+v, %v", list, err)
+	}
+	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "no_such_tool"}); err == nil {
+		t.Error("a tool that is not there was run")
+	}
+	_ = program.Close()
+	if err := <-ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	_ = s.Close()
+	if c := d.clients["Zed"]; c.Claims != "probe 1" {
+		t.Errorf("it calls itself %q", c.Claims)
+	}
+	err = Stdio(t.Context(), Options{Client: "<b>"}, strings.NewReader(""), io.Discard)
+	if chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("a name that is none: %v", err)
+	}
+}
+
+// A failure of the data is told in words, and ends nothing.
+func TestAFailureIsAnAnswer(t *testing.T) {
+	d, real := newDesk()
+	d.allow("Zed", chat.ClientAll, false)
+	d.err = errors.New("a damaged page")
+	server := newServer(Options{Client: "Zed", Tools: d.Tools(), Carry: real.Do})
+	a, b := mcp.NewInMemoryTransports()
+	serving, err := server.Connect(t.Context(), a, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "probe", Version: "1"}, nil).Connect(t.Context(), b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "search_memory", Arguments: map[string]any{"query": "x"}})
+		if err != nil || !r.IsError {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	_ = s.Close()
+	_ = serving.Wait()
+}

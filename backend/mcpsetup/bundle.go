@@ -1,0 +1,341 @@
+package mcpsetup
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/safezip"
+)
+
+// Bounds of a bundle.
+const (
+	maxBundle   = 512 << 20 // bytes, packed
+	maxUnpacked = 1 << 30
+	maxFiles    = 50_000
+	maxManifest = 1 << 20
+	manifest    = "manifest.json"
+)
+
+// bundle is a file that was looked at, and is unpacked when its server is added.
+type bundle struct {
+	path string
+	sum  string // of the file as it was looked at
+}
+
+// described is manifest.json of a bundle, v0.1 to v0.4.
+type described struct {
+	ManifestVersion string `json:"manifest_version"`
+	DXTVersion      string `json:"dxt_version"`
+	Name            string `json:"name"`
+	DisplayName     string `json:"display_name"`
+	Version         string `json:"version"`
+	Description     string `json:"description"`
+	Author          struct {
+		Name string `json:"name"`
+	} `json:"author"`
+	Server struct {
+		Type      string     `json:"type"`
+		MCPConfig launchable `json:"mcp_config"`
+	} `json:"server"`
+	UserConfig    map[string]wanted `json:"user_config"`
+	Compatibility struct {
+		Platforms []string `json:"platforms"`
+	} `json:"compatibility"`
+}
+
+type launchable struct {
+	Command   string                `json:"command"`
+	Args      []string              `json:"args"`
+	Env       map[string]string     `json:"env"`
+	Overrides map[string]launchable `json:"platform_overrides"`
+}
+
+// wanted is something that a bundle asks for.
+type wanted struct {
+	Type        string `json:"type"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Required    bool   `json:"required"`
+	Sensitive   bool   `json:"sensitive"`
+	Multiple    bool   `json:"multiple"`
+	Default     any    `json:"default"`
+}
+
+func refusedBundle(format string, args ...any) *chat.Error {
+	return chat.Errorf(chat.CodeInvalid, opImport, "This bundle cannot be used: %s Nothing was added.", fmt.Sprintf(format, args...))
+}
+
+func readBundle(path string) (*Import, error) {
+	f, z, err := openBundle(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	sum, err := sumOf(f)
+	if err != nil {
+		return nil, refusedBundle("it cannot be read.")
+	}
+	var d described
+	if err := readManifest(z, &d); err != nil {
+		return nil, err
+	}
+	in := &Import{From: "a bundle"}
+	c, err := d.candidate()
+	if err != nil {
+		return nil, err
+	}
+	c.bundle = &bundle{path: path, sum: sum}
+	in.Servers = []Candidate{c}
+	return in, nil
+}
+
+func openBundle(path string) (*os.File, *zip.Reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, refusedBundle("it cannot be read.")
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() > maxBundle {
+		err = errors.New("too large")
+	}
+	var z *zip.Reader
+	if err == nil {
+		z, err = safezip.Open(f, info.Size(), maxFiles)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, refusedBundle("it is no sound archive, or too large.")
+	}
+	return f, z, nil
+}
+
+func sumOf(f *os.File) (string, error) {
+	h := sha256.New()
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func readManifest(z *zip.Reader, d *described) error {
+	for _, f := range z.File {
+		if f.Name != manifest {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return refusedBundle("its manifest.json cannot be read.")
+		}
+		defer func() { _ = r.Close() }()
+		raw, err := io.ReadAll(io.LimitReader(r, maxManifest+1))
+		if err != nil || len(raw) > maxManifest || json.Unmarshal(raw, d) != nil {
+			return refusedBundle("its manifest.json cannot be read.")
+		}
+		return nil
+	}
+	return refusedBundle("it has no manifest.json.")
+}
+
+// platform is this system as bundles name it.
+func platform() string {
+	if runtime.GOOS == "windows" {
+		return "win32"
+	}
+	return runtime.GOOS
+}
+
+func (d described) candidate() (Candidate, error) {
+	version := firstOf(d.ManifestVersion, d.DXTVersion)
+	if !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, version) {
+		return Candidate{}, refusedBundle("its manifest is of version %s, and 0.1 to 0.4 are known.", shown(version))
+	}
+	if p := d.Compatibility.Platforms; len(p) > 0 && !slices.Contains(p, platform()) {
+		return Candidate{}, refusedBundle("it is not for this system, but for %s.", shown(strings.Join(p, ", ")))
+	}
+	run := d.Server.MCPConfig
+	if over, ok := run.Overrides[platform()]; ok {
+		run.Command = firstOf(over.Command, run.Command)
+		if over.Args != nil {
+			run.Args = over.Args
+		}
+		for name, value := range over.Env {
+			if run.Env == nil {
+				run.Env = map[string]string{}
+			}
+			run.Env[name] = value
+		}
+	}
+	if strings.TrimSpace(run.Command) == "" || d.Name == "" {
+		return Candidate{}, refusedBundle("it does not say what is to be started.")
+	}
+	c := Candidate{Original: d.Name, Asks: d.questions()}
+	c.About = strings.TrimSpace(limited(firstOf(d.DisplayName, d.Name), 200) + " " + limited(d.Version, 50) + ", by " + limited(firstOf(d.Author.Name, "nobody who is named"), 200) + ". " + limited(d.Description, 1000))
+	c.Settings.MCPServer = config.MCPServer{Name: usableName(d.Name), Enabled: true, Command: d.ours(run.Command)}
+	for _, a := range run.Args {
+		c.Settings.Args = append(c.Settings.Args, d.ours(a))
+	}
+	c.Settings.Env, c.Settings.Headers = []Value{}, []Value{}
+	for _, v := range valuesOf(run.Env) {
+		c.Settings.Env = append(c.Settings.Env, Value{Name: v.Name, Value: d.ours(run.Env[v.Name])})
+	}
+	switch d.Server.Type {
+	case "node":
+		c.Notes = append(c.Notes, "It needs Node.js.")
+	case "python":
+		c.Notes = append(c.Notes, "It needs Python.")
+	case "uv":
+		c.Notes = append(c.Notes, "It needs uv, which loads what it depends on from the network.")
+	case "binary":
+		c.Notes = append(c.Notes, "It brings a program of its own.")
+	}
+	if _, _, err := c.Settings.server(); err != nil {
+		return Candidate{}, refusedBundle("it cannot be started here: %s.", strings.Join(c.Settings.Faults(), "; "))
+	}
+	return c, nil
+}
+
+func limited(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
+}
+
+func (d described) questions() []Question {
+	var out []Question
+	keys := make([]string, 0, len(d.UserConfig))
+	for key := range d.UserConfig {
+		if keyPattern.MatchString(key) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		w := d.UserConfig[key]
+		q := Question{
+			Key: key, Title: limited(firstOf(w.Title, key), 200), Description: limited(w.Description, 1000), Type: w.Type,
+			Required: w.Required, Secret: w.Sensitive, Multiple: w.Multiple,
+		}
+		if !slices.Contains([]string{"string", "number", "boolean", "directory", "file"}, q.Type) {
+			q.Type = "string"
+		}
+		list, ok := w.Default.([]any)
+		if !ok {
+			list = []any{w.Default}
+		}
+		var defaults []string
+		for _, v := range list {
+			if text, ok := plain(v); ok {
+				defaults = append(defaults, systemPlaces(text))
+			}
+		}
+		q.Default = strings.Join(defaults, "\n")
+		out = append(out, q)
+	}
+	return out
+}
+
+// ours puts answers where the manifest has ${user_config.KEY}, and resolves the folders of the
+// system; the folder of the bundle is known when it is unpacked.
+func (d described) ours(text string) string {
+	text = strings.ReplaceAll(text, "${user_config.", "${answer:")
+	return systemPlaces(text)
+}
+
+func systemPlaces(text string) string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return text
+	}
+	return strings.NewReplacer("${HOME}", home, "${DESKTOP}", filepath.Join(home, "Desktop"), "${DOCUMENTS}", filepath.Join(home, "Documents"), "${DOWNLOADS}", filepath.Join(home, "Downloads")).Replace(text)
+}
+
+// unpack writes a bundle into a folder of its own, and returns it. What cannot be unpacked as a
+// whole is removed again.
+func (s *Setup) unpack(b *bundle, name string) (dir string, err error) {
+	f, z, err := openBundle(b.path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	if sum, err := sumOf(f); err != nil || sum != b.sum {
+		return "", refusedBundle("its file has changed since it was looked at.")
+	}
+	failed := func(err error) error {
+		return chat.WrapError(chat.CodeInternal, opImport, err, "The bundle could not be unpacked; nothing was added.")
+	}
+	if err := os.MkdirAll(s.Bundles, 0o700); err != nil {
+		return "", failed(err)
+	}
+	if dir, err = os.MkdirTemp(s.Bundles, name+"-"); err != nil {
+		return "", failed(err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(dir)
+			dir = ""
+		}
+	}()
+	left := int64(maxUnpacked)
+	for _, entry := range z.File {
+		if err = unpackOne(dir, entry, &left); err != nil {
+			if chat.CodeOf(err) == chat.CodeInvalid {
+				return dir, err
+			}
+			return dir, failed(err)
+		}
+	}
+	return dir, nil
+}
+
+// unpackOne writes one file. Links and names that lead elsewhere are refused.
+func unpackOne(dir string, entry *zip.File, left *int64) (err error) {
+	name := filepath.FromSlash(strings.TrimSuffix(entry.Name, "/"))
+	if !filepath.IsLocal(name) || strings.ContainsRune(entry.Name, '\\') || len(name) > 1000 {
+		return refusedBundle("it has a file whose name leads out of it, %s.", strconv.Quote(limited(entry.Name, 100)))
+	}
+	target := filepath.Join(dir, name)
+	mode := entry.Mode()
+	switch {
+	case mode.IsDir():
+		return os.MkdirAll(target, 0o700)
+	case !mode.IsRegular():
+		return refusedBundle("it has a link or a device, %s.", strconv.Quote(limited(entry.Name, 100)))
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+		return err
+	}
+	in, err := entry.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	perm := os.FileMode(0o600)
+	if mode.Perm()&0o111 != 0 {
+		perm = 0o700
+	}
+	out, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	n, err := io.Copy(out, io.LimitReader(in, *left+1))
+	if *left -= n; err == nil && *left < 0 {
+		return refusedBundle("it is larger than %d MB when it is unpacked.", maxUnpacked>>20)
+	}
+	return err
+}

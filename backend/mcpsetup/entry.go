@@ -1,0 +1,275 @@
+package mcpsetup
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"contextinfinity/backend/config"
+)
+
+// entry is a server as other programs write it down.
+type entry struct {
+	Type        string          `json:"type"`
+	Transport   string          `json:"transport"`
+	Command     json.RawMessage `json:"command"` // a text, or an object in Zed
+	Args        []any           `json:"args"`
+	Env         map[string]any  `json:"env"`
+	Cwd         string          `json:"cwd"`
+	URL         string          `json:"url"`
+	ServerURL   string          `json:"serverUrl"`
+	HTTPURL     string          `json:"httpUrl"`
+	Headers     map[string]any  `json:"headers"`
+	HTTPHeaders map[string]any  `json:"http_headers"`
+	EnvFile     string          `json:"envFile"`
+	Disabled    bool            `json:"disabled"`
+	Enabled     *bool           `json:"enabled"`
+}
+
+// input is something that VS Code asks for before it starts a server.
+type input struct {
+	ID          string   `json:"id"`
+	Type        string   `json:"type"`
+	Description string   `json:"description"`
+	Default     string   `json:"default"`
+	Password    bool     `json:"password"`
+	Options     []string `json:"options"`
+}
+
+func readInputs(raw json.RawMessage) map[string]input {
+	var list []input
+	_ = json.Unmarshal(raw, &list) // none, or what cannot be asked for: its places are named in a note
+	out := map[string]input{}
+	for _, in := range list {
+		if keyPattern.MatchString(in.ID) {
+			out[in.ID] = in
+		}
+	}
+	return out
+}
+
+var (
+	keyPattern   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+	foreignPlace = regexp.MustCompile(`\$\{([^{}]{1,200})\}`)
+)
+
+// reading is one entry on its way to a candidate.
+type reading struct {
+	c      Candidate
+	inputs map[string]input
+}
+
+func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candidate, string) {
+	var e entry
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return Candidate{}, "it is not a server, or one of its values has another type than it should."
+	}
+	r := &reading{c: Candidate{Original: name}, inputs: inputs}
+	address := firstOf(e.URL, e.ServerURL, e.HTTPURL)
+	if t := strings.ToLower(firstOf(e.Type, e.Transport)); t == "sse" || t == "ws" || t == "websocket" {
+		return Candidate{}, fmt.Sprintf("it uses the transport %s, which is not supported: servers at an address speak streamable HTTP.", shown(t))
+	}
+	cfg := config.MCPServer{Name: usableName(name), Enabled: !e.Disabled && (e.Enabled == nil || *e.Enabled), Cwd: e.Cwd}
+	if problem := r.command(&cfg, &e, address); problem != "" {
+		return Candidate{}, problem
+	}
+	r.c.Settings.Env, r.c.Settings.Headers = []Value{}, []Value{}
+	if address != "" {
+		cfg.URL = r.address(address)
+		r.c.Settings.Headers = r.values(e.Headers)
+		r.c.Settings.Headers = append(r.c.Settings.Headers, r.values(e.HTTPHeaders)...)
+		cfg.Cwd = ""
+	} else {
+		r.c.Settings.Env = r.values(e.Env)
+		if cfg.Cwd = r.places(cfg.Cwd); strings.Contains(cfg.Cwd, "${") {
+			r.note("The folder it is started in is left out: it is one of an editor's workspace.")
+			cfg.Cwd = ""
+		}
+	}
+	if e.EnvFile != "" {
+		r.note("It reads variables from the file %s, which is not done here: enter them.", shown(e.EnvFile))
+	}
+	r.c.Settings.MCPServer = cfg
+	if _, _, err := r.c.Settings.server(); err != nil {
+		return Candidate{}, "it cannot be used here: " + strings.Join(cfg.Faults(), "; ") + "."
+	}
+	return r.c, ""
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t = strings.TrimSpace(t); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func (r *reading) note(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); !slices.Contains(r.c.Notes, n) {
+		r.c.Notes = append(r.c.Notes, n)
+	}
+}
+
+func (r *reading) command(cfg *config.MCPServer, e *entry, address string) (problem string) {
+	var command string
+	if len(e.Command) > 0 && string(e.Command) != "null" && json.Unmarshal(e.Command, &command) != nil {
+		var zed struct {
+			Path string         `json:"path"`
+			Args []any          `json:"args"`
+			Env  map[string]any `json:"env"`
+		}
+		if json.Unmarshal(e.Command, &zed) != nil {
+			return "its command is not a text."
+		}
+		command, e.Args, e.Env = zed.Path, zed.Args, zed.Env
+	}
+	command = strings.TrimSpace(command)
+	switch {
+	case command == "" && address == "":
+		return "it has neither a command nor an address."
+	case command != "" && address != "":
+		return "it has both a command and an address."
+	case command == "":
+		return ""
+	}
+	if len(e.Args) == 0 && strings.ContainsRune(command, ' ') && !strings.ContainsAny(command, `/\"'`) {
+		words := strings.Fields(command) // "npx -y x": a line, not the name of a program
+		command = words[0]
+		for _, w := range words[1:] {
+			e.Args = append(e.Args, w)
+		}
+	}
+	cfg.Command = r.places(command)
+	for i, raw := range e.Args {
+		text, ok := plain(raw)
+		if !ok {
+			return "one of its arguments is not a text."
+		}
+		cfg.Args = append(cfg.Args, r.argument(cfg.Args, i, text))
+	}
+	return ""
+}
+
+func plain(raw any) (string, bool) {
+	switch v := raw.(type) {
+	case string:
+		return v, true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
+}
+
+// argument keeps secrets among the arguments out of the configuration.
+func (r *reading) argument(before []string, i int, text string) string {
+	flag, value, ok := strings.Cut(text, "=")
+	switch {
+	case ok && strings.HasPrefix(flag, "-") && looksSecret(flag, value) && value != "":
+		return flag + "=" + r.secret("arg"+strconv.Itoa(i+1), value, strings.TrimLeft(flag, "-"))
+	case len(before) > 0 && strings.HasPrefix(before[len(before)-1], "-") && !strings.Contains(before[len(before)-1], "=") && !strings.HasPrefix(text, "-") && looksSecret(before[len(before)-1], text):
+		return r.secret("arg"+strconv.Itoa(i+1), text, strings.TrimLeft(before[len(before)-1], "-"))
+	case looksSecret("", text):
+		return r.secret("arg"+strconv.Itoa(i+1), text, "argument "+strconv.Itoa(i+1))
+	}
+	return r.places(text)
+}
+
+// secret asks for a secret whose value, if it is one, is the answer that is offered.
+func (r *reading) secret(key, value, title string) string {
+	if place := r.places(value); place != value {
+		return place
+	}
+	if !keyPattern.MatchString(key) {
+		key = "secret" + strconv.Itoa(len(r.c.Asks)+1)
+	}
+	q := Question{Key: key, Title: title, Type: "string", Secret: true, Required: true}
+	if !isBlank(value) {
+		q.Default = value
+		r.note("The value of %s goes to the keyring, not into the configuration.", title)
+	}
+	r.ask(q)
+	return asked(key)
+}
+
+func (r *reading) ask(q Question) {
+	if !slices.ContainsFunc(r.c.Asks, func(o Question) bool { return o.Key == q.Key }) {
+		r.c.Asks = append(r.c.Asks, q)
+	}
+}
+
+func (r *reading) values(m map[string]any) []Value {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	out := []Value{}
+	for _, name := range names {
+		text, ok := plain(m[name])
+		switch {
+		case !ok:
+			r.note("%s is left out: it is not a text.", shown(name))
+		case looksSecret(name, text):
+			out = append(out, Value{Name: name, Value: r.secret(name, text, name)})
+		default:
+			out = append(out, Value{Name: name, Value: r.places(text)})
+		}
+	}
+	return out
+}
+
+// address keeps secrets in a query out of the configuration.
+func (r *reading) address(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.RawQuery == "" {
+		return r.places(text)
+	}
+	var parts []string
+	for _, part := range strings.Split(u.RawQuery, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if plainName, err := url.QueryUnescape(name); err == nil && value != "" && looksSecret(plainName, value) {
+			part = name + "=" + r.secret(plainName, value, plainName)
+		}
+		parts = append(parts, part)
+	}
+	u.RawQuery = ""
+	return r.places(u.String()) + "?" + strings.Join(parts, "&")
+}
+
+// places turns the places of other programs into ours.
+func (r *reading) places(text string) string {
+	return foreignPlace.ReplaceAllStringFunc(text, func(found string) string {
+		inner := found[2 : len(found)-1]
+		kind, name, ok := strings.Cut(inner, ":")
+		switch {
+		case ok && (kind == "answer" || kind == "secret") && keyPattern.MatchString(name):
+			return found
+		case ok && kind == "env" && keyPattern.MatchString(name):
+			r.note("%s is taken from the environment in which this program is started.", name)
+			return found
+		case ok && kind == "input" && keyPattern.MatchString(name):
+			in := r.inputs[name]
+			r.ask(Question{Key: name, Title: firstOf(in.Description, name), Type: "string", Required: true, Secret: in.Password || in.Type == "", Default: in.Default, Choices: in.Options})
+			return asked(name)
+		case inner == "userHome":
+			home, _ := os.UserHomeDir()
+			return home
+		case inner == "pathSeparator" || inner == "/":
+			return string(os.PathSeparator)
+		}
+		if name, _, _ := strings.Cut(inner, ":-"); keyPattern.MatchString(name) && strings.ToUpper(name) == name {
+			r.note("%s is taken from the environment in which this program is started.", name)
+			return "${env:" + name + "}"
+		}
+		r.note("It names %s, which is of another program and means nothing here.", found)
+		return found
+	})
+}

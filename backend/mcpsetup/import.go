@@ -1,0 +1,451 @@
+package mcpsetup
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/secrets"
+)
+
+// Import is what was found in a configuration of another program, or in a bundle.
+type Import struct {
+	ID       string
+	From     string
+	Servers  []Candidate
+	Problems []string
+}
+
+// Candidate is a server that could be added. Values of its secrets stay here.
+type Candidate struct {
+	Settings Settings
+	Original string
+	About    string
+	Notes    []string
+	Asks     []Question
+
+	bundle *bundle
+}
+
+// Question is something that a server needs to be told.
+type Question struct {
+	Key, Title, Description string
+	Type                    string // "string", "number", "boolean", "directory", "file"
+	Required, Secret        bool
+	Multiple                bool
+	Default                 string
+	Choices                 []string
+}
+
+// Choice is a server of an import that is added.
+type Choice struct {
+	Original, Name   string
+	Enabled, Replace bool
+	Answers          map[string]string
+}
+
+// Bounds of what is read.
+const (
+	maxText    = 1 << 20
+	maxEntries = 100
+	maxImports = 8
+)
+
+const opImport = "mcp.import"
+
+// Read reads a configuration that was pasted, or a link of another program.
+func (s *Setup) Read(text string) (*Import, error) {
+	in, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.remember(in), nil
+}
+
+// ReadFile reads a configuration or a bundle.
+func (s *Setup) ReadFile(path string) (*Import, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, chat.WrapError(chat.CodeInvalid, opImport, err, fmt.Sprintf("%s could not be read; nothing was added.", filepath.Base(path)))
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 4)
+	if n, _ := io.ReadFull(f, head); n == 4 && bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		in, err := readBundle(path)
+		if err != nil {
+			return nil, err
+		}
+		return s.remember(in), nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, chat.WrapError(chat.CodeInvalid, opImport, err, "The file could not be read; nothing was added.")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	if err != nil {
+		return nil, chat.WrapError(chat.CodeInvalid, opImport, err, "The file could not be read; nothing was added.")
+	}
+	return s.Read(string(data))
+}
+
+func (s *Setup) remember(in *Import) *Import {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next++
+	in.ID = strconv.Itoa(s.next)
+	s.imports = append(s.imports, in)
+	if extra := len(s.imports) - maxImports; extra > 0 {
+		s.imports = slices.Delete(s.imports, 0, extra)
+	}
+	return in
+}
+
+// Exists reports a configured server of that name.
+func (s *Setup) Exists(name string) bool {
+	_, ok := s.Config.Config().Server(name)
+	return ok
+}
+
+// Apply adds servers of an import: all of them or none.
+func (s *Setup) Apply(id string, choices []Choice) error {
+	s.mu.Lock()
+	at := slices.IndexFunc(s.imports, func(in *Import) bool { return in.ID == id })
+	var in *Import
+	if at >= 0 {
+		in = s.imports[at]
+	}
+	s.mu.Unlock()
+	if in == nil {
+		return chat.Errorf(chat.CodeNotFound, opImport, "This import is not kept any more; nothing was added.").WithHint("read it again")
+	}
+	var servers []config.MCPServer
+	kept := map[string]map[string]string{}
+	var unpacked []string
+	undo := func() {
+		for _, dir := range unpacked {
+			_ = os.RemoveAll(dir)
+		}
+	}
+	for _, c := range choices {
+		cfg, values, dir, err := s.chosen(in, c)
+		if dir != "" {
+			unpacked = append(unpacked, dir)
+		}
+		if err == nil && kept[cfg.Name] != nil {
+			err = chat.Errorf(chat.CodeInvalid, opImport, "Two servers would be called %s; nothing was added.", cfg.Name)
+		}
+		if err != nil {
+			undo()
+			return err
+		}
+		servers, kept[cfg.Name] = append(servers, cfg), values
+	}
+	var replaced []config.MCPServer
+	for _, cfg := range servers {
+		if old, ok := s.Config.Config().Server(cfg.Name); ok {
+			replaced = append(replaced, old)
+		}
+		for name, value := range kept[cfg.Name] {
+			if err := s.Secrets.Set(cfg.Name, name, value); err != nil {
+				undo()
+				return err
+			}
+		}
+	}
+	if err := s.Config.SaveServers(servers); err != nil {
+		undo()
+		return err
+	}
+	for _, old := range replaced {
+		s.dropBundle(old)
+	}
+	return nil
+}
+
+// chosen is one server as it is added.
+func (s *Setup) chosen(in *Import, c Choice) (cfg config.MCPServer, kept map[string]string, dir string, err error) {
+	at := slices.IndexFunc(in.Servers, func(x Candidate) bool { return x.Original == c.Original })
+	if at < 0 {
+		return cfg, nil, "", chat.Errorf(chat.CodeNotFound, opImport, "The import has no server %s; nothing was added.", c.Original)
+	}
+	if s.Exists(c.Name) && !c.Replace {
+		return cfg, nil, "", chat.Errorf(chat.CodeConflict, opImport, "There is a server called %s already; nothing was added.", c.Name).WithHint("choose another name, or replace it")
+	}
+	x := in.Servers[at]
+	settings := x.Settings
+	settings.Name, settings.Enabled = c.Name, c.Enabled
+	for _, q := range x.Asks {
+		if answer := c.Answers[q.Key]; answer == "" && q.Default == "" && q.Required && !q.Secret {
+			return cfg, nil, "", chat.Errorf(chat.CodeInvalid, opImport, "%s needs to be told: %s. Nothing was added.", c.Name, q.Title)
+		}
+	}
+	if cfg, kept, err = settings.server(); err != nil {
+		return cfg, nil, "", err
+	}
+	if x.bundle != nil {
+		if dir, err = s.unpack(x.bundle, c.Name); err != nil {
+			return cfg, nil, dir, err
+		}
+	}
+	fill(&cfg, kept, x.Asks, c.Answers, dir)
+	if faults := cfg.Faults(); len(faults) > 0 {
+		return cfg, nil, dir, chat.Errorf(chat.CodeInvalid, opImport, "The server %s %s; nothing was added.", c.Name, strings.Join(faults, "; "))
+	}
+	return cfg, kept, dir, nil
+}
+
+// fill puts answers into their places, ${answer:KEY}; secret ones go to the keyring.
+func fill(cfg *config.MCPServer, kept map[string]string, asks []Question, answers map[string]string, dir string) {
+	texts := map[string]string{"${__dirname}": dir, "${/}": string(filepath.Separator), "${pathSeparator}": string(filepath.Separator)}
+	many := map[string][]string{}
+	for _, q := range asks {
+		answer := answers[q.Key]
+		if answer == "" {
+			answer = q.Default
+		}
+		switch {
+		case q.Secret:
+			texts[asked(q.Key)] = place(q.Key)
+			if answer != "" {
+				kept[q.Key] = answer
+			}
+		case q.Multiple:
+			many[asked(q.Key)] = strings.FieldsFunc(answer, func(r rune) bool { return r == '\n' || r == '\r' })
+			texts[asked(q.Key)] = strings.Join(many[asked(q.Key)], ",")
+		default:
+			texts[asked(q.Key)] = answer
+		}
+	}
+	var pairs []string
+	for from, to := range texts {
+		pairs = append(pairs, from, to)
+	}
+	replace := strings.NewReplacer(pairs...).Replace
+	var args []string
+	for _, a := range cfg.Args {
+		if list, ok := many[a]; ok {
+			args = append(args, list...)
+			continue
+		}
+		args = append(args, replace(a))
+	}
+	cfg.Args, cfg.Command, cfg.URL = args, replace(cfg.Command), replace(cfg.URL)
+	for _, m := range []map[string]string{cfg.Env, cfg.Headers} {
+		for name, value := range m {
+			m[name] = replace(value)
+		}
+	}
+	if dir != "" {
+		cfg.Cwd = dir
+	}
+}
+
+func asked(key string) string { return "${answer:" + key + "}" }
+
+// parse reads the forms in which other programs write down their servers.
+func parse(text string) (*Import, error) {
+	if len(text) > maxText {
+		return nil, chat.Errorf(chat.CodeInvalid, opImport, "This is too large for a list of servers; nothing was added.")
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	if in, ok, err := parseLink(text); ok {
+		return in, err
+	}
+	var doc map[string]json.RawMessage
+	if err := json.Unmarshal(plainJSON([]byte(text)), &doc); err != nil {
+		return nil, chat.Errorf(chat.CodeInvalid, opImport, "This is not JSON with servers; nothing was added.").
+			WithHint(`paste {"mcpServers": {...}} as Claude Desktop, Cursor, LM Studio or VS Code have it`)
+	}
+	from, servers := findServers(doc)
+	if servers == nil {
+		return nil, chat.Errorf(chat.CodeInvalid, opImport, "No servers were found in this; nothing was added.").
+			WithHint(`it should have "mcpServers" or "servers"`)
+	}
+	in := &Import{From: from}
+	inputs := readInputs(doc["inputs"])
+	names := make([]string, 0, len(servers))
+	for name := range servers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if len(names) > maxEntries {
+		in.Problems = append(in.Problems, fmt.Sprintf("Only the first %d of %d servers were read.", maxEntries, len(names)))
+		names = names[:maxEntries]
+	}
+	taken := map[string]bool{}
+	for _, name := range names {
+		c, problem := readEntry(name, servers[name], inputs)
+		if problem != "" {
+			in.Problems = append(in.Problems, fmt.Sprintf("%s: %s", shown(name), problem))
+			continue
+		}
+		c.Settings.Name = freeName(c.Settings.Name, taken)
+		in.Servers = append(in.Servers, c)
+	}
+	return in, nil
+}
+
+func shown(name string) string {
+	return strconv.Quote(strings.ToValidUTF8(name[:min(len(name), 60)], ""))
+}
+
+// findServers finds the table of servers, and says in words whose form it is.
+func findServers(doc map[string]json.RawMessage) (from string, servers map[string]json.RawMessage) {
+	for _, form := range []struct{ key, words string }{
+		{"mcpServers", "mcpServers JSON"}, {"servers", "the servers of VS Code"}, {"context_servers", "the context servers of Zed"},
+	} {
+		if raw, ok := doc[form.key]; ok && json.Unmarshal(raw, &servers) == nil {
+			return form.words, servers
+		}
+	}
+	var inner map[string]json.RawMessage
+	if raw, ok := doc["mcp"]; ok && json.Unmarshal(raw, &inner) == nil {
+		return findServers(inner)
+	}
+	if doc["command"] != nil || doc["url"] != nil {
+		name := "server"
+		_ = json.Unmarshal(doc["name"], &name)
+		raw, _ := json.Marshal(doc)
+		return "one server", map[string]json.RawMessage{name: raw}
+	}
+	for _, raw := range doc {
+		var e struct {
+			Command any `json:"command"`
+			URL     any `json:"url"`
+		}
+		if json.Unmarshal(raw, &e) != nil || e.Command == nil && e.URL == nil {
+			return "", nil
+		}
+	}
+	if len(doc) == 0 {
+		return "", nil
+	}
+	return "a list of servers", doc
+}
+
+// parseLink reads the links by which other programs add a server.
+func parseLink(text string) (in *Import, ok bool, err error) {
+	u, perr := url.Parse(text)
+	if perr != nil || !slices.Contains([]string{"lmstudio", "cursor", "vscode", "vscode-insiders"}, u.Scheme) {
+		return nil, false, nil
+	}
+	refused := chat.Errorf(chat.CodeInvalid, opImport, "This link names no server that can be read; nothing was added.")
+	name, body := u.Query().Get("name"), u.Query().Get("config")
+	if strings.HasPrefix(u.Scheme, "vscode") {
+		if body, perr = url.QueryUnescape(u.RawQuery); perr != nil {
+			return nil, true, refused
+		}
+		in, err = parse(body)
+	} else {
+		raw, derr := base64.StdEncoding.DecodeString(strings.ReplaceAll(body, " ", "+"))
+		if derr != nil {
+			if raw, derr = base64.RawURLEncoding.DecodeString(strings.TrimRight(body, "=")); derr != nil {
+				return nil, true, refused
+			}
+		}
+		entry, merr := json.Marshal(map[string]json.RawMessage{name: raw})
+		if merr != nil || name == "" {
+			return nil, true, refused
+		}
+		in, err = parse(`{"mcpServers":` + string(entry) + `}`)
+	}
+	if err != nil {
+		return nil, true, refused
+	}
+	in.From = "a link"
+	return in, true, nil
+}
+
+// plainJSON takes out comments and commas before closing brackets, which editors' files have.
+func plainJSON(data []byte) []byte {
+	out := make([]byte, 0, len(data))
+	quoted := false
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		switch {
+		case quoted:
+			out = append(out, c)
+			if c == '\\' && i+1 < len(data) {
+				i++
+				out = append(out, data[i])
+			} else if c == '"' {
+				quoted = false
+			}
+		case c == '"':
+			quoted = true
+			out = append(out, c)
+		case c == '/' && bytes.HasPrefix(data[i:], []byte("//")):
+			end := bytes.IndexByte(data[i:], '\n')
+			if end < 0 {
+				return out
+			}
+			i += end - 1
+		case c == '/' && bytes.HasPrefix(data[i:], []byte("/*")):
+			end := bytes.Index(data[i:], []byte("*/"))
+			if end < 0 {
+				return out
+			}
+			i += end + 1
+		case c == '}' || c == ']':
+			out = append(bytes.TrimRight(bytes.TrimRight(out, " \t\r\n"), ","), c)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+var nameRunes = regexp.MustCompile(`[^a-z0-9]+`)
+
+// usableName is a name of another program as one that can be used here.
+func usableName(name string) string {
+	out := strings.Trim(nameRunes.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if len(out) > 32 {
+		out = strings.TrimRight(out[:32], "-")
+	}
+	if out == "" || out == chat.ToolSourceBuiltin {
+		return "server"
+	}
+	return out
+}
+
+func freeName(name string, taken map[string]bool) string {
+	out := name
+	for i := 2; taken[out]; i++ {
+		suffix := "-" + strconv.Itoa(i)
+		out = strings.TrimRight(name[:min(len(name), 32-len(suffix))], "-") + suffix
+	}
+	taken[out] = true
+	return out
+}
+
+// looksSecret reports a value that is one by its name or its form.
+func looksSecret(name, value string) bool {
+	if strings.Contains(value, "${") {
+		return false // it names where its value is
+	}
+	upper := strings.ToUpper(name)
+	for _, w := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTHORIZATION", "COOKIE"} {
+		if strings.Contains(upper, w) && value != "true" && value != "false" {
+			return true
+		}
+	}
+	var forms *secrets.Redactor
+	return forms.Redact(value) != value
+}
+
+// isBlank reports a value that stands for one that is still to come: "<your token>".
+func isBlank(value string) bool {
+	v := strings.ToLower(strings.TrimSpace(value))
+	return v == "" || strings.HasPrefix(v, "<") && strings.HasSuffix(v, ">") || strings.HasPrefix(v, "your") || strings.HasPrefix(v, "xxx") || v == "..." || v == "changeme"
+}

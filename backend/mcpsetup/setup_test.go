@@ -1,0 +1,309 @@
+package mcpsetup
+
+import (
+	"archive/zip"
+	"encoding/base64"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/secrets"
+)
+
+type fakeKeyring struct {
+	mu   sync.Mutex
+	kept map[string]string
+}
+
+func (k *fakeKeyring) Get(_, user string) (string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if v, ok := k.kept[user]; ok {
+		return v, nil
+	}
+	return "", secrets.ErrNotFound
+}
+
+func (k *fakeKeyring) Set(_, user, v string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.kept[user] = v
+	return nil
+}
+
+func (k *fakeKeyring) Delete(_, user string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, ok := k.kept[user]; !ok {
+		return secrets.ErrNotFound
+	}
+	delete(k.kept, user)
+	return nil
+}
+
+func (k *fakeKeyring) names() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Sorted(maps.Keys(k.kept))
+}
+
+func newSetup(t *testing.T) (*Setup, *fakeKeyring) {
+	t.Helper()
+	dir := t.TempDir()
+	cfg, err := config.Open(config.Options{Path: filepath.Join(dir, "config.toml"), DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := &fakeKeyring{kept: map[string]string{}}
+	return &Setup{Config: cfg, Secrets: Secrets{secrets.NewWith(secrets.Options{Keyring: ring})}, Bundles: filepath.Join(dir, "mcp")}, ring
+}
+
+func (s *Setup) file(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(s.Config.Path())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestSecretsGoToTheKeyringAndFollowTheirServer(t *testing.T) {
+	s, ring := newSetup(t)
+	in := Settings{MCPServer: config.MCPServer{Name: "web", Enabled: true, URL: "https://h.test/mcp"}, Headers: []Value{{"Authorization", "Bearer canary 1", true}, {"X-Plain", "p", false}}}
+	if err := s.Add(in); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Add(in); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("added twice: %v", err)
+	}
+	if strings.Contains(s.file(t), "canary") || !slices.Equal(ring.names(), []string{"mcp/web/Authorization"}) {
+		t.Fatalf("%v, the file is\n%s", ring.names(), s.file(t))
+	}
+	if v, ok := s.Secrets.Get("web", "Authorization"); !ok || v != "Bearer canary 1" {
+		t.Errorf("the secret is %q", v)
+	}
+	if got := s.Secrets.Store.Redactor().Redact("x Bearer canary 1 y"); strings.Contains(got, "canary") {
+		t.Errorf("a log would say %q", got)
+	}
+	cfg, _ := s.Config.Config().Server("web")
+	again := SettingsOf(cfg)
+	if want := []Value{{"Authorization", "", true}, {"X-Plain", "p", false}}; !reflect.DeepEqual(again.Headers, want) {
+		t.Errorf("headers %+v", again.Headers)
+	}
+	again.Name = "other"
+	if err := s.Update("web", again); err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := s.Secrets.Get("other", "Authorization"); v != "Bearer canary 1" || !slices.Equal(ring.names(), []string{"mcp/other/Authorization"}) {
+		t.Errorf("after renaming: %q, %v", v, ring.names())
+	}
+	if err := s.SetSecret("other", "nobody", "x"); err == nil {
+		t.Error("a secret that no setting names was kept")
+	}
+	again.Headers = nil
+	if err := s.Update("other", again); err != nil || len(ring.names()) != 0 {
+		t.Errorf("a secret that is not named any more: %v, %v", ring.names(), err)
+	}
+	if err := s.Enable("other", false); err != nil || s.Config.Config().Servers[0].Enabled {
+		t.Errorf("switched off: %v", err)
+	}
+	if err := s.Remove("other"); err != nil || len(s.Config.Config().Servers) != 0 {
+		t.Errorf("removed: %v", err)
+	}
+}
+
+func TestConfigurationsOfOthersAreRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		text    string
+		from    string
+		servers map[string]config.MCPServer // after adding with the answer "answer" to every question
+		secrets []string
+		bad     int
+	}{
+		"claude desktop": {
+			`{"mcpServers": {"My Files": {"command": "npx", "args": ["-y", "fs", "/tmp"], "env": {"GITHUB_TOKEN": "ghp_abcdefghijklmnop1234", "DEBUG": "1"}}}}`, "mcpServers JSON",
+			map[string]config.MCPServer{"my-files": {Command: "npx", Args: []string{"-y", "fs", "/tmp"}, Env: map[string]string{"GITHUB_TOKEN": "${secret:GITHUB_TOKEN}", "DEBUG": "1"}}},
+			[]string{"mcp/my-files/GITHUB_TOKEN"}, 0,
+		},
+		"cursor": {
+			`{"mcpServers": {"a": {"url": "https://h.test/mcp?api_key=sk-abcdefghijklmnopqrst&x=1", "headers": {"Authorization": "Bearer abcdefgh1234"}}, "b": {"type": "sse", "url": "https://h"}, "c": {}}}`, "mcpServers JSON",
+			map[string]config.MCPServer{"a": {URL: "https://h.test/mcp?api_key=${secret:api_key}&x=1", Headers: map[string]string{"Authorization": "${secret:Authorization}"}}},
+			[]string{"mcp/a/Authorization", "mcp/a/api_key"}, 2,
+		},
+		"vs code": {
+			"{ // mine\n\"inputs\": [{\"id\": \"tok\", \"type\": \"promptString\", \"password\": true}, {\"id\": \"dir\", \"type\": \"promptString\"}], \"servers\": {\"x\": {\"type\": \"stdio\", \"command\": \"uvx\", \"args\": [\"srv\", \"${input:dir}\",], \"env\": {\"T\": \"${input:tok}\", \"E\": \"${env:HOME}\"}}}}", "the servers of VS Code",
+			map[string]config.MCPServer{"x": {Command: "uvx", Args: []string{"srv", "answer"}, Env: map[string]string{"T": "${secret:tok}", "E": "${env:HOME}"}}},
+			[]string{"mcp/x/tok"}, 0,
+		},
+		"a list, and a line as a command": {
+			`{"one": {"command": "npx -y thing --key=abcdef"}, "One": {"command": "x", "args": ["--token", "abcdef", "--port", 80]}}`, "a list of servers",
+			map[string]config.MCPServer{
+				"one":   {Command: "x", Args: []string{"--token", "${secret:arg2}", "--port", "80"}},
+				"one-2": {Command: "npx", Args: []string{"-y", "thing", "--key=${secret:arg3}"}},
+			}, []string{"mcp/one-2/arg3", "mcp/one/arg2"}, 0,
+		},
+		"a link": {
+			"cursor://anysphere.cursor-deeplink/mcp/install?name=z&config=" + base64.StdEncoding.EncodeToString([]byte(`{"command":"z"}`)), "a link",
+			map[string]config.MCPServer{"z": {Command: "z"}}, nil, 0,
+		},
+		"zed": {`{"context_servers": {"q": {"command": {"path": "p", "args": ["a"], "env": {}}}}}`, "the context servers of Zed", map[string]config.MCPServer{"q": {Command: "p", Args: []string{"a"}}}, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, ring := newSetup(t)
+			in, err := s.Read(c.text)
+			if err != nil || in.From != c.from || len(in.Problems) != c.bad {
+				t.Fatalf("%+v, %v", in, err)
+			}
+			var choices []Choice
+			for _, x := range in.Servers {
+				answers := map[string]string{}
+				for _, q := range x.Asks {
+					if q.Default == "" {
+						answers[q.Key] = "answer"
+					}
+				}
+				choices = append(choices, Choice{Original: x.Original, Name: x.Settings.Name, Enabled: true, Answers: answers})
+			}
+			if err := s.Apply(in.ID, choices); err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]config.MCPServer{}
+			for _, x := range s.Config.Config().Servers {
+				n := x.Name
+				x.Name, x.Enabled = "", false
+				if len(x.Args) == 0 {
+					x.Args = nil
+				}
+				got[n] = x
+			}
+			if !reflect.DeepEqual(got, c.servers) {
+				t.Errorf("got  %+v\nwant %+v", got, c.servers)
+			}
+			if !slices.Equal(ring.names(), c.secrets) {
+				t.Errorf("secrets %v", ring.names())
+			}
+			for _, secret := range []string{"ghp_", "sk-", "abcdef"} {
+				if strings.Contains(s.file(t), secret) {
+					t.Errorf("the file has a secret:\n%s", s.file(t))
+				}
+			}
+			if err := s.Apply(in.ID, choices); chat.CodeOf(err) != chat.CodeConflict {
+				t.Errorf("added twice: %v", err)
+			}
+		})
+	}
+	s, _ := newSetup(t)
+	for _, text := range []string{"", "hello", "[]", "{}", `{"a": 1}`, `{"mcpServers": []}`, "cursor://x?config=%%%", "vscode:mcp/install?nonsense", strings.Repeat(" ", maxText+1)} {
+		if in, err := s.Read(text); chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("%.30q: %+v, %v", text, in, err)
+		}
+	}
+}
+
+func writeBundle(t *testing.T, files map[string]string, link string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.mcpb")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := zip.NewWriter(f)
+	for name, text := range files {
+		e, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if link != "" {
+		h := &zip.FileHeader{Name: link}
+		h.SetMode(os.ModeSymlink | 0o777)
+		e, err := w.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = e.Write([]byte("/etc/passwd"))
+	}
+	if err := errors.Join(w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const bundleManifest = `{"manifest_version": "0.3", "name": "My Bundle", "version": "1.2", "description": "does things", "author": {"name": "A"},
+ "server": {"type": "node", "entry_point": "server/index.js", "mcp_config": {"command": "node", "args": ["${__dirname}/server/index.js", "${user_config.dirs}", "--n=${user_config.n}"], "env": {"KEY": "${user_config.key}"},
+  "platform_overrides": {"win32": {"command": "node.exe"}}}},
+ "user_config": {"dirs": {"type": "directory", "multiple": true, "required": true, "title": "Folders"}, "n": {"type": "number", "default": 7}, "key": {"type": "string", "sensitive": true, "required": true}}}`
+
+func TestBundlesAreUnpacked(t *testing.T) {
+	s, ring := newSetup(t)
+	path := writeBundle(t, map[string]string{"manifest.json": bundleManifest, "server/index.js": "// js"}, "")
+	in, err := s.ReadFile(path)
+	if err != nil || len(in.Servers) != 1 || len(in.Servers[0].Asks) != 3 || !strings.Contains(in.Servers[0].About, "does things") {
+		t.Fatalf("%+v, %v", in, err)
+	}
+	if _, err := os.Stat(s.Bundles); !errors.Is(err, os.ErrNotExist) {
+		t.Error("it was unpacked before it was added")
+	}
+	choice := Choice{Original: "My Bundle", Name: "my-bundle", Enabled: true}
+	if err := s.Apply(in.ID, []Choice{choice}); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("without an answer: %v", err)
+	}
+	choice.Answers = map[string]string{"dirs": "/a\n/b c", "key": "canary"}
+	if err := s.Apply(in.ID, []Choice{choice}); err != nil {
+		t.Fatal(err)
+	}
+	cfg, _ := s.Config.Config().Server("my-bundle")
+	if want := []string{filepath.Join(cfg.Cwd, "server", "index.js"), "/a", "/b c", "--n=7"}; !slices.Equal(cfg.Args, want) || cfg.Env["KEY"] != "${secret:key}" || !slices.Equal(ring.names(), []string{"mcp/my-bundle/key"}) {
+		t.Errorf("%+v, %v", cfg, ring.names())
+	}
+	if text, err := os.ReadFile(cfg.Args[0]); err != nil || string(text) != "// js" {
+		t.Errorf("unpacked: %q, %v", text, err)
+	}
+	if err := s.Remove("my-bundle"); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(s.Bundles); len(left) != 0 || len(ring.names()) != 0 {
+		t.Errorf("it left %v and %v", left, ring.names())
+	}
+}
+
+func TestBundlesThatAreRefused(t *testing.T) {
+	other := strings.ReplaceAll(bundleManifest, `"0.3"`, `"9.9"`)
+	for name, path := range map[string]string{
+		"no manifest": writeBundle(t, map[string]string{"a": "b"}, ""), "version": writeBundle(t, map[string]string{"manifest.json": other}, ""),
+		"not JSON": writeBundle(t, map[string]string{"manifest.json": "{"}, ""), "nothing to start": writeBundle(t, map[string]string{"manifest.json": `{"manifest_version": "0.3", "name": "x"}`}, ""),
+		"system": writeBundle(t, map[string]string{"manifest.json": strings.Replace(bundleManifest, `"version"`, `"compatibility": {"platforms": ["plan9"]}, "version"`, 1)}, ""),
+	} {
+		s, _ := newSetup(t)
+		if _, err := s.ReadFile(path); chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, path := range map[string]string{
+		"leads out": writeBundle(t, map[string]string{"manifest.json": bundleManifest, "../../evil": "x"}, ""),
+		"absolute":  writeBundle(t, map[string]string{"manifest.json": bundleManifest, "/evil": "x"}, ""),
+		"link":      writeBundle(t, map[string]string{"manifest.json": bundleManifest}, "link"),
+	} {
+		s, ring := newSetup(t)
+		in, err := s.ReadFile(path)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		err = s.Apply(in.ID, []Choice{{Original: "My Bundle", Name: "b", Answers: map[string]string{"dirs": "/a", "key": "k"}}})
+		left, _ := os.ReadDir(s.Bundles)
+		if chat.CodeOf(err) != chat.CodeInvalid || len(left) != 0 || len(ring.names()) != 0 || len(s.Config.Config().Servers) != 0 {
+			t.Errorf("%s: %v, left %v, %v", name, err, left, ring.names())
+		}
+	}
+}

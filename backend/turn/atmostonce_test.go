@@ -1,0 +1,134 @@
+package turn_test
+
+import (
+	"context"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/turn"
+)
+
+// deaths is how many writes after a start the last kill comes; the whole turn takes fewer.
+const deaths = 60
+
+// TestAtMostOnceHoweverItDies kills the program at each of its writes, before it and after it, while a turn calls tools with effects and without. However it dies, no call
+// with effects runs twice unless a person says so, verification finds nothing, and the
+// conversation can go on. The long form kills it a second time at each write after that.
+func TestAtMostOnceHoweverItDies(t *testing.T) {
+	second := []int64{math.MaxInt32}
+	if os.Getenv("CONTEXTINFINITY_CRASH") == "full" {
+		second = nil
+		for n := range int64(20) {
+			second = append(second, n)
+		}
+	}
+	whole := false
+	for first := int64(1); first < deaths && !whole; first++ {
+		for _, n := range second {
+			whole = diesTwice(t, first, n, false)
+			diesTwice(t, first, n, true)
+		}
+	}
+	if !whole {
+		t.Errorf("the turn does not come to its end within %d writes", deaths)
+	}
+}
+
+// diesTwice runs a turn in a program that dies after so many writes, then in one that dies
+// after so many more, then to its end. It reports that the first did not die.
+func diesTwice(t *testing.T, first, second int64, before bool) (whole bool) {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000, tools: newToolbox()}
+	w.settings = turn.Settings{
+		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ProgressEvery: time.Hour, AllowParallel: true,
+		Backoff: func(int) time.Duration { return 0 }, ToolsMode: llm.ToolsEnabled, Policy: prompt.DefaultPolicy(),
+	}
+	w.tools.allow("read", "write")
+	p := w.run(nil, math.MaxInt32)
+	var err error
+	if w.session, w.branch, err = w.store.CreateSession(t.Context(), chat.NewSession{}); err != nil {
+		t.Fatal(err)
+	}
+	p.die()
+	w.answers(
+		[]string{text("So "), asks("a", "box__read", `{"n":1}`), asks("b", "box__write", `{"n":2}`), asks("c", "box__write", `{"n":3}`)},
+		[]string{asks("d", "box__write", `{"n":4}`)},
+	)
+	p = w.run(nil, first)
+	p.life.before = before
+	if h, err := w.engine.Send(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("go")}); err == nil {
+		_, err = h.Wait(context.Background())
+		whole = err == nil && p.life.left.Load() > 0
+	}
+	p.die()
+	p = w.run(nil, second)
+	p.life.before = before
+	_, _ = w.engine.Recover(context.Background())
+	_, _ = w.engine.ResumeTools(context.Background())
+	w.settleAll()
+	p.die()
+	p = w.run(nil, math.MaxInt32)
+	defer p.close()
+	if _, err := w.engine.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := w.engine.Recover(t.Context()); err != nil || len(again.Items) > 0 && again.Items[0].Kind != chat.RecoveredUnsent {
+		t.Errorf("after %d and %d writes: recovery twice finds more: %+v %v", first, second, again, err)
+	}
+	if _, err := w.engine.ResumeTools(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.settleAll()
+	w.goesOn(first, second)
+	return whole
+}
+
+// settleAll waits for what runs, and tells the model of each outcome that nobody knows.
+func (w *world) settleAll() {
+	ctx := context.Background()
+	for range 20 {
+		turns, err := w.store.UnfinishedTurns(ctx)
+		if err != nil || len(turns) == 0 {
+			return
+		}
+		for _, t := range turns {
+			if h, ok := w.engine.Follow(t.ID); ok {
+				_, _ = h.Wait(ctx)
+			}
+			calls, _ := w.engine.WaitingFor(ctx, t)
+			for _, c := range calls {
+				_ = w.engine.ResolveCall(ctx, turn.CallResolution{Call: c.ID, As: chat.ResolveTell})
+			}
+		}
+	}
+}
+
+// goesOn checks what the deaths left, and that the conversation goes on.
+func (w *world) goesOn(first, second int64) {
+	w.t.Helper()
+	ran := map[string]int{}
+	for _, call := range w.tools.calls() {
+		if ran[call]++; ran[call] > 1 && strings.HasPrefix(call, "write") {
+			w.t.Errorf("after %d and %d writes %s ran %d times", first, second, call, ran[call])
+		}
+	}
+	next, err := w.engine.Send(w.t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("and on"), Incomplete: turn.IncompleteKeep})
+	if err != nil {
+		w.t.Fatalf("after %d and %d writes: %v", first, second, err)
+	}
+	if got := w.wait(next); got.Phase != chat.PhaseResponseFinalized {
+		w.t.Errorf("after %d and %d writes: %s %+v", first, second, got.Phase, got.Failure)
+	}
+	sent := w.provider.requests()
+	last := sent[len(sent)-1]
+	if asked, told := strings.Count(last, `"type":"tool_use"`), strings.Count(last, `"type":"tool_result"`); asked != told {
+		w.t.Errorf("after %d and %d writes the next request has %d calls and %d results", first, second, asked, told)
+	}
+	w.clean()
+}

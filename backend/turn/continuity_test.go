@@ -1,0 +1,59 @@
+package turn_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/tools"
+)
+
+// Where the flag is set, a step is sent what is new alone, as long as the provider holds the
+// same context; one that has forgotten is sent all of it. Without the flag nothing rests on
+// what a provider holds.
+func TestTheProviderStandsInForWhatItHolds(t *testing.T) {
+	ended := func(id string) string { return event(wireEvent{T: "done", ID: id}) }
+	forgotten := &llm.Error{Code: chat.CodeInvalid, Status: 400, Message: "no such response", Forgotten: true}
+	for name, c := range map[string]struct {
+		off     bool
+		forgets bool
+		differs bool // what was sent before cannot be sent again as it was
+	}{"holds": {}, "off": {off: true}, "forgot": {forgets: true}, "differs": {differs: true}} {
+		t.Run(name, func(t *testing.T) {
+			w := withTools(t)
+			w.settings.Continuity = !c.off
+			w.tools.allow("read")
+			if c.differs {
+				w.tools.do = func(_ context.Context, _ tools.Call) (tools.Output, error) {
+					w.tools.mu.Lock()
+					defer w.tools.mu.Unlock()
+					w.tools.defs = w.tools.defs[1:]
+					return tools.Output{Content: chat.Blocks{chat.Text{Text: "did read"}}}, nil
+				}
+			}
+			w.provider.script(call{events: []string{asks("a", "box__read", `{}`), ended("resp_1")}})
+			if c.forgets {
+				w.provider.script(call{err: forgotten})
+			}
+			w.provider.script(call{events: []string{text("ok"), ended("resp_2")}})
+			got := w.send("the question")
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+			sent := w.provider.requests()
+			continued := strings.Contains(sent[1], `"continues":"resp_1"`)
+			if continued != (!c.off && !c.differs) || continued == strings.Contains(sent[1], "the question") || strings.Contains(sent[0], `"store":true`) == c.off {
+				t.Errorf("sent %q", sent)
+			}
+			last := sent[len(sent)-1]
+			if c.forgets && (len(sent) != 3 || strings.Contains(last, "continues") || strings.Contains(last, "store") || !strings.Contains(last, "the question")) {
+				t.Errorf("after it has forgotten: %q", last)
+			}
+			notes := strings.Join(w.manifest(got.ID).Notes, " ")
+			if strings.Contains(notes, "Only what is new was sent") != (continued && !c.forgets) || strings.Contains(notes, "had forgotten") != c.forgets {
+				t.Errorf("the manifest says %q", notes)
+			}
+			w.clean()
+		})
+	}
+}

@@ -1,0 +1,185 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/tools"
+)
+
+// maxCalls is how many calls of one step are run.
+const maxCalls = 64
+
+// defaultMaxSteps is tools.max_steps where the settings do not say.
+const defaultMaxSteps = 16
+
+// toolsMode is the mode in which a session's next step runs (SRD 12.1).
+func (e *Engine) toolsMode(s chat.Session) llm.ToolsMode {
+	if s.ToolsMode != "" {
+		return llm.ToolsMode(s.ToolsMode)
+	}
+	return e.settings().ToolsMode
+}
+
+// modeOf is the mode that a stored step ran under, by which its stream is read again. Steps
+// that are older than the record of it could not run tools.
+func modeOf(s chat.Step) llm.ToolsMode {
+	if s.ToolsMode == "" {
+		return llm.ToolsParseOnly
+	}
+	return llm.ToolsMode(s.ToolsMode)
+}
+
+// offer are the definitions that a request to a model carries.
+func (e *Engine) offer(ctx context.Context, m Model, session chat.SessionID) ([]chat.ToolDefinition, error) {
+	if e.tools == nil || m.Endpoint.ToolsMode != llm.ToolsEnabled || m.Endpoint.Provider == recallModel {
+		return nil, nil
+	}
+	return e.tools.Offer(ctx, session)
+}
+
+// definition is a tool as its source offers it now.
+func (e *Engine) definition(source, tool string) (chat.ToolDefinition, tools.Source, bool) {
+	if e.tools == nil || source == "" {
+		return chat.ToolDefinition{}, nil, false
+	}
+	src, ok := e.tools.Source(source)
+	if !ok {
+		return chat.ToolDefinition{}, nil, false
+	}
+	for _, d := range src.Definitions() {
+		if d.Tool == tool {
+			return d, src, true
+		}
+	}
+	return chat.ToolDefinition{}, nil, false
+}
+
+// usesIn are the calls that an answer asks for.
+func usesIn(blocks chat.Blocks) (out []chat.ToolUse) {
+	for _, b := range blocks {
+		if u, ok := b.(chat.ToolUse); ok {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// proposals are the calls of an answer with the definitions that were offered for them.
+func proposals(blocks chat.Blocks, offered []chat.ToolDefinition) []chat.ProposedCall {
+	var out []chat.ProposedCall
+	for _, u := range usesIn(blocks) {
+		c := chat.ProposedCall{UseID: u.ToolUseID, Name: u.Name, Arguments: u.Input}
+		for _, d := range offered {
+			if d.Name == u.Name {
+				c.Source, c.Tool, c.Definition, c.Effects = d.Source, d.Tool, d.Hash(), d.Effects
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// isObject reports arguments that a tool can be given.
+func isObject(raw json.RawMessage) bool {
+	var object map[string]json.RawMessage
+	return json.Unmarshal(raw, &object) == nil && object != nil
+}
+
+// openBatch is the batch of a turn that still has something to do, and how many batches
+// the turn has with it; without one, the number is of all.
+func (e *Engine) openBatch(ctx context.Context, turn chat.TurnID) (open *chat.ToolBatch, n int, err error) {
+	list, err := e.batchesOf(ctx, turn)
+	for i := range list {
+		if list[i].State == chat.BatchAbandoned {
+			continue
+		}
+		if n++; list[i].State == chat.BatchOpen {
+			return &list[i], n, err
+		}
+	}
+	return nil, n, err
+}
+
+// decideByPolicy decides about the calls that nobody needs to be asked about, and reports
+// whether there were any. n is the number of the batch in its turn.
+func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int) (changed bool, err error) {
+	for _, c := range b.Calls {
+		if c.State != chat.CallProposed {
+			continue
+		}
+		d, err := e.policyFor(ctx, b, c, n)
+		if err != nil {
+			return changed, err
+		}
+		if d.Decision == chat.DecisionNone {
+			continue
+		}
+		if err := e.store.DecideCall(ctx, d); err != nil {
+			return changed, err
+		}
+		changed = true
+		e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
+	}
+	return changed, nil
+}
+
+// policyFor is the decision about a call that was asked for; DecisionNone asks a person.
+func (e *Engine) policyFor(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, n int) (chat.CallDecision, error) {
+	d := chat.CallDecision{Call: c.ID, State: chat.CallProposed, Definition: c.Definition}
+	def, _, there := e.definition(c.Source, c.Tool)
+	refusal := ""
+	switch {
+	case n > e.maxSteps():
+		refusal = limitWords(e.maxSteps())
+	case c.Ordinal >= maxCalls:
+		refusal = tooManyWords
+	case c.Source == "":
+		refusal = unknownToolWords(c.Name)
+	case !isObject(c.Arguments):
+		refusal = noObjectWords
+	case !there:
+		refusal = goneWords(c.Name)
+	case def.Hash() != c.Definition:
+		refusal = changedWords(c.Name)
+	}
+	if refusal != "" {
+		d.Decision, d.Result = chat.DecisionNotRun, errorResult(refusal)
+		return d, nil
+	}
+	var err error
+	if d.Decision, err = e.tools.Decision(ctx, b.SessionID, def); err == nil && d.Decision != chat.DecisionNone && !d.Decision.Allows() {
+		d.Result = errorResult(deniedWords)
+	}
+	return d, err
+}
+
+func (e *Engine) maxSteps() int {
+	if n := e.settings().MaxSteps; n > 0 {
+		return n
+	}
+	return defaultMaxSteps
+}
+
+// nextCalls are the calls that can run now. They run in the model's order; only those
+// without effects that follow one another run side by side, where that is allowed. A call
+// waits for all before it.
+func nextCalls(b chat.ToolBatch, parallel bool) []chat.CallRecord {
+	var out []chat.CallRecord
+	for _, c := range b.Calls {
+		if c.State == chat.CallDone {
+			continue
+		}
+		runs := c.State == chat.CallAllowed || c.State == chat.CallStarted && !c.Effects
+		if !runs || len(out) > 0 && (c.Effects || !parallel) {
+			return out
+		}
+		out = append(out, c)
+		if c.Effects {
+			return out
+		}
+	}
+	return out
+}

@@ -1,0 +1,343 @@
+package turn
+
+import (
+	"context"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// suspended reports a turn between two steps that nobody runs: its tool calls wait for a
+// person, or for somebody to go on.
+func (e *Engine) suspended(ctx context.Context, t chat.Turn) (bool, error) {
+	if t.Phase != chat.PhaseResponding || t.Outcome != chat.OutcomeNone || e.IsRunning(t.ID) {
+		return false, nil
+	}
+	steps, err := e.store.Steps(ctx, t.ID)
+	if err != nil || len(steps) == 0 {
+		return false, err
+	}
+	last := steps[len(steps)-1]
+	if last.Outcome.Status == chat.StepRunning {
+		return false, nil
+	}
+	batches, err := e.batchesByStep(ctx, t.ID)
+	b := batches[last.ID]
+	return b != nil && b.State != chat.BatchAbandoned, err
+}
+
+// WaitingFor are the calls of a turn that wait for a person; none if it does not wait.
+func (e *Engine) WaitingFor(ctx context.Context, t chat.Turn) ([]chat.CallRecord, error) {
+	waits, err := e.suspended(ctx, t)
+	if err != nil || !waits {
+		return nil, err
+	}
+	b, _, err := e.openBatch(ctx, t.ID)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	return b.Waiting(), nil
+}
+
+// Follow is a turn that runs in this process: one that goes on after a decision has another
+// run than the one that was sent.
+func (e *Engine) Follow(id chat.TurnID) (*Handle, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.runs[id]
+	if r == nil {
+		return nil, false
+	}
+	return &Handle{Turn: r.accepted, run: r}, true
+}
+
+// callIn is a call with its batch, if it is in the given state.
+func (e *Engine) callIn(ctx context.Context, id chat.ToolCallID, want chat.ToolCallState, op string) (chat.ToolBatch, chat.CallRecord, error) {
+	b, err := e.store.CallBatch(ctx, id)
+	if err != nil {
+		return b, chat.CallRecord{}, err
+	}
+	var call chat.CallRecord
+	for _, c := range b.Calls {
+		if c.ID == id {
+			call = c
+		}
+	}
+	switch {
+	case b.State != chat.BatchOpen:
+		return b, call, chat.Errorf(chat.CodeConflict, op, "The tool call is part of an answer that has ended.")
+	case call.State == want:
+		return b, call, nil
+	case want == chat.CallUnknown:
+		return b, call, chat.Errorf(chat.CodeConflict, op, "The outcome of this tool call is not in question: it is %s.", call.State)
+	case call.State == chat.CallUnknown:
+		return b, call, chat.Errorf(chat.CodeConflict, op, "This tool call was started before, and its outcome is unknown.").
+			WithHint("enter its result, run it again, or tell the model that it is unknown")
+	}
+	return b, call, chat.Errorf(chat.CodeConflict, op, "This tool call was decided about already: it is %s.", call.State)
+}
+
+// DecideCall is a person's decision about a call that waits. When nothing of its turn waits
+// any more, the turn goes on by itself.
+func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
+	const op = "tool.decide"
+	b, call, err := e.callIn(ctx, c.Call, chat.CallProposed, op)
+	if err != nil {
+		return err
+	}
+	d, err := e.decision(call, c, op)
+	if err != nil {
+		return err
+	}
+	if err := e.store.DecideCall(ctx, d); err != nil {
+		return err
+	}
+	e.changed(chat.ChangeCall, string(c.Call), b.SessionID)
+	remembered := e.remember(ctx, b, call, c, d.Definition)
+	if err := e.goOn(ctx, b.TurnID); err != nil {
+		return err
+	}
+	return remembered
+}
+
+// decision checks a choice against the tool as it is now.
+func (e *Engine) decision(call chat.CallRecord, c CallChoice, op string) (chat.CallDecision, error) {
+	d := chat.CallDecision{Call: call.ID, State: chat.CallProposed, Decision: c.Decision, Definition: call.Definition}
+	def, _, there := e.definition(call.Source, call.Tool)
+	if there {
+		d.Definition = def.Hash()
+	}
+	switch c.Decision {
+	case chat.DecisionDeny, chat.DecisionNever:
+		d.Result = errorResult(deniedWords)
+		if c.Decision == chat.DecisionNever && call.Source == "" {
+			return d, chat.Errorf(chat.CodeInvalid, op, "There is no tool of that name to forbid.").WithHint("deny the call")
+		}
+	case chat.DecisionOnce, chat.DecisionSession, chat.DecisionAlways:
+		if !there {
+			return d, chat.Errorf(chat.CodeConflict, op, "The tool %s is not available any more.", call.Name).WithHint("deny the call")
+		}
+		if c.Hash != d.Definition {
+			return d, definitionChanged(call, op)
+		}
+	default:
+		return d, chat.Errorf(chat.CodeInvalid, op, "%q is no decision about a tool call.", c.Decision)
+	}
+	if c.Hash != "" && there && c.Hash != d.Definition {
+		return d, definitionChanged(call, op)
+	}
+	return d, nil
+}
+
+func definitionChanged(call chat.CallRecord, op string) error {
+	return chat.Errorf(chat.CodeConflict, op, "The definition of the tool %s changed, so nothing was decided.", call.Name).
+		WithHint("look at it again, then decide")
+}
+
+// remember keeps a decision that holds for later calls.
+func (e *Engine) remember(ctx context.Context, b chat.ToolBatch, call chat.CallRecord, c CallChoice, hash string) error {
+	if !c.Decision.Lasts() {
+		return nil
+	}
+	p := chat.ToolPermission{Source: call.Source, Tool: call.Tool, Decision: c.Decision, Definition: hash, CreatedAt: e.clock.Now()}
+	if c.Server {
+		p.Tool, p.Definition = "", ""
+	}
+	if c.Decision == chat.DecisionSession {
+		p.Session = b.SessionID
+	}
+	if err := e.tools.Remember(ctx, p); err != nil {
+		return chat.WrapError(chat.CodeOf(err), "tool.remember", err, "This call was decided about; the decision could not be kept for later ones: "+chat.AsError(err).Message)
+	}
+	e.changed(chat.ChangeTools, "", b.SessionID)
+	return nil
+}
+
+// ResolveCall is what a person makes of a call whose outcome is unknown.
+func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
+	const op = "tool.resolve"
+	b, call, err := e.callIn(ctx, c.Call, chat.CallUnknown, op)
+	if err != nil {
+		return err
+	}
+	end := chat.CallEnd{Call: c.Call, State: chat.CallUnknown}
+	switch c.As {
+	case chat.ResolveEnter:
+		if strings.TrimSpace(c.Text) == "" {
+			return chat.Errorf(chat.CodeInvalid, op, "The result is empty.").WithHint("enter what the tool did, as you found it")
+		}
+		end.Result = &chat.ToolResult{Content: chat.Blocks{chat.Text{Text: c.Text}}, IsError: c.IsError}
+	case chat.ResolveTell:
+		end.Result = errorResult(unknownWords)
+	case chat.ResolveRerun:
+		def, _, there := e.definition(call.Source, call.Tool)
+		if !there {
+			return chat.Errorf(chat.CodeConflict, op, "The tool %s is not available, so it cannot run again.", call.Name)
+		}
+		err = e.store.DecideCall(ctx, chat.CallDecision{
+			Call: c.Call, State: chat.CallUnknown, Decision: chat.DecisionOnce, Definition: def.Hash(),
+		})
+	default:
+		return chat.Errorf(chat.CodeInvalid, op, "%q is nothing to do about a call whose outcome is unknown.", c.As)
+	}
+	if end.Result != nil {
+		err = e.store.EndCall(ctx, end)
+	}
+	if err != nil {
+		return err
+	}
+	e.changed(chat.ChangeCall, string(c.Call), b.SessionID)
+	return e.goOn(ctx, b.TurnID)
+}
+
+// goOn starts a turn again between two steps, if there is something that it can do.
+func (e *Engine) goOn(ctx context.Context, id chat.TurnID) error {
+	t, err := e.store.Turn(ctx, id)
+	if err != nil {
+		return err
+	}
+	waits, err := e.suspended(ctx, t)
+	if err != nil || !waits {
+		return err // a run that is about to end looks again
+	}
+	b, n, err := e.openBatch(ctx, id)
+	if err != nil {
+		return err
+	}
+	if b != nil {
+		if _, err := e.decideByPolicy(ctx, *b, n); err != nil {
+			return err
+		}
+		if b, _, err = e.openBatch(ctx, id); err != nil {
+			return err
+		}
+	}
+	e.changed(chat.ChangeTurn, string(id), t.SessionID)
+	if b != nil && !b.Finished() && len(nextCalls(*b, false)) == 0 {
+		return nil
+	}
+	_, err = e.resumeCalls(ctx, t, "")
+	if chat.CodeOf(err) == chat.CodeBusy { // another decision was as fast
+		return nil
+	}
+	return err
+}
+
+// resumeCalls runs a turn again from between two steps.
+func (e *Engine) resumeCalls(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
+	m, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t))
+	if err != nil {
+		return nil, err
+	}
+	steps, err := e.store.Steps(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	e.startMu.RLock()
+	defer e.startMu.RUnlock()
+	return e.startAt(t, m, steps[len(steps)-1].Index, (*run).calls)
+}
+
+// ResumeTools runs what an earlier run of the program left between two steps, where nothing
+// waits for a person, and returns how many turns go on. It is for a program that stays: one
+// that ends at once would cut the calls off again.
+func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
+	turns, err := e.store.UnfinishedTurns(ctx)
+	n := 0
+	for _, t := range turns {
+		if waits, werr := e.suspended(ctx, t); werr != nil || !waits {
+			continue
+		}
+		if gerr := e.goOn(ctx, t.ID); gerr != nil {
+			e.log.Warn("a turn with tool calls could not go on", "turn", t.ID, "err", gerr)
+		}
+		if e.IsRunning(t.ID) {
+			n++
+		}
+	}
+	return n, err
+}
+
+// finalizeOpen makes what a turn has between two steps its answer. Calls that have no result
+// get one, in the same transaction.
+func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.Outcome, m chat.TurnMetrics) (chat.Turn, error) {
+	steps, err := e.store.Steps(ctx, id)
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	open, _, err := e.openBatch(ctx, id)
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	ends := unansweredEnds(open)
+	b, err := e.broughtBefore(ctx, steps, steps[len(steps)-1].Index+1)
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	if open != nil { // it is the last, and the results that it has stand at the end
+		answered := withEnds(*open, ends)
+		b.base = append(b.base[:len(b.base)-len(open.Results())], answered.Results()...)
+	}
+	return e.store.Finalize(ctx, chat.Finalization{
+		TurnID: id, Message: chat.Message{Role: chat.RoleAssistant, Blocks: b.base}, Outcome: outcome,
+		Usage: usageOf(steps, nil), Metrics: m, Unanswered: ends,
+	})
+}
+
+// settleSuspended ends a turn that nobody runs between two steps, at a person's word.
+func (e *Engine) settleSuspended(ctx context.Context, t chat.Turn, outcome chat.Outcome) (chat.Turn, error) {
+	e.startMu.RLock()
+	defer e.startMu.RUnlock()
+	if e.IsRunning(t.ID) {
+		return t, chat.Errorf(chat.CodeBusy, "turn.stop", "This turn is running again.").WithHint("stop it again")
+	}
+	t, err := e.finalizeOpen(ctx, t.ID, outcome, chat.TurnMetrics{})
+	return e.decidedAs(ctx, t, err, outcome == chat.OutcomeStopped)
+}
+
+// RecoveredBatches are the open batches with what the model said when it asked for the
+// calls.
+func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatch, error) {
+	turns, err := e.store.UnfinishedTurns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []chat.RecoveredToolBatch
+	for _, t := range turns {
+		b, _, err := e.openBatch(ctx, t.ID)
+		if err != nil {
+			return out, err
+		}
+		if b == nil {
+			continue
+		}
+		s, err := e.store.StepByID(ctx, b.StepID)
+		if err != nil {
+			return out, err
+		}
+		blocks, err := e.stepBlocks(ctx, s)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, chat.RecoveredToolBatch{
+			BatchID: b.ID, SessionID: b.SessionID, TurnID: b.TurnID, ModelName: s.ModelID,
+			AssistantText: blocks.RenderedText(), Calls: b.Calls, Results: b.Results(),
+		})
+	}
+	return out, nil
+}
+
+// waitsForPerson is what a message is told that is sent behind a turn whose tool calls wait.
+func waitsForPerson(t chat.Turn) error {
+	return chat.Errorf(chat.CodeBusy, "turn.send", "Turn %d has tool calls that wait for your decision.", t.Seq).
+		WithHint("decide about them, or stop or discard the answer")
+}
+
+// withoutTools is an endpoint for calls that run no tools.
+func withoutTools(ep llm.Endpoint) llm.Endpoint {
+	if ep.ToolsMode == llm.ToolsEnabled {
+		ep.ToolsMode = llm.ToolsDisabled
+	}
+	return ep
+}

@@ -1,0 +1,340 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/internal/panics"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/tools"
+)
+
+const (
+	defaultCallTimeout = time.Minute
+	// callGrace is how long a source has to return once its call was cancelled. Then it is
+	// left alone.
+	callGrace = 5 * time.Second
+	// callProgressEvery is how often the window hears of a call's progress.
+	callProgressEvery = 250 * time.Millisecond
+	// retryPause is before the second try of a call that never reached its tool.
+	retryPause = 500 * time.Millisecond
+	// maxResult is how much of a result is kept, in bytes.
+	maxResult = 32 << 20
+)
+
+// Causes with which a running call is cancelled.
+var (
+	errCallCancelled = errors.New("the call was cancelled by the user")
+	errCallTimeout   = errors.New("the call took too long")
+)
+
+// timeLimited is implemented by sources whose calls have a time limit of their own, which
+// was configured for them.
+type timeLimited interface {
+	CallTimeout() time.Duration
+}
+
+// runningCall is a call that runs in this process.
+type runningCall struct {
+	cancel context.CancelCauseFunc
+	mu     sync.Mutex
+	at     tools.Progress
+	told   time.Time
+}
+
+// unrecorded is a call that ended, and whose end the database did not take.
+type unrecorded struct {
+	err  error
+	turn chat.TurnID
+	e    *Engine
+	ends []chat.CallEnd
+}
+
+func (u *unrecorded) Error() string { return u.err.Error() }
+func (u *unrecorded) Unwrap() error { return u.err }
+
+func (u *unrecorded) and(other *unrecorded) *unrecorded {
+	if u == nil {
+		return other
+	}
+	u.ends = append(u.ends, other.ends...)
+	return u
+}
+
+// write records the ends again.
+func (u *unrecorded) write(ctx context.Context) (chat.Turn, error) {
+	for len(u.ends) > 0 {
+		if err := u.e.store.EndCall(ctx, u.ends[0]); err != nil {
+			return chat.Turn{}, err
+		}
+		u.ends = u.ends[1:]
+	}
+	return u.e.store.Turn(ctx, u.turn)
+}
+
+// execute runs one call: it is recorded as started, durably, before its source hears of it,
+// and its end before anybody else does. The error is of the database.
+func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecord) error {
+	def, src, refusal := e.runnable(c)
+	if refusal != "" {
+		return e.refuse(ctx, b, c, refusal)
+	}
+	arguments, redactions := e.redactArguments(c.Arguments)
+	effects := c.Effects || def.Effects
+	for try := 1; ; try++ {
+		if err := e.store.StartCall(ctx, c.ID, redactions); err != nil {
+			return err
+		}
+		if err := faults.Point("tool.started"); err != nil {
+			return err
+		}
+		end, err := e.runCall(ctx, b, c, src, arguments, effects)
+		if errors.Is(err, tools.ErrNotStarted) && !c.Effects && try == 1 && context.Cause(ctx) == nil {
+			sleep(ctx, retryPause)
+			continue
+		}
+		if err := faults.Point("tool.returned"); err != nil {
+			return err
+		}
+		if err := e.store.EndCall(context.WithoutCancel(ctx), end); err != nil {
+			return &unrecorded{err: err, turn: b.TurnID, e: e, ends: []chat.CallEnd{end}}
+		}
+		e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
+		return nil
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// runnable is a call's tool as it is now; refusal says why it cannot be run.
+func (e *Engine) runnable(c chat.CallRecord) (def chat.ToolDefinition, src tools.Source, refusal string) {
+	def, src, ok := e.definition(c.Source, c.Tool)
+	switch {
+	case !ok:
+		return def, src, goneWords(c.Name)
+	case def.Hash() != c.Definition:
+		return def, src, changedWords(c.Name)
+	}
+	return def, src, ""
+}
+
+// refuse ends a call that cannot be run after all. One without effects that a crash cut off
+// has begun before.
+func (e *Engine) refuse(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, words string) error {
+	var err error
+	if c.State == chat.CallStarted {
+		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, Result: errorResult(words)})
+	} else {
+		err = e.store.DecideCall(ctx, chat.CallDecision{
+			Call: c.ID, State: c.State, Decision: chat.DecisionNotRun, Definition: c.Definition, Result: errorResult(words),
+		})
+	}
+	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
+	return err
+}
+
+// redactArguments takes secrets out of what leaves for a tool, as out of prompts.
+func (e *Engine) redactArguments(raw json.RawMessage) (json.RawMessage, []chat.CallRedaction) {
+	if e.redact == nil {
+		return raw, nil
+	}
+	var found []chat.CallRedaction
+	return prompt.RedactJSON(raw, func(text string) string {
+		clean, rules := e.redact(text)
+		for _, r := range rules {
+			found = append(found, chat.CallRedaction{Rule: r.Rule, Bytes: r.Bytes})
+		}
+		return clean
+	}), found
+}
+
+// runCall asks the source and says how the call ended. The error is the source's.
+func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, src tools.Source, arguments json.RawMessage, effects bool) (chat.CallEnd, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := e.settings().CallTimeout
+	if limit <= 0 {
+		limit = defaultCallTimeout
+	}
+	if own, ok := src.(timeLimited); ok && own.CallTimeout() > 0 {
+		limit = own.CallTimeout()
+	}
+	timer := time.AfterFunc(limit, func() { cancel(errCallTimeout) })
+	defer timer.Stop()
+	live := &runningCall{cancel: cancel}
+	e.mu.Lock()
+	e.calls[c.ID] = live
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		delete(e.calls, c.ID)
+		e.mu.Unlock()
+	}()
+	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
+	out, err := e.ask(ctx, src, tools.Call{
+		ID: c.ID, Session: b.SessionID, Branch: b.BranchID, Turn: b.TurnID, Tool: c.Tool, Arguments: arguments,
+		Progress: func(p tools.Progress) { e.progressed(b, c.ID, live, p) },
+	})
+	return endOf(c.ID, out, err, context.Cause(ctx), effects, limit), err
+}
+
+// ask calls the source in a goroutine of its own: one that does not return when it is
+// cancelled is left alone, and a defect in it fails this call alone.
+func (e *Engine) ask(ctx context.Context, src tools.Source, c tools.Call) (tools.Output, error) {
+	type answer struct {
+		out tools.Output
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() { done <- a }()
+		defer panics.Recover(func(d *chat.Error, stack []byte) {
+			e.log.Error("a tool panicked", "source", src.Name(), "tool", c.Tool, "err", d, "stack", string(stack))
+			a = answer{err: d}
+		})
+		a.out, a.err = src.Call(ctx, c)
+	}()
+	select {
+	case a := <-done:
+		return a.out, a.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(callGrace)
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.out, a.err
+	case <-timer.C:
+		e.log.Warn("a tool did not end when it was cancelled", "source", src.Name(), "tool", c.Tool)
+		return tools.Output{}, context.Cause(ctx)
+	}
+}
+
+// endOf says how a call ended. Of one with effects that brought no readable result, nobody
+// knows.
+func endOf(id chat.ToolCallID, out tools.Output, err, cause error, effects bool, limit time.Duration) chat.CallEnd {
+	if err == nil {
+		return chat.CallEnd{Call: id, Result: kept(out)}
+	}
+	if errors.Is(err, tools.ErrNotStarted) {
+		return chat.CallEnd{Call: id, Result: errorResult("Not run: the tool could not be reached. " + words(err))}
+	}
+	reason := chat.UnknownEnded
+	said := "The tool's server ended, or the connection to it: " + words(err)
+	switch {
+	case errors.Is(cause, errCallTimeout):
+		reason, said = chat.UnknownTimeout, fmt.Sprintf("The tool did not answer within %s.", limit)
+	case errors.Is(cause, errClosing):
+		reason, said = chat.UnknownCrash, "The program was closed while the tool ran."
+	case cause != nil:
+		reason, said = chat.UnknownCancelled, "The call was cancelled while the tool ran."
+	case errors.Is(err, tools.ErrUnreadable):
+		reason, said = chat.UnknownUnreadable, "The tool's answer cannot be read: "+words(err)
+	case errors.Is(err, context.DeadlineExceeded):
+		reason, said = chat.UnknownTimeout, "The tool did not answer in time."
+	}
+	if effects {
+		return chat.CallEnd{Call: id, Reason: reason}
+	}
+	return chat.CallEnd{Call: id, Result: errorResult(said)}
+}
+
+// words are an error's, as far as a model needs them.
+func words(err error) string {
+	const most = 2000
+	s := chat.AsError(err).Message
+	if s == "" {
+		s = err.Error()
+	}
+	return clipped(s, most)
+}
+
+func clipped(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// kept is an answer as it is stored: texts and images, within bounds.
+func kept(out tools.Output) *chat.ToolResult {
+	r := &chat.ToolResult{IsError: out.IsError, Content: chat.Blocks{}}
+	room, left := maxResult, 0
+	for _, b := range out.Content {
+		size := 0
+		switch b := b.(type) {
+		case chat.Text:
+			size = len(b.Text)
+		case chat.Image:
+			size = len(b.Source)
+		default:
+			left++
+			continue
+		}
+		if size > room {
+			left++
+			continue
+		}
+		room -= size
+		r.Content = append(r.Content, b)
+	}
+	if left > 0 {
+		r.Content = append(r.Content, chat.Text{Text: fmt.Sprintf("[%d parts of the result were not kept: they are too large, or neither text nor image.]", left)})
+	}
+	return r
+}
+
+func (e *Engine) progressed(b chat.ToolBatch, id chat.ToolCallID, live *runningCall, p tools.Progress) {
+	const most = 500
+	p.Message = clipped(p.Message, most)
+	live.mu.Lock()
+	live.at = p
+	tell := time.Since(live.told) >= callProgressEvery
+	if tell {
+		live.told = time.Now()
+	}
+	live.mu.Unlock()
+	if tell {
+		e.changed(chat.ChangeCall, string(id), b.SessionID)
+	}
+}
+
+// CallProgress is how far a call has come that runs in this process.
+func (e *Engine) CallProgress(id chat.ToolCallID) (tools.Progress, bool) {
+	e.mu.Lock()
+	live := e.calls[id]
+	e.mu.Unlock()
+	if live == nil {
+		return tools.Progress{}, false
+	}
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	return live.at, true
+}
+
+// CancelCall ends a call that runs. What one with effects had done is not known then.
+func (e *Engine) CancelCall(_ context.Context, id chat.ToolCallID) error {
+	e.mu.Lock()
+	live := e.calls[id]
+	e.mu.Unlock()
+	if live == nil {
+		return chat.Errorf(chat.CodeConflict, "tool.cancel", "This tool call is not running.").WithHint("deny one that waits, or stop the answer")
+	}
+	live.cancel(errCallCancelled)
+	return nil
+}

@@ -1,0 +1,66 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// recoverCalls puts the calls in order that were running when the program ended. Of those
+// with effects nobody knows how they ended; the others run again when the turn goes on.
+func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.RecoveryItem, error) {
+	b, _, err := e.openBatch(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	delete(e.unsaved, t.ID) // all that there is of it is recorded
+	e.mu.Unlock()
+	if b == nil {
+		return nil, nil
+	}
+	unknown := 0
+	for _, c := range b.Calls {
+		if c.State != chat.CallStarted || !c.Effects {
+			continue
+		}
+		if err := e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: chat.CallStarted, Reason: chat.UnknownCrash}); err != nil {
+			return nil, err
+		}
+		e.changed(chat.ChangeCall, string(c.ID), t.SessionID)
+		unknown++
+	}
+	if unknown == 0 {
+		return nil, nil
+	}
+	return []chat.RecoveryItem{chat.RecoveredCalls(t, unknown)}, nil
+}
+
+// propose records the calls of an answer that had come to its end when the program ended.
+func (rec *recovery) propose(ctx context.Context, end ending) ([]chat.RecoveryItem, error) {
+	offered, err := rec.offered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calls := proposals(rec.attempt.result.Blocks, offered)
+	if _, err := rec.e.store.ProposeCalls(ctx, rec.turn.ID, *rec.stepEnd(end), calls); err != nil {
+		return nil, err
+	}
+	rec.e.prune(rec.open.ID)
+	return []chat.RecoveryItem{chat.RecoveredProposals(rec.turn, len(calls))}, nil
+}
+
+// offered are the definitions that the request carried which the open step answers.
+func (rec *recovery) offered(ctx context.Context) ([]chat.ToolDefinition, error) {
+	raw, err := rec.e.store.Manifest(ctx, rec.turn.ID)
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	var m prompt.Manifest
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, nil //nolint:nilerr // verify names it; the calls are of no tool that was offered, then
+	}
+	return m.Inputs.Tools, nil
+}

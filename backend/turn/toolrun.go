@@ -1,0 +1,180 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/internal/panics"
+)
+
+// The states of a run between two steps:
+//
+//	settle -> propose -> calls -> (prepare the next step | wait for a person | end)
+//	                       ^  |
+//	                       +--+ a call, or several side by side
+
+// propose records the calls of an answer, with the end of their step.
+func (r *run) propose(context.Context) state {
+	res := r.decoder.Result()
+	end := *r.stepEnd()
+	calls := proposals(res.Blocks, r.context.Tools())
+	write := func(ctx context.Context) (chat.Turn, error) {
+		if _, err := r.e.store.ProposeCalls(ctx, r.turn.ID, end, calls); err != nil {
+			return r.turn, err
+		}
+		return r.e.store.Turn(ctx, r.turn.ID)
+	}
+	r.learn(res.Usage)
+	if _, err := write(context.Background()); err != nil {
+		r.unwritten(err, write)
+		return nil
+	}
+	r.e.prune(r.step.ID)
+	r.clearEmitter()
+	r.stream.end()
+	r.number, r.shrunk, r.refusal = 0, 0, nil
+	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
+	return r.calls
+}
+
+// unwritten leaves the turn open: what could not be written is written again by the
+// reconciler.
+func (r *run) unwritten(err error, write func(context.Context) (chat.Turn, error)) {
+	r.settleErr, r.again = err, write
+	r.e.log.Error("a tool call could not be recorded; it is tried again", "turn", r.turn.ID, "err", err)
+}
+
+// calls does what can be done about the calls of the last step, until each has its result
+// or a person has to decide.
+func (r *run) calls(ctx context.Context) state {
+	if cause := context.Cause(ctx); cause != nil {
+		return r.leaveCalls(cause)
+	}
+	b, n, err := r.e.openBatch(ctx, r.turn.ID)
+	if err != nil {
+		return r.callsFailed(ctx, err)
+	}
+	if b == nil {
+		return r.nextStep(ctx, n)
+	}
+	switch changed, err := r.e.decideByPolicy(ctx, *b, n); {
+	case err != nil:
+		return r.callsFailed(ctx, err)
+	case changed:
+		return r.calls
+	case b.Finished():
+		return r.commitCalls(ctx, *b, n)
+	}
+	next := nextCalls(*b, r.e.settings().AllowParallel)
+	if len(next) == 0 { // a person decides; the turn stays as it is and nobody runs it
+		r.waits = true
+		return r.leaveAsItIs
+	}
+	if err := r.execute(ctx, *b, next); err != nil {
+		return r.callsFailed(ctx, err)
+	}
+	return r.calls
+}
+
+// callsFailed leaves the calls as they are recorded: the database took no more.
+func (r *run) callsFailed(ctx context.Context, err error) state {
+	if cause := context.Cause(ctx); cause != nil {
+		return r.leaveCalls(cause)
+	}
+	var unsaid *unrecorded
+	if errors.As(err, &unsaid) {
+		r.unwritten(err, unsaid.write)
+		return nil
+	}
+	r.settleErr = err
+	return nil
+}
+
+// commitCalls closes a batch of which every call has its result.
+func (r *run) commitCalls(ctx context.Context, b chat.ToolBatch, n int) state {
+	if err := r.e.store.CommitBatch(context.WithoutCancel(ctx), b.ID); err != nil {
+		return r.callsFailed(ctx, err)
+	}
+	if err := faults.Point("turn.batch_committed"); err != nil {
+		return r.callsFailed(ctx, err)
+	}
+	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
+	return r.nextStep(ctx, n)
+}
+
+// nextStep asks the model again, with the results of the n-th batch. A model that calls tools
+// although it was told that no more are run ends its answer so.
+func (r *run) nextStep(_ context.Context, n int) state {
+	if n > r.e.maxSteps()+1 {
+		return r.endWithCalls
+	}
+	r.index++
+	r.earlier = true
+	return r.prepare
+}
+
+// endWithCalls makes what there is the answer.
+func (r *run) endWithCalls(ctx context.Context) state {
+	return r.finalizeCalls(ctx, chat.OutcomePaused)
+}
+
+// leaveCalls ends a run that was cancelled between two steps. A turn that was stopped
+// becomes final with what it has; a program that closes leaves it as it is.
+func (r *run) leaveCalls(cause error) state {
+	if errors.Is(cause, errStopped) {
+		return r.stopCalls
+	}
+	return r.leaveAsItIs
+}
+
+// leaveAsItIs ends the run, and not its turn.
+func (r *run) leaveAsItIs(ctx context.Context) state {
+	if t, err := r.e.store.Turn(context.WithoutCancel(ctx), r.turn.ID); err == nil {
+		r.turn = t
+	}
+	return nil
+}
+
+func (r *run) stopCalls(ctx context.Context) state {
+	return r.finalizeCalls(ctx, chat.OutcomeStopped)
+}
+
+// finalizeCalls is TX-A of a turn that ends between two steps. It does not ask the run's
+// context: that of one that was stopped is over.
+func (r *run) finalizeCalls(_ context.Context, outcome chat.Outcome) state {
+	r.end = ending{verdict: verdictFinal, outcome: outcome}
+	r.written(func(ctx context.Context) (chat.Turn, error) {
+		return r.e.finalizeOpen(ctx, r.turn.ID, outcome, r.metrics)
+	})
+	return nil
+}
+
+// execute runs calls side by side.
+func (r *run) execute(ctx context.Context, b chat.ToolBatch, calls []chat.CallRecord) error {
+	errs := make([]error, len(calls))
+	var wg sync.WaitGroup
+	for i, c := range calls {
+		wg.Go(func() {
+			defer panics.Recover(func(d *chat.Error, stack []byte) {
+				r.e.log.Error("a tool call panicked", "call", c.ID, "err", d, "stack", string(stack))
+				errs[i] = d
+			})
+			errs[i] = r.e.execute(ctx, b, c)
+		})
+	}
+	wg.Wait()
+	var unsaid *unrecorded
+	for _, err := range errs {
+		var one *unrecorded
+		if errors.As(err, &one) {
+			unsaid = unsaid.and(one)
+		}
+	}
+	if unsaid != nil {
+		return unsaid
+	}
+	return errors.Join(errs...)
+}

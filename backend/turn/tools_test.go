@@ -1,0 +1,614 @@
+package turn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/tools"
+	"contextinfinity/backend/turn"
+)
+
+// Two calls at once, then a third, then words: each step is recorded, results go back in
+// order, and all of it is one answer.
+func TestToolLoop(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("read", "write")
+	w.answers(
+		[]string{text("I look. "), asks("a", "box__read", `{"n":1}`), asks("b", "box__write", `{"n":2}`)},
+		[]string{asks("c", "box__read", `{"n":3}`)},
+		[]string{text("All done.")},
+	)
+	got := w.send("go")
+	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "I look. \n\nAll done.")
+	want := []string{`a false did read{"n":1}`, `b false did write{"n":2}`, `c false did read{"n":3}`}
+	if !slices.Equal(told(got), want) || !slices.Equal(w.tools.calls(), []string{`read{"n":1}`, `write{"n":2}`, `read{"n":3}`}) {
+		t.Errorf("told %q, ran %q", told(got), w.tools.calls())
+	}
+	sent := w.provider.requests()
+	if len(sent) != 3 || !strings.Contains(sent[0], `"tools":["box__write","box__read"]`) || strings.Contains(sent[0], "did read") {
+		t.Fatalf("sent %q", sent)
+	}
+	last := sent[2]
+	if a, b, c := strings.Index(last, "did read"), strings.Index(last, "did write"), strings.LastIndex(last, "did read"); a < 0 || a > b || b > c {
+		t.Errorf("the results are not in order: %s", last)
+	}
+	steps, err := w.store.Steps(t.Context(), got.ID)
+	if err != nil || len(steps) != 3 || steps[0].ToolsMode != "enabled" || steps[0].Outcome.Status != chat.StepPaused || got.Usage.InputTokens != 30 {
+		t.Errorf("%+v %v, usage %+v", steps, err, got.Usage)
+	}
+	if b := w.batch(got.ID); b.State != chat.BatchCommitted || b.Calls[0].Runs != 1 || b.Calls[0].Decision != chat.DecisionAlways {
+		t.Errorf("%+v", b)
+	}
+	w.send("and then?")
+	if next := w.provider.requests()[3]; strings.Count(next, "did read") != 2 || strings.Count(next, "<tool_output>") < 3 {
+		t.Errorf("history does not hold the calls with their results: %s", next)
+	}
+	w.clean()
+}
+
+// A call that nobody allowed waits; the turn goes on by itself when it is decided about.
+func TestACallWaitsForADecision(t *testing.T) {
+	for decision, ran := range map[chat.ToolDecision]bool{
+		chat.DecisionOnce: true, chat.DecisionSession: true, chat.DecisionAlways: true, chat.DecisionDeny: false, chat.DecisionNever: false,
+	} {
+		t.Run(string(decision), func(t *testing.T) {
+			w := withTools(t)
+			w.answers([]string{text("May I?"), asks("a", "box__write", `{}`)}, []string{text(" So be it.")})
+			got := w.send("go")
+			call := w.waits(got, 1)[0]
+			if len(w.tools.calls()) != 0 {
+				t.Fatal("it ran before it was allowed")
+			}
+			w.restart() // it waits on
+			got, err := w.store.Turn(t.Context(), got.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.waits(got, 1)
+			w.decide(call, decision)
+			got = w.ended(got.ID)
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "May I?\n\n So be it.")
+			if (len(w.tools.calls()) == 1) != ran || strings.Contains(told(got)[0], "did not allow") == ran {
+				t.Errorf("ran %q, told %q", w.tools.calls(), told(got))
+			}
+			if kept := len(w.tools.kept) == 1; kept != decision.Lasts() || kept && (w.tools.kept[0].Session != "") != (decision == chat.DecisionSession) {
+				t.Errorf("kept %+v", w.tools.kept)
+			}
+			if b := w.batch(got.ID); b.Calls[0].Decision != decision {
+				t.Errorf("recorded as %q", b.Calls[0].Decision)
+			}
+			w.clean()
+		})
+	}
+}
+
+// Of two that decide about one call, one wins and the other is told; a decision about another
+// definition than the one that was shown is none.
+func TestOneDecisionWins(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{asks("a", "box__write", `{}`), asks("b", "box__write", `{"n":2}`)}, []string{text("ok")})
+	got := w.send("go")
+	calls := w.waits(got, 2)
+	choice := turn.CallChoice{Call: calls[0].ID, Decision: chat.DecisionOnce, Hash: "another"}
+	for _, hash := range []string{"another", ""} {
+		if choice.Hash = hash; chat.CodeOf(w.engine.DecideCall(t.Context(), choice)) != chat.CodeConflict {
+			t.Errorf("a decision about the definition %q was taken", hash)
+		}
+	}
+	choice.Hash = w.tools.hash("write")
+	errs := make(chan error, 8)
+	for range 8 {
+		go func() { errs <- w.engine.DecideCall(context.WithoutCancel(t.Context()), choice) }()
+	}
+	won := 0
+	for range 8 {
+		switch err := <-errs; {
+		case err == nil:
+			won++
+		case chat.CodeOf(err) != chat.CodeConflict:
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d decisions won", won)
+	}
+	got = w.ended(got.ID)
+	w.waits(got, 1)
+	w.decide(calls[1], chat.DecisionDeny)
+	got = w.ended(got.ID)
+	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	if !slices.Equal(w.tools.calls(), []string{"write{}"}) {
+		t.Errorf("ran %q", w.tools.calls())
+	}
+	w.clean()
+}
+
+// What cannot run is an honest result, and the conversation goes on.
+func TestCallsThatCannotRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		call string
+		do   func(*toolbox)
+		want string
+	}{
+		"unknown":   {asks("a", "nobody", `{}`), nil, `no tool named "nobody"`},
+		"no object": {asks("a", "box__write", `[1]`), nil, "not a JSON object"},
+		"garbled":   {asks("a", "box__write", `{"x":`), nil, "not a JSON object"},
+		"gone":      {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs = b.defs[1:] }, "not available any more"},
+		"changed":   {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs[0].Description = "Deletes." }, "definition of the tool box__write changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := withTools(t)
+			w.tools.allow("write")
+			w.provider.script(call{events: []string{c.call, done}, after: func(i int) {
+				if i == 0 && c.do != nil {
+					w.tools.mu.Lock()
+					c.do(w.tools)
+					w.tools.mu.Unlock()
+				}
+			}})
+			w.answers([]string{text("I see.")})
+			got := w.send("go")
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "I see.")
+			if len(w.tools.calls()) != 0 || !strings.Contains(told(got)[0], c.want) || !strings.HasPrefix(told(got)[0], "a true ") {
+				t.Errorf("ran %q, told %q", w.tools.calls(), told(got))
+			}
+			w.clean()
+		})
+	}
+}
+
+// A model that never stops calling is told to answer, and if it calls still, its answer ends.
+func TestTheLoopEnds(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("read")
+	w.settings.MaxSteps = 2
+	for i := range 6 {
+		w.answers([]string{asks(fmt.Sprint("c", i), "box__read", `{}`)})
+	}
+	got := w.send("go")
+	w.is(got, chat.PhaseResponseFinalized, chat.OutcomePaused, "")
+	said := told(got)
+	if len(w.tools.calls()) != 2 || len(said) != 4 || !strings.Contains(said[2], "limit of 2 steps") || !strings.Contains(said[3], "limit of 2 steps") {
+		t.Errorf("ran %q, told %q", w.tools.calls(), said)
+	}
+	if n := len(w.provider.requests()); n != 4 {
+		t.Errorf("%d requests", n)
+	}
+	w.clean()
+}
+
+// Sixteen steps in one turn, the default, are run.
+func TestSixteenSteps(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("read")
+	for i := range 16 {
+		w.answers([]string{text(fmt.Sprint(i, " ")), asks(fmt.Sprint("c", i), "box__read", fmt.Sprintf(`{"i":%d}`, i))})
+	}
+	w.answers([]string{text("end")})
+	got := w.send("go")
+	if got.Outcome != chat.OutcomeCompleted || len(w.tools.calls()) != 16 || len(told(got)) != 16 {
+		t.Errorf("%s %q: %d calls, %d results", got.Phase, got.Outcome, len(w.tools.calls()), len(told(got)))
+	}
+	w.clean()
+}
+
+// Calls without effects run side by side where that is allowed; those with effects one after
+// the other, in order, and nothing behind one that waits.
+func TestTheOrderOfCalls(t *testing.T) {
+	for _, parallel := range []bool{false, true} {
+		w := withTools(t)
+		w.settings.AllowParallel = parallel
+		w.tools.allow("read", "write")
+		both := make(chan struct{}, 2)
+		w.tools.do = func(_ context.Context, c tools.Call) (tools.Output, error) {
+			if parallel && c.Tool == "read" && string(c.Arguments) != `{"n":5}` { // each of the two waits for the other
+				both <- struct{}{}
+				for len(both) < 2 {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			return tools.Output{Content: chat.Blocks{chat.Text{Text: "ok"}}}, nil
+		}
+		w.answers([]string{
+			asks("1", "box__read", `{"n":1}`), asks("2", "box__read", `{"n":2}`), asks("3", "box__write", `{"n":3}`),
+			asks("4", "box__write", `{"n":4}`), asks("5", "box__read", `{"n":5}`),
+		}, []string{text("ok")})
+		got := w.send("go")
+		w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+		ran := w.tools.calls()
+		slices.Sort(ran[:2])
+		if !slices.Equal(ran, []string{`read{"n":1}`, `read{"n":2}`, `write{"n":3}`, `write{"n":4}`, `read{"n":5}`}) {
+			t.Errorf("parallel %v: ran %q", parallel, ran)
+		}
+		if most := map[bool]int{false: 1, true: 2}[parallel]; w.tools.atOnce != most {
+			t.Errorf("parallel %v: %d at once", parallel, w.tools.atOnce)
+		}
+	}
+	w := withTools(t)
+	w.tools.allow("read")
+	w.answers([]string{asks("1", "box__read", `{}`), asks("2", "box__write", `{}`), asks("3", "box__read", `{"n":3}`)})
+	got := w.send("go")
+	w.waits(got, 1)
+	if !slices.Equal(w.tools.calls(), []string{"read{}"}) {
+		t.Errorf("before the decision %q ran", w.tools.calls())
+	}
+}
+
+// A call with effects that brings no readable result leaves an outcome that nobody knows; one
+// without effects is an error. What was never started is neither.
+func TestHowCallsEnd(t *testing.T) {
+	crash := func(context.Context, tools.Call) (tools.Output, error) { panic("secret") }
+	fails := func(err error) func(context.Context, tools.Call) (tools.Output, error) {
+		return func(context.Context, tools.Call) (tools.Output, error) { return tools.Output{}, err }
+	}
+	hangs := func(ctx context.Context, _ tools.Call) (tools.Output, error) {
+		<-ctx.Done()
+		return tools.Output{}, ctx.Err()
+	}
+	for name, c := range map[string]struct {
+		do     func(context.Context, tools.Call) (tools.Output, error)
+		reason chat.UnknownReason
+		words  string // of the result of a call without effects
+		runs   int    // of a call without effects
+	}{
+		"ended":       {fails(errors.New("EOF")), chat.UnknownEnded, "server ended", 1},
+		"unreadable":  {fails(fmt.Errorf("x: %w", tools.ErrUnreadable)), chat.UnknownUnreadable, "cannot be read", 1},
+		"timeout":     {hangs, chat.UnknownTimeout, "did not answer within", 1},
+		"defect":      {crash, chat.UnknownEnded, "Internal error", 1},
+		"not started": {fails(fmt.Errorf("the server is off: %w", tools.ErrNotStarted)), "", "could not be reached", 2},
+	} {
+		for _, tool := range []string{"write", "read"} {
+			t.Run(name+" "+tool, func(t *testing.T) {
+				w := withTools(t)
+				w.settings.CallTimeout = 200 * time.Millisecond
+				w.tools.allow(tool)
+				w.tools.do = c.do
+				w.answers([]string{asks("a", "box__"+tool, `{}`)}, []string{text("ok")})
+				got := w.send("go")
+				if tool == "write" && c.reason != "" {
+					if call := w.waits(got, 1)[0]; call.State != chat.CallUnknown || call.Reason != c.reason || call.Runs != 1 {
+						t.Errorf("%+v", call)
+					}
+					return
+				}
+				w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+				if said := told(got)[0]; !strings.Contains(said, c.words) || strings.Contains(said, "secret") {
+					t.Errorf("told %q", said)
+				}
+				if runs := w.batch(got.ID).Calls[0].Runs; tool == "read" && runs != c.runs {
+					t.Errorf("it was started %d times", runs)
+				}
+				w.clean()
+			})
+		}
+	}
+}
+
+// A running call says how far it is, and can be cancelled.
+func TestCancelACall(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("write")
+	said := make(chan struct{})
+	w.tools.do = func(ctx context.Context, c tools.Call) (tools.Output, error) {
+		c.Progress(tools.Progress{Done: 3, Total: 9, Message: "halfway"})
+		close(said)
+		<-ctx.Done()
+		return tools.Output{}, ctx.Err()
+	}
+	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+	h := w.start("go")
+	<-said
+	call := w.batch(h.Turn.ID).Calls[0]
+	if p, ok := w.engine.CallProgress(call.ID); !ok || p.Done != 3 || p.Message != "halfway" {
+		t.Errorf("%+v %v", p, ok)
+	}
+	if err := w.engine.CancelCall(t.Context(), call.ID); err != nil {
+		t.Fatal(err)
+	}
+	got := w.wait(h)
+	if call := w.waits(got, 1)[0]; call.Reason != chat.UnknownCancelled {
+		t.Errorf("%+v", call)
+	}
+	if chat.CodeOf(w.engine.CancelCall(t.Context(), call.ID)) != chat.CodeConflict {
+		t.Error("a call that does not run was cancelled")
+	}
+}
+
+// What becomes of a call whose outcome is unknown is a person's word, said once.
+func TestResolveCall(t *testing.T) {
+	for as, c := range map[chat.Resolution]struct {
+		want string
+		runs int
+	}{
+		chat.ResolveEnter: {"a false I saw the file", 1},
+		chat.ResolveTell:  {"a true The outcome of this call is unknown", 1},
+		chat.ResolveRerun: {"a false did it", 2},
+	} {
+		t.Run(string(as), func(t *testing.T) {
+			w := withTools(t)
+			w.tools.allow("write")
+			n := 0
+			w.tools.do = func(context.Context, tools.Call) (tools.Output, error) {
+				if n++; n == 1 {
+					return tools.Output{}, errors.New("EOF")
+				}
+				return tools.Output{Content: chat.Blocks{chat.Text{Text: "did it"}}}, nil
+			}
+			w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+			got := w.send("go")
+			call := w.waits(got, 1)[0]
+			w.restart() // it stays unknown, and is not run again
+			if err := w.engine.DecideCall(t.Context(), turn.CallChoice{Call: call.ID, Decision: chat.DecisionOnce, Hash: w.tools.hash("write")}); chat.CodeOf(err) != chat.CodeConflict {
+				t.Errorf("a plain decision about it: %v", err)
+			}
+			resolution := turn.CallResolution{Call: call.ID, As: as, Text: "I saw the file"}
+			if err := w.engine.ResolveCall(t.Context(), resolution); err != nil {
+				t.Fatal(err)
+			}
+			got = w.ended(got.ID)
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+			if !strings.HasPrefix(told(got)[0], c.want) || len(w.tools.calls()) != c.runs {
+				t.Errorf("told %q, ran %q", told(got), w.tools.calls())
+			}
+			if chat.CodeOf(w.engine.ResolveCall(t.Context(), resolution)) != chat.CodeConflict {
+				t.Error("it was resolved twice")
+			}
+			w.clean()
+		})
+	}
+}
+
+// What a person does about a turn whose calls wait: each way leaves a valid conversation.
+func TestDecisionsAboutAWaitingTurn(t *testing.T) {
+	waiting := func(t *testing.T) (*world, chat.Turn) {
+		w := withTools(t)
+		w.tools.allow("read")
+		w.answers([]string{text("Hm."), asks("r", "box__read", `{}`), asks("a", "box__write", `{}`)})
+		got := w.send("go")
+		w.waits(got, 1)
+		return w, got
+	}
+	end := map[string]func(*world, chat.TurnID) (chat.Turn, error){
+		"stop": func(w *world, id chat.TurnID) (chat.Turn, error) { return w.engine.Stop(w.t.Context(), id) },
+		"keep": func(w *world, id chat.TurnID) (chat.Turn, error) { return w.engine.Keep(w.t.Context(), id) },
+	}
+	for name, do := range end {
+		t.Run(name, func(t *testing.T) {
+			w, got := waiting(t)
+			got, err := do(w, got.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.is(got, chat.PhaseResponseFinalized, map[string]chat.Outcome{"stop": chat.OutcomeStopped, "keep": chat.OutcomeKept}[name], "Hm.")
+			if said := told(got); len(said) != 2 || said[0] != "r false did read{}" || !strings.HasPrefix(said[1], "a true Not run: the user stopped") {
+				t.Errorf("told %q", said)
+			}
+			if b := w.batch(got.ID); b.State != chat.BatchCommitted || b.Calls[1].Decision != chat.DecisionNotRun {
+				t.Errorf("%+v", b)
+			}
+			w.is(w.send("next"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+			w.clean()
+		})
+	}
+	t.Run("discard", func(t *testing.T) {
+		w, got := waiting(t)
+		got, err := w.engine.Discard(t.Context(), got.ID)
+		if err != nil || got.Phase != chat.PhaseFailed || w.batch(got.ID).State != chat.BatchAbandoned {
+			t.Fatalf("%+v %v", got, err)
+		}
+		w.is(w.send("next"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+		w.clean()
+	})
+	t.Run("continue", func(t *testing.T) {
+		w, got := waiting(t)
+		if _, err := w.engine.Continue(t.Context(), got.ID, ""); chat.CodeOf(err) != chat.CodeConflict {
+			t.Errorf("it went on over a call that waits: %v", err)
+		}
+	})
+	t.Run("retry after a call ran", func(t *testing.T) {
+		w, got := waiting(t)
+		if _, err := w.engine.Retry(t.Context(), got.ID, ""); chat.CodeOf(err) != chat.CodeConflict {
+			t.Errorf("the step was asked again: %v", err)
+		}
+	})
+	t.Run("retry", func(t *testing.T) {
+		w := withTools(t)
+		w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("without")})
+		got := w.send("go")
+		w.waits(got, 1)
+		h, err := w.engine.Retry(t.Context(), got.ID, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = w.wait(h)
+		w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "without")
+		if len(told(got)) != 0 || len(w.tools.calls()) != 0 {
+			t.Errorf("told %q, ran %q", told(got), w.tools.calls())
+		}
+		w.clean()
+	})
+}
+
+// Stop while a call with effects runs: its outcome is unknown, which the model is told.
+func TestStopWhileACallRuns(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("write")
+	begun := make(chan struct{})
+	w.tools.do = func(ctx context.Context, _ tools.Call) (tools.Output, error) {
+		close(begun)
+		<-ctx.Done()
+		return tools.Output{}, ctx.Err()
+	}
+	w.answers([]string{text("Hm."), asks("a", "box__write", `{}`), asks("b", "box__write", `{}`)})
+	h := w.start("go")
+	<-begun
+	got, err := w.engine.Stop(t.Context(), h.Turn.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeStopped, "Hm.")
+	if said := told(got); len(said) != 2 || !strings.HasPrefix(said[0], "a true The outcome") || !strings.HasPrefix(said[1], "b true Not run") {
+		t.Errorf("told %q", said)
+	}
+	w.clean()
+}
+
+// A message queues behind a turn whose calls wait, and is sent after it.
+func TestAMessageQueuesBehindAWaitingTurn(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("one")}, []string{text("two")})
+	got := w.send("go")
+	call := w.waits(got, 1)[0]
+	message := turn.Message{Branch: w.branch.ID, Content: chat.UserText("and next"), Incomplete: turn.IncompleteDiscard}
+	if _, err := w.engine.Send(t.Context(), message); chat.CodeOf(err) != chat.CodeBusy {
+		t.Fatalf("sent over a turn that waits: %v", err)
+	}
+	if h, err := w.engine.SendOrQueue(t.Context(), message); h != nil || err != nil {
+		t.Fatalf("%v %v", h, err)
+	}
+	if _, err := w.engine.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d, ok, err := w.store.Draft(t.Context(), w.branch.ID); err != nil || !ok || !d.Queued {
+		t.Fatalf("the message does not wait: %+v %v %v", d, ok, err)
+	}
+	w.decide(call, chat.DecisionOnce)
+	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "one")
+	deadline := time.Now().Add(time.Minute)
+	for {
+		last, _, err := w.store.LastTurn(t.Context(), w.branch.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last.Seq == got.Seq+1 && last.Phase.Finalized() {
+			w.is(last, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "two")
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the queued message was not sent")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	w.clean()
+}
+
+// A failure after tools ran keeps what they brought: retry and continue go on from it.
+func TestAFailureAfterTools(t *testing.T) {
+	for _, how := range []string{"retry", "continue", "keep"} {
+		t.Run(how, func(t *testing.T) {
+			w := withTools(t)
+			w.tools.allow("write")
+			w.answers([]string{asks("a", "box__write", `{}`)})
+			w.provider.script(call{err: &llm.Error{Code: chat.CodeAuth, Message: "no"}})
+			got := w.send("go")
+			w.is(got, chat.PhaseResponding, chat.OutcomeIncomplete, "")
+			if how == "keep" {
+				kept, err := w.engine.Keep(t.Context(), got.ID)
+				if err != nil || len(told(kept)) != 1 {
+					t.Fatalf("%v %q", err, told(kept))
+				}
+				w.clean()
+				return
+			}
+			do := map[string]func(context.Context, chat.TurnID, string) (*turn.Handle, error){"retry": w.engine.Retry, "continue": w.engine.Continue}[how]
+			w.answers([]string{text("done")})
+			h, err := do(t.Context(), got.ID, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = w.wait(h)
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "done")
+			sent := w.provider.requests()
+			if len(w.tools.calls()) != 1 || len(told(got)) != 1 || !strings.Contains(sent[len(sent)-1], "did write") {
+				t.Errorf("ran %q, told %q", w.tools.calls(), told(got))
+			}
+			w.clean()
+		})
+	}
+}
+
+// Secrets in arguments do not leave, and that they were taken out is recorded.
+func TestArgumentsAreRedacted(t *testing.T) {
+	w := withTools(t)
+	w.redact = func(s string) (string, []prompt.Redaction) {
+		if clean := strings.ReplaceAll(s, "hunter2", "[redacted]"); clean != s {
+			return clean, []prompt.Redaction{{Rule: "password", Bytes: 7}}
+		}
+		return s, nil
+	}
+	w.restart()
+	w.tools.allow("write")
+	w.answers([]string{asks("a", "box__write", `{"as":"hunter2"}`)}, []string{text("ok")})
+	got := w.send("go")
+	call := w.batch(got.ID).Calls[0]
+	if !slices.Equal(w.tools.calls(), []string{`write{"as":"[redacted]"}`}) || len(call.Redactions) != 1 || call.Redactions[0].Rule != "password" {
+		t.Errorf("ran %q, recorded %+v", w.tools.calls(), call.Redactions)
+	}
+	if !strings.Contains(string(call.Arguments), "hunter2") {
+		t.Error("what the model wrote is not kept")
+	}
+}
+
+// The mode of a session holds over the configured one, and a stream is read again in the mode
+// in which it ran.
+func TestModeOfASession(t *testing.T) {
+	w := withTools(t)
+	if err := w.store.SetSessionSettings(t.Context(), w.session.ID, chat.SessionSettings{ToolsMode: "parse_only"}); err != nil {
+		t.Fatal(err)
+	}
+	w.answers([]string{text("Look:"), asks("a", "box__write", `{}`)})
+	got := w.send("go")
+	w.is(got, chat.PhaseResponseFinalized, chat.OutcomePaused, "Look:")
+	if len(w.tools.calls()) != 0 || strings.Contains(w.provider.requests()[0], "box__write") {
+		t.Error("a tool was offered, or ran")
+	}
+	steps, err := w.store.Steps(t.Context(), got.ID)
+	if err != nil || steps[0].ToolsMode != "parse_only" {
+		t.Errorf("%+v %v", steps, err)
+	}
+	w.clean()
+}
+
+// What a tool returned is found later, and erased with its turn.
+func TestResultsBecomeMemory(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("read")
+	w.tools.do = func(context.Context, tools.Call) (tools.Output, error) {
+		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The xylophone stands in the harbour."}}}, nil
+	}
+	w.answers([]string{text("I look."), asks("a", "box__read", `{"where":"xylophone"}`)}, []string{text("It is there.")})
+	got := w.send("Where is it?")
+	if _, err := w.jobs.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	chunks, _, err := w.store.Chunks(t.Context(), chat.ChunkQuery{Within: chat.Within{Session: w.session.ID}, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := slices.ContainsFunc(chunks, func(c chat.ChunkText) bool {
+		return c.Type == chat.ChunkToolResult && c.Text == "The xylophone stands in the harbour." && c.SourceTurn == got.ID
+	})
+	units, err := w.store.SearchUnits(t.Context(), []string{"xylophone"}, chat.Within{Session: w.session.ID}, 10)
+	if err != nil || !found || len(units) == 0 {
+		t.Fatalf("chunks %+v, units %+v, %v", chunks, units, err)
+	}
+	w.clean()
+	if _, err := w.store.Erase(t.Context(), chat.EraseTurn, string(got.ID)); err != nil {
+		t.Fatal(err)
+	}
+	if units, err = w.store.SearchUnits(t.Context(), []string{"xylophone"}, chat.Within{Session: w.session.ID}, 10); err != nil || len(units) > 0 {
+		t.Errorf("it is found still: %+v %v", units, err)
+	}
+	if b := w.batch(got.ID); strings.Contains(string(b.Calls[0].Arguments), "xylophone") || strings.Contains(b.Calls[0].Result.Content.RenderedText(), "xylophone") {
+		t.Errorf("the journal says it still: %+v", b)
+	}
+	w.clean()
+}

@@ -1,0 +1,171 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation } from './conversation.ts';
+
+test.beforeEach(({ home, provider }) => home.configure(provider));
+
+const fence = '```';
+const lines = Array.from({ length: 120 }, (_, i) => `line ${i + 1} of the listing, ${i === 99 ? 'with the needle and words that go on until they run over the edge of the block and have to be wrapped or scrolled, whichever one likes better' : 'short'}`);
+const table = [
+  '| Model | Requests per second | Latency p99 | What it is good for in daily work | Price | Licence | Remarks about deployment and operation |',
+  '|---|--:|--:|---|--:|---|---|',
+  '| llama-3.3-70b-instruct | 12 480 | 41.2 ms | Long answers about code, and the summaries of long documents in several languages | 1 234.50 EUR | Apache-2.0 | Needs two cards of 48 GB and a driver newer than 550, else it falls back to the processor |',
+].join('\n');
+
+for (const [width, height] of [[1280, 800], [900, 600]] as const) {
+  test(`a wide table scrolls in itself and breaks no word, at ${width}x${height}`, async ({ provider, launch, page }) => {
+    await page.setViewportSize({ width, height });
+    provider.answer('A table', `Here it is.\n\n${table}\n\nThe end of it.`);
+    await launch();
+    const chat = new Conversation(page);
+    await chat.askAndWait(1, 'A table', 'The end of it.');
+    await page.reload(); // drawn whole, not as it came
+    const scroller = chat.answer(1).locator('.data-scroll');
+    await expect(scroller).toHaveAttribute('tabindex', '0'); // by keyboard too
+    const shape = await scroller.evaluate((element) => ({
+      inner: element.scrollWidth, outer: element.clientWidth, page: document.documentElement.scrollWidth - innerWidth,
+      // A cell that keeps to one line is as high as one; no cell is narrower than its longest word.
+      lines: [...element.querySelectorAll<HTMLElement>('.number, .short')].map((cell) => {
+        const style = getComputedStyle(cell);
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return Math.round(range.getBoundingClientRect().height / parseFloat(style.lineHeight));
+      }),
+    }));
+    expect(shape.inner).toBeGreaterThan(shape.outer);
+    expect(shape.page).toBeLessThanOrEqual(0);
+    expect(new Set(shape.lines)).toEqual(new Set([1]));
+    await scroller.focus();
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => scroller.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);
+  });
+}
+
+test('long code is folded with its count, opened by its button and by a find, wrapped and numbered', async ({ provider, launch, page }) => {
+  provider.answer('A listing', `Before it.\n\n${fence}text listing.txt\n${lines.join('\n')}\n${fence}\n\nThe end of it.`);
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'A listing', 'The end of it.');
+  const code = chat.answer(1).locator('.code');
+  const pre = code.locator('pre');
+  const height = async () => (await pre.boundingBox())!.height;
+  await expect(code.locator('.code__more')).toBeHidden(); // what grew before one's eyes does not jump
+  await page.reload();
+  const more = code.getByRole('button', { name: 'Show all 120 lines' });
+  await expect(more).toBeVisible();
+  const folded = await height();
+  expect(folded).toBeLessThan(500);
+  await more.click();
+  await expect.poll(height).toBeGreaterThan(folded * 3);
+  await code.getByRole('button', { name: 'Show fewer lines' }).click();
+  await expect.poll(height).toBe(folded);
+
+  await page.keyboard.press('Control+f');
+  await page.keyboard.type('the needle');
+  await expect(page.getByRole('search', { name: 'Find in this conversation' })).toContainText('1 of 1');
+  await expect.poll(height).toBeGreaterThan(folded * 3);
+  await page.keyboard.press('Escape');
+
+  const wide = () => pre.evaluate((element) => element.scrollWidth > element.clientWidth);
+  expect(await wide()).toBe(true);
+  await code.hover();
+  await code.getByRole('button', { name: 'Wrap long lines' }).click();
+  await expect.poll(wide).toBe(false);
+  const copied = await pre.evaluate((element) => element.textContent);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('>line numbers');
+  await page.keyboard.press('Enter');
+  await expect(code.locator('.code__line')).toHaveCount(120);
+  expect(await pre.evaluate((element) => element.textContent)).toBe(copied);
+  await expect(code.getByRole('button', { name: 'Copy code' })).toBeVisible();
+});
+
+test('footnotes lead to their words and back, by keyboard', async ({ provider, launch, page }) => {
+  provider.answer('With notes', `It is so[^a].\n\n${'More words.\n\n'.repeat(60)}[^a]: Because it was.\n\nThe end of it.`);
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'With notes', 'The end of it.');
+  const reference = chat.answer(1).getByRole('button', { name: 'Footnote a', exact: true });
+  await reference.focus();
+  await page.keyboard.press('Enter');
+  const note = chat.answer(1).locator('.note');
+  await expect(note).toBeFocused();
+  await expect(note).toBeInViewport();
+  await note.getByRole('button').press('Enter');
+  await expect(reference).toBeFocused();
+  await expect(reference).toBeInViewport();
+});
+
+test('each paragraph has the direction of its words', async ({ provider, launch, page }) => {
+  provider.answer('Directions', 'English first.\n\nשלום עולם, זו פסקה.\n\n- An item\n- פריט\n\nThe end of it.');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'Directions', 'The end of it.');
+  const side = (text: string) => chat.answer(1).getByText(text).evaluate((element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    const [words, block] = [range.getBoundingClientRect(), element.closest('.block')!.getBoundingClientRect()];
+    return words.left - block.left < block.right - words.right ? 'left' : 'right';
+  });
+  expect([await side('English first.'), await side('שלום עולם, זו פסקה.'), await side('An item'), await side('פריט')]).toEqual(['left', 'right', 'left', 'right']);
+});
+
+test('formulas are drawn while the answer still arrives', async ({ provider, launch, page }) => {
+  provider.answer('A proof', `We know \\(a^2+b^2=c^2\\) and\n\n\\[ x = \\frac{1}{2} \\]\n\nand \\(y_1\\) in a paragraph ${'that goes on and on '.repeat(60)}.`, { chunkSize: 12, holdAfter: 24 });
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('A proof');
+  await expect(chat.stop).toBeVisible();
+  await expect(chat.answer(1).locator('.katex')).toHaveCount(3); // the last in the paragraph that is growing
+  await expect(chat.stop).toBeVisible();
+  provider.release('A proof');
+});
+
+test('a diagram, a picture and a page are shown in a frame that may do nothing', async ({ provider, launch, page }) => {
+  // What leaves the page arrives here: engines tell of requests that their policy refuses, too.
+  const outside: string[] = [];
+  const elsewhere = createServer((asked, answer) => {
+    outside.push(asked.url ?? '');
+    answer.end();
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+  const away = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+  const faults: string[] = [];
+  provider.answer('Draw', [
+    `${fence}mermaid\n%%{init: {"securityLevel": "loose"}}%%\ngraph TD\n  A[Client] --> B[Server]\n  click A "javascript:alert(1)"\n${fence}`,
+    `${fence}svg\n<svg viewBox="0 0 300 80" onload="alert(1)"><script>alert(1)</script><image href="${away}/x.png"/><rect width="300" height="80"/></svg>\n${fence}`,
+    `${fence}html\n<meta http-equiv="refresh" content="0;url=${away}/r"><style>@import "${away}/x.css"; p { color: red; background: url(${away}/y.png) }</style><p onclick="alert(1)">Words of the page</p><script>parent.postMessage(1, '*'); fetch('${away}')</script><img src="${away}/z.png" onerror="alert(1)"><iframe src="${away}/f"></iframe><form action="${away}/s"><button>Go</button></form><a href="${away}/l" target="_top">Away</a>\n${fence}`,
+    'The end of it.',
+  ].join('\n\n'));
+  const served = await launch();
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'Draw', 'The end of it.');
+  const answer = chat.answer(1);
+  expect(await answer.locator('iframe').count()).toBe(0); // none before it is asked for
+  for (const block of await answer.locator('.code').all()) {
+    await block.getByRole('button', { name: 'Preview' }).click();
+    await expect(block.locator('iframe')).toHaveAttribute('sandbox', '');
+    await expect(block.locator('pre')).toBeHidden();
+  }
+  const frames = answer.locator('iframe');
+  await expect(frames).toHaveCount(3);
+  const drawn = async (at: number) => frames.nth(at).contentFrame().locator('img').evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth > 0);
+  await expect.poll(() => drawn(0)).toBe(true);
+  await expect.poll(() => drawn(1)).toBe(true);
+  await expect(frames.nth(2).contentFrame().getByText('Words of the page')).toBeVisible();
+  expect((await frames.nth(0).boundingBox())!.height).toBeLessThanOrEqual(520);
+  await frames.nth(2).contentFrame().getByText('Words of the page').click();
+  await frames.nth(2).contentFrame().getByText('Away').click();
+  await frames.nth(2).contentFrame().getByRole('button', { name: 'Go' }).click();
+  await expect(frames.nth(2).contentFrame().getByText('Words of the page')).toBeVisible();
+  await answer.getByRole('button', { name: 'Show the code' }).first().click();
+  await expect(answer.locator('.code').first().locator('pre')).toBeVisible();
+  expect(page.url()).toBe(`${served.url}/`);
+  expect([faults, outside]).toEqual([[], []]);
+  elsewhere.close();
+});

@@ -1,0 +1,33 @@
+/** What a question of a server accepts. The server checks it again: here one is told before. */
+import type { ElicitationField, ElicitationValue } from '$lib/backend/types';
+
+export function faultOf(field: ElicitationField, values: readonly string[]): string {
+  const given = values.filter((value) => value.trim() !== '');
+  if (given.length === 0) return field.required && field.type !== 'boolean' ? 'It has to be answered.' : '';
+  const [low, high] = [field.min, field.max].map((bound) => (bound === '' ? undefined : Number(bound)));
+  if (field.type === 'choices') return between(given.length, low, high, 'Choose');
+  const value = given[0]!.trim();
+  if (field.type === 'number' || field.type === 'integer') {
+    const number = Number(value);
+    if (Number.isNaN(number) || (field.type === 'integer' && !Number.isInteger(number))) return field.type === 'integer' ? 'It has to be a whole number.' : 'It has to be a number.';
+    return between(number, low, high, 'It has to be');
+  }
+  if (field.type !== 'string') return '';
+  if (field.format === 'email' && !/^\S+@\S+\.\S+$/.test(value)) return 'It has to be an e-mail address.';
+  if (field.format === 'uri' && !/^[a-z][a-z0-9+.-]*:\S+$/i.test(value)) return 'It has to be an address, with https:// or the like.';
+  return between([...value].length, low, high, 'Its length has to be');
+}
+
+function between(value: number, low: number | undefined, high: number | undefined, begin: string): string {
+  if (low !== undefined && value < low) return `${begin} at least ${low}.`;
+  return high !== undefined && value > high ? `${begin} at most ${high}.` : '';
+}
+
+/** What is sent: fields left empty are left out. */
+export function valuesOf(fields: readonly ElicitationField[], values: Readonly<Record<string, readonly string[]>>): ElicitationValue[] {
+  return fields.flatMap((field) => {
+    const given = (values[field.name] ?? []).map((value) => (field.type === 'string' ? value : value.trim())).filter((value) => value !== '');
+    if (field.type === 'boolean') return [{ name: field.name, values: [given[0] === 'true' ? 'true' : 'false'] }];
+    return given.length > 0 ? [{ name: field.name, values: given }] : [];
+  });
+}

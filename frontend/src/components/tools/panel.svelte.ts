@@ -1,0 +1,62 @@
+import type { Backend } from '$lib/backend/backend';
+import type { ToolDefinitionView, ToolPermissionView, ToolsPanel } from '$lib/backend/types';
+import { Act, Loaded } from '$shared/loaded.svelte';
+
+/** The page about tools: what there is, what was decided, and what one does about it. */
+export class ToolsPage {
+  readonly panel: Loaded<ToolsPanel>;
+  /** Named by what it is done to, so that an error stands there. */
+  readonly act = new Act();
+  readonly #backend: Backend;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    this.panel = new Loaded(() => backend.tools.panel());
+  }
+
+  /** By source, in the order they came; those that a person has to look at are counted. */
+  get sources(): { source: string; definitions: ToolDefinitionView[]; unseen: number }[] {
+    const bySource = new Map<string, ToolDefinitionView[]>();
+    for (const definition of this.panel.value?.definitions ?? []) bySource.set(definition.source, [...(bySource.get(definition.source) ?? []), definition]);
+    return [...bySource].map(([source, definitions]) => ({ source, definitions, unseen: definitions.filter(unseen).length }));
+  }
+
+  accept(definition: ToolDefinitionView): Promise<boolean> {
+    return this.#do(keyOf(definition), () => this.#backend.tools.accept(definition.source, definition.tool, definition.hash));
+  }
+
+  /** All that a source has to be looked at. They stand on the page, each with its description. */
+  acceptAll(definitions: readonly ToolDefinitionView[]): Promise<boolean> {
+    const source = definitions[0]?.source ?? '';
+    return this.#do(source, async () => {
+      for (const definition of definitions.filter(unseen)) await this.#backend.tools.accept(definition.source, definition.tool, definition.hash);
+    });
+  }
+
+  permit(definition: ToolDefinitionView, decision: string): Promise<boolean> {
+    const { source, tool, hash } = definition;
+    return this.#do(keyOf(definition), () => (decision === '' ? this.#backend.tools.forget(source, tool, '') : this.#backend.tools.setPermission(source, tool, '', decision, hash)));
+  }
+
+  markReadOnly(definition: ToolDefinitionView, readOnly: boolean): Promise<boolean> {
+    return this.#do(keyOf(definition), () => this.#backend.tools.markReadOnly(definition.source, definition.tool, readOnly ? definition.hash : ''));
+  }
+
+  revoke(permission: ToolPermissionView): Promise<boolean> {
+    return this.#do(permissionKey(permission), () => this.#backend.tools.forget(permission.source, permission.tool, permission.sessionId));
+  }
+
+  async #do(name: string, work: () => Promise<void>): Promise<boolean> {
+    const done = await this.act.run(name, work);
+    await this.panel.refresh();
+    return done;
+  }
+}
+
+/** Models are not offered it before a person looked at it. */
+export function unseen(definition: ToolDefinitionView): boolean {
+  return definition.pinned === 'new' || definition.pinned === 'changed';
+}
+
+export const keyOf = ({ source, tool }: Pick<ToolDefinitionView, 'source' | 'tool'>): string => `${source}\n${tool}`;
+export const permissionKey = (permission: ToolPermissionView): string => `${keyOf(permission)}\n${permission.sessionId}\n${permission.decision}`;

@@ -1,0 +1,321 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import type { FakeBackend } from '$lib/backend/fake';
+import { block } from '$lib/backend/fake/shapes';
+import { toolCall, toolDefinition } from '$lib/backend/fake/tools';
+import type { ToolCallView } from '$lib/backend/types';
+import { mountIn, startedApp } from '../../test/mount';
+import { callsByBlock } from '../transcript/calls';
+import CallCard from './CallCard.svelte';
+import { lineDiff, previewRows } from './lines';
+import { argumentLine, argumentsOf, shown } from './plain';
+import QueueDialog from './QueueDialog.svelte';
+import ToolsPage from './ToolsPage.svelte';
+import WaitingStrip from './WaitingStrip.svelte';
+import { callState, queueWords } from './words';
+import { SettingsEditor } from '../settings/settings.svelte';
+
+/** A turn of the open session that asks for tools. */
+async function asked(calls: Partial<ToolCallView>[], prepare: (backend: FakeBackend) => void = () => undefined) {
+  const { app, backend } = await startedApp();
+  backend.toolbox.runMs = Infinity;
+  backend.toolbox.definitions = [toolDefinition(), toolDefinition({ tool: 'run_job', description: 'Runs a job.' })];
+  prepare(backend);
+  const turn = backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'Look')], assistant: [block('text', 'I look.')] });
+  const made = backend.toolbox.propose(turn, calls);
+  await app.openSession(app.conversation.sessionId);
+  await app.tools.load();
+  return { app, backend, turn, made };
+}
+
+const drawn = (call: Partial<ToolCallView>) => async () => {
+  const { app, backend } = await startedApp();
+  mountIn(app, CallCard, { call: toolCall(call) });
+  return { app, backend, card: screen.getByRole('region', { name: /^Call of/ }) };
+};
+const decided = (backend: FakeBackend) => backend.calls.filter(({ name }) => name === 'tools.decide').map(({ args }) => args[0]);
+
+/** Every state a call can be in, and the words that must stand there. */
+const states: [string, Partial<ToolCallView>, RegExp][] = [
+  ['waits', { state: 'proposed' }, /Waits for you/],
+  ['is allowed', { state: 'allowed', decision: 'once' }, /Allowed, starts soon/],
+  ['runs', { state: 'started', running: true, startedAt: Date.now() - 12_300, progressDone: 3, progressTotal: 10, progressMessage: 'third table' }, /Running, 1[23]\u202fs.*3 of 10: third table.*Cancel/s],
+  ['runs elsewhere', { state: 'started' }, /Started/],
+  ['failed', { state: 'done', decision: 'once', isError: true, result: 'connection refused' }, /Failed/],
+  ['was denied', { state: 'done', decision: 'deny', isError: true, result: 'not allowed' }, /Denied/],
+  ['was denied for good', { state: 'done', decision: 'never', isError: true }, /Denied/],
+  ['was not run', { state: 'done', decision: 'not_run', isError: true }, /Not run/],
+  ['is done', { state: 'done', decision: 'always', startedAt: 1_000, endedAt: 1_412 }, /Done in 412\u202fms/],
+  ...(['cancelled', 'timeout', 'ended', 'unreadable', 'crash'] as const).map((reason): [string, Partial<ToolCallView>, RegExp] => [`is unknown: ${reason}`, { state: 'unknown', reason }, /Outcome unknown.*It is not run again by itself/s]),
+];
+
+describe('the card of a call', () => {
+  it.each(states)('says that it %s', async (_, call, words) => {
+    const { card } = await drawn(call)();
+    expect(card.textContent).toMatch(words);
+  });
+
+  it('says why the outcome is unknown in the program’s own words, if it has some', async () => {
+    const { card } = await drawn({ state: 'unknown', reason: 'crash', why: 'The machine lost its power.' })();
+    expect(card).toHaveTextContent('The machine lost its power. It is not run again by itself.');
+  });
+
+  it('folds what is done to a line, and opens it', async () => {
+    const { card } = await drawn({ state: 'done', decision: 'once', arguments: '{"sql":"select 1"}', result: 'one row' })();
+    expect(card).toHaveTextContent('select 1');
+    expect(card).not.toHaveTextContent('one row');
+    await userEvent.click(within(card).getByRole('button', { expanded: false }));
+    expect(card).toHaveTextContent('one row');
+  });
+
+  it('shows arguments by name and as JSON, and what was taken out of them', async () => {
+    const { card } = await drawn({ arguments: '{\n  "sql": "select 1",\n  "limit": 5\n}', redactions: 2 })();
+    expect(within(card).getByText('sql')).toBeVisible();
+    expect(card).toHaveTextContent('2 secrets were taken out before this left.');
+    await userEvent.click(within(card).getByRole('button', { name: 'JSON' }));
+    expect(card).toHaveTextContent('"limit": 5');
+  });
+
+  it('never draws a result as markup or a link', async () => {
+    const { card } = await drawn({ state: 'done', images: 1, result: '<b>bold</b> [x](https://e.example) <img src=x onerror=alert(1)>' })();
+    expect(card).toHaveTextContent('<b>bold</b> [x](https://e.example) <img src=x onerror=alert(1)>');
+    expect(card.querySelector('b, a, img')).toBeNull();
+  });
+
+  it('brings the whole result, and its pictures, when they are asked for', async () => {
+    const { app, backend, made } = await asked([{ state: 'done', result: 'the beginning', resultMore: true, images: 1 }], () => undefined);
+    backend.toolbox.keep(made[0]!.id, [block('text', 'the beginning and the end'), block('image', '', { data: 'data:image/png;base64,iVBORw0KGgo=' })]);
+    mountIn(app, CallCard, { call: made[0]! });
+    expect(await screen.findByAltText('Picture 1 of 1 in the result')).toBeVisible();
+    await userEvent.click(screen.getByRole('button', { name: 'Show the whole result' }));
+    expect(await screen.findByText('the beginning and the end')).toBeVisible();
+  });
+
+  it('cancels a call that runs', async () => {
+    const { app, backend, made } = await asked([{}]);
+    await app.tools.decide(made[0]!, { choice: 'once', server: false, hash: 'hash-staging-db-read_query' });
+    mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
+    await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+    await waitFor(() => expect(backend.toolbox.call(made[0]!.id)).toMatchObject({ state: 'unknown', reason: 'cancelled' }));
+    expect(app.tools.waiting).toHaveLength(1);
+  });
+});
+
+describe('a decision', () => {
+  const card = async () => {
+    const all = await asked([{}]);
+    mountIn(all.app, CallCard, { call: all.app.conversation.newest!.calls[0]! });
+    return { ...all, group: screen.getByRole('group', { name: 'Decide about staging-db.read_query' }) };
+  };
+
+  it('shows the whole description and schema of what is decided', async () => {
+    await card();
+    expect(screen.getByRole('region', { name: 'Description of read_query' })).toHaveTextContent('Runs a query that only reads.');
+    expect(screen.getByRole('region', { name: 'Schema of read_query' })).toHaveTextContent('"required"');
+  });
+
+  it.each([['o', 'once'], ['s', 'session'], ['a', 'always'], ['d', 'deny'], ['n', 'never']])('is made by the letter %s', async (letter, choice) => {
+    const { backend, made } = await card();
+    screen.getByRole('button', { expanded: true }).focus();
+    await userEvent.keyboard(letter);
+    await waitFor(() => expect(decided(backend)).toEqual([{ callId: made[0]!.id, choice, server: false, hash: 'hash-staging-db-read_query' }]));
+  });
+
+  it('says its letters, and chooses none beforehand', async () => {
+    const { group } = await card();
+    const buttons = within(group).getAllByRole('button');
+    expect(buttons.map((button) => button.getAttribute('aria-keyshortcuts'))).toEqual(['O', 'S', 'A', 'D', 'N']);
+    expect(buttons.every((button) => !button.hasAttribute('aria-pressed'))).toBe(true);
+  });
+
+  it('holds for the whole server when that is asked for, and only if it lasts', async () => {
+    const { backend, group } = await card();
+    screen.getByRole('button', { expanded: true }).focus();
+    await userEvent.keyboard('t');
+    expect(within(group).getByRole('radio', { name: 'All of staging-db' })).toBeChecked();
+    await userEvent.click(within(group).getByRole('button', { name: /^Allow once/ }));
+    expect(decided(backend)).toMatchObject([{ choice: 'once', server: false }]);
+  });
+
+  it('is not made by letters that are typed elsewhere, or held with Ctrl', async () => {
+    const { backend } = await card();
+    const field = document.body.appendChild(document.createElement('input'));
+    field.focus();
+    await userEvent.keyboard('oda');
+    field.remove();
+    screen.getByRole('button', { expanded: true }).focus();
+    await userEvent.keyboard('{Control>}a{/Control}');
+    expect(decided(backend)).toEqual([]);
+  });
+
+  it('is asked again when the definition was changed meanwhile', async () => {
+    const { backend } = await card();
+    backend.toolbox.definitions[0]!.hash = 'another';
+    await userEvent.click(screen.getByRole('button', { name: /^Allow once/ }));
+    expect(await screen.findByRole('alert')).toHaveTextContent(/has changed since it was shown.*The call still waits/s);
+    await userEvent.click(screen.getByRole('button', { name: /^Allow once/ }));
+    await waitFor(() => expect(decided(backend).at(-1)).toMatchObject({ hash: 'another' }));
+  });
+
+  it('offers nothing that lasts where each call is asked about', async () => {
+    const { app } = await asked([{ source: 'builtin', tool: 'write_file' }], (backend) => backend.toolbox.definitions.push(toolDefinition({ source: 'builtin', tool: 'write_file', asksEachCall: true })));
+    mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
+    expect(within(screen.getByRole('group', { name: 'Decide about write_file' })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['Allow onceO', 'DenyD', 'NeverN']);
+  });
+});
+
+describe('a call whose outcome is unknown', () => {
+  const unknown = async () => {
+    const all = await asked([{ tool: 'run_job', state: 'unknown', reason: 'crash' }]);
+    mountIn(all.app, CallCard, { call: all.app.conversation.newest!.calls[0]! });
+    screen.getByRole('button', { expanded: true }).focus();
+    return { ...all, call: () => all.backend.toolbox.call(all.made[0]!.id) };
+  };
+
+  it('takes the result that a person found', async () => {
+    const { call } = await unknown();
+    await userEvent.keyboard('e');
+    await userEvent.type(await screen.findByRole('textbox', { name: /What the call did/ }), 'It was done at 13:58');
+    await userEvent.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(call()).toMatchObject({ state: 'done', result: 'It was done at 13:58', isError: false }));
+  });
+
+  it('runs again, or is told to the model, by a letter', async () => {
+    const first = await unknown();
+    await userEvent.keyboard('r');
+    await waitFor(() => expect(first.call()).toMatchObject({ state: 'started', runs: 1 }));
+    document.body.replaceChildren();
+    const second = await unknown();
+    await userEvent.keyboard('t');
+    await waitFor(() => expect(second.call()).toMatchObject({ state: 'done', isError: true }));
+  });
+
+  it('is given up only when confirmed', async () => {
+    const { backend, turn } = await unknown();
+    await userEvent.keyboard('g');
+    expect(backend.calls.some(({ name }) => name === 'chat.discard')).toBe(false);
+    await userEvent.click(within(screen.getByRole('dialog', { name: 'Discard this turn?' })).getByRole('button', { name: 'Discard' }));
+    await waitFor(() => expect(backend.calls.find(({ name }) => name === 'chat.discard')?.args).toEqual([turn.id]));
+  });
+});
+
+describe('the queue', () => {
+  it('is said above the composer, without taking the focus', async () => {
+    const { app, backend, turn } = await asked([]);
+    mountIn(app, WaitingStrip, {});
+    const field = document.body.appendChild(document.createElement('textarea'));
+    field.focus();
+    backend.toolbox.propose(turn, [{}, { tool: 'run_job', state: 'unknown' }]);
+    expect(await screen.findByText(/1 tool call waits for you, 1 call ended with an unknown outcome/)).toBeVisible();
+    expect(field).toHaveFocus();
+    field.remove();
+    await userEvent.click(screen.getByRole('button', { name: 'Decide' }));
+    expect(app.tools.open).toBe(true);
+  });
+
+  it('goes from one decision to the next, and closes after the last', async () => {
+    const { app, backend, made } = await asked([{ createdAt: 1 }, { createdAt: 2, tool: 'run_job' }]);
+    app.tools.show();
+    mountIn(app, QueueDialog, {});
+    await waitFor(() => expect(screen.getByRole('button', { expanded: true })).toHaveFocus());
+    await userEvent.keyboard('d');
+    await waitFor(() => expect(screen.getByRole('button', { expanded: true })).toHaveTextContent('run_job'));
+    expect(screen.getByRole('button', { expanded: true })).toHaveFocus();
+    await userEvent.keyboard('s');
+    await waitFor(() => expect(app.tools.open).toBe(false));
+    expect(decided(backend)).toMatchObject([{ callId: made[0]!.id, choice: 'deny' }, { callId: made[1]!.id, choice: 'session' }]);
+  });
+
+  it('leads to the call in its conversation', async () => {
+    const { app, made } = await asked([{}]);
+    const { sessionId } = app.conversation;
+    await app.newSession();
+    app.tools.show();
+    mountIn(app, QueueDialog, {});
+    await userEvent.click(screen.getByRole('button', { name: 'Go to it' }));
+    await waitFor(() => expect(app.conversation.sessionId).toBe(sessionId));
+    await waitFor(() => expect(app.conversation.intent.turnId).toBe(made[0]!.turnId));
+  });
+
+  it.each([[['proposed'], '1 tool call waits for you'], [['proposed', 'proposed'], '2 tool calls wait for you'], [['unknown'], '1 call ended with an unknown outcome'], [['unknown', 'proposed', 'unknown'], '1 tool call waits for you, 2 calls ended with an unknown outcome']])('is put in words: %s', (kinds, words) => {
+    expect(queueWords(kinds.map((state) => ({ call: toolCall({ state }) })))).toBe(words);
+  });
+});
+
+describe('the page of tools', () => {
+  const page = async () => {
+    const { app, backend } = await startedApp({ tools: true });
+    const { container } = mountIn(app, ToolsPage, { settings: [], editor: new SettingsEditor(backend), onservers: () => undefined });
+    await screen.findByRole('region', { name: 'files' });
+    return { app, backend, container, files: screen.getByRole('region', { name: 'files' }) };
+  };
+
+  it('shows what changed of a definition, and accepts it as it was shown', async () => {
+    const { backend, files } = await page();
+    await userEvent.click(within(files).getByText('edit_file'));
+    expect(within(files).getByRole('group', { name: 'Changes from what you accepted to what it says now' })).toHaveTextContent('read ~/.ssh');
+    await userEvent.click(within(files).getByRole('button', { name: 'Accept' }));
+    await waitFor(() => expect(backend.calls.find(({ name }) => name === 'tools.accept')?.args).toEqual(['files', 'edit_file', 'new']));
+    await waitFor(() => expect(within(files).queryByText('Changed')).toBeNull());
+  });
+
+  it('sets what holds for the calls of a tool', async () => {
+    const { backend } = await page();
+    const db = screen.getByRole('region', { name: 'staging-db' });
+    await userEvent.click(within(db).getByText('run_job'));
+    await userEvent.click(within(db).getByRole('radio', { name: 'Always allow' }));
+    await waitFor(() => expect(backend.calls.find(({ name }) => name === 'tools.setPermission')?.args).toEqual(['staging-db', 'run_job', '', 'always', 'hash-staging-db-run_job']));
+    await userEvent.click(within(db).getByRole('checkbox', { name: 'It has no effects' }));
+    await waitFor(() => expect(backend.calls.find(({ name }) => name === 'tools.markReadOnly')?.args).toEqual(['staging-db', 'run_job', 'hash-staging-db-run_job']));
+  });
+
+  it('takes a decision back, but not one of the configuration', async () => {
+    const { backend } = await page();
+    expect(screen.queryByRole('button', { name: 'Take back: All of search' })).toBeNull();
+    await userEvent.click(screen.getByRole('button', { name: 'Take back: files.delete_file' }));
+    await waitFor(() => expect(backend.toolbox.permissions.map(({ tool }) => tool)).toEqual(['list_tables', '']));
+  });
+
+  it('says what cannot be used', async () => {
+    const { container } = await page();
+    expect(container).toHaveTextContent('notes.searchIts schema is no JSON object');
+  });
+});
+
+describe('texts of others', () => {
+  it('hide nothing', () => {
+    expect(shown('a\u202eb\u200bc\u{e0041}\r\nd\te\u001b[31m')).toBe('a⟨U+202E⟩b⟨U+200B⟩c⟨U+E0041⟩\nd\te⟨U+001B⟩[31m');
+    expect(shown('Grüße, 你好, 👍🏽')).toBe('Grüße, 你好, 👍🏽');
+  });
+
+  it('are read by name, and what is replaced as a pair', () => {
+    expect(argumentsOf('{"path":"a","old_string":"x","new_string":"y"}')).toEqual({ values: [{ name: 'path', value: 'a' }], replacements: [{ before: 'x', after: 'y' }] });
+    expect(argumentsOf('{"edits":[{"oldText":"x","newText":"y"},{"oldText":"v","newText":"w"}]}').replacements).toHaveLength(2);
+    expect(argumentsOf('{"edits":[{"oldText":"x"}]}')).toEqual({ values: [{ name: 'edits', value: '[\n  {\n    "oldText": "x"\n  }\n]' }], replacements: [] });
+    expect(argumentsOf('[1]').values).toBeNull();
+    expect(argumentsOf('{"a":').values).toBeNull();
+    expect(argumentLine('{"a":"one\\ntwo","b":3}')).toBe('one two 3');
+  });
+
+  it('are compared to the last space', () => {
+    const changes = (before: string, after: string) => lineDiff(before, after).map((row) => row.new?.change ?? row.old?.change);
+    expect(changes('a\n  b', 'a\n b')).toEqual(['same', 'add']);
+    expect(changes('- a', 'a')).toEqual(['add']);
+    expect(changes('', 'a')).toEqual(['add']);
+    expect(lineDiff(Array.from({ length: 30 }, (_, i) => `${i}`).join('\n'), `${Array.from({ length: 30 }, (_, i) => `${i}`).join('\n')}\nend`).map((row) => row.new?.pieces[0]?.text)).toEqual(['… 27 lines as before', '27', '28', '29', 'end']);
+    expect(previewRows(' a\n-b\n+c\n').map((row) => [row.old?.change, row.new?.change])).toEqual([['same', undefined], ['del', undefined], [undefined, 'add']]);
+  });
+});
+
+describe('calls and their blocks', () => {
+  it('are matched by id, and by order where a provider gives one id to several', () => {
+    const calls = [toolCall({ id: 'a', toolUseId: 'x' }), toolCall({ id: 'b', toolUseId: 'x' })];
+    const blocks = [block('tool_use', '{}', { id: 'x' }), block('tool_result', '', { id: 'x' }), block('text', ''), block('tool_use', '{}', { id: 'x' }), block('tool_use', '{}', { id: 'y' })];
+    expect([...callsByBlock(blocks, calls)].map(([at, call]) => [at, call?.id ?? null])).toEqual([[0, 'a'], [1, null], [3, 'b']]);
+  });
+
+  it('count the seconds of one that runs', () => {
+    expect(callState(toolCall({ state: 'started', running: true, startedAt: 0 }), 61_400).words).toBe('Running, 1\u202fmin 1\u202fs');
+  });
+});

@@ -1,0 +1,92 @@
+import type { TurnView } from '$lib/backend/types';
+import { textOf } from './composer.svelte';
+import type { ConversationState } from './conversation.svelte';
+import { longText, type DraftState } from './draft.svelte';
+
+interface Earlier {
+  turnId: string;
+  seq: number;
+  text: string;
+}
+
+/**
+ * One's own earlier messages of the branch, walked through in the message field. It begins in an empty field alone, and
+ * ends when the text is changed: from then on it is a message like any other, so that no draft is ever lost.
+ */
+export class HistoryState {
+  #at = $state.raw<Earlier | null>(null);
+  #branchId = '';
+  #loading = false;
+  readonly #conversation: Pick<ConversationState, 'turns' | 'hasOlder' | 'loadOlder' | 'branchId'>;
+  readonly #draft: Pick<DraftState, 'typed' | 'isEmpty' | 'queued' | 'long' | 'images' | 'files'>;
+
+  constructor(conversation: Pick<ConversationState, 'turns' | 'hasOlder' | 'loadOlder' | 'branchId'>, draft: Pick<DraftState, 'typed' | 'isEmpty' | 'queued' | 'long' | 'images' | 'files'>) {
+    this.#conversation = conversation;
+    this.#draft = draft;
+  }
+
+  /** The message that stands in the field as it was sent, if one was brought there. */
+  get shown(): Earlier | null {
+    const at = this.#at;
+    return at && this.#branchId === this.#conversation.branchId && this.#draft.typed === at.text && this.#onlyText ? at : null;
+  }
+
+  /** The message before; at the first one it stays. Says whether there is one. */
+  async older(): Promise<boolean> {
+    const at = this.shown;
+    if (this.#loading || this.#draft.queued || (!at && !this.#draft.isEmpty)) return false;
+    let found = this.#before(at);
+    while (!found && this.#conversation.hasOlder) {
+      const { branchId } = this.#conversation;
+      const stood = this.#draft.typed;
+      this.#loading = true;
+      try {
+        await this.#conversation.loadOlder();
+      } finally {
+        this.#loading = false;
+      }
+      if (branchId !== this.#conversation.branchId || stood !== this.#draft.typed) return false; // something else was done meanwhile
+      found = this.#before(at);
+    }
+    if (!found) return false;
+    this.#show(found);
+    return true;
+  }
+
+  /** The message after; after the newest the field is empty again. */
+  newer(): void {
+    const at = this.shown;
+    if (!at) return;
+    const after = messages(this.#conversation.turns).find((message) => message.seq > at.seq && message.text !== at.text);
+    if (after) this.#show(after);
+    else this.leave();
+  }
+
+  /** Back to the empty field. */
+  leave(): void {
+    if (!this.shown) return;
+    this.#at = null;
+    this.#draft.typed = '';
+  }
+
+  get #onlyText(): boolean {
+    return this.#draft.long.length + this.#draft.images.length + this.#draft.files.length === 0;
+  }
+
+  #before(at: Earlier | null): Earlier | undefined {
+    return messages(this.#conversation.turns).findLast((message) => !at || (message.seq < at.seq && message.text !== at.text));
+  }
+
+  #show(message: Earlier): void {
+    this.#branchId = this.#conversation.branchId;
+    this.#at = message;
+    this.#draft.typed = message.text;
+  }
+}
+
+function messages(turns: readonly TurnView[]): Earlier[] {
+  return turns.flatMap((turn) => {
+    const text = turn.erasedAt > 0 ? '' : textOf(turn.user);
+    return text.trim() === '' || text.length > longText ? [] : [{ turnId: turn.id, seq: turn.seq, text }];
+  });
+}

@@ -1,0 +1,91 @@
+import { expect, test, vi } from 'vitest';
+import { onWindowKey, onWindowKeyUp } from '../../components/shell/keys';
+import CloseWindow from '../../components/shell/CloseWindow.svelte';
+import GoToDialog from '../../components/transcript/find/GoToDialog.svelte';
+import { mountIn, startedApp } from '../../test/mount';
+import { printPage } from './printing';
+import { RecentSessions } from './recent.svelte';
+import { grouped } from './sessionGroups';
+
+vi.mock('./printing', () => ({ printPage: vi.fn(async () => undefined) }));
+
+const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent('keydown', { key, ctrlKey: true, cancelable: true, ...more });
+
+test('one walks through the sessions in the order they were last open, while Ctrl is held', async () => {
+  const opened: string[] = [];
+  const recent = new RecentSessions(() => ['a', 'b', 'c', 'd'], async (id) => void (opened.push(id), recent.visited(id)));
+  for (const id of ['c', 'gone', 'b', 'a']) recent.visited(id);
+  await recent.step(1);
+  recent.released();
+  await recent.step(1); // back to where one came from
+  recent.released();
+  await recent.step(1);
+  await recent.step(1);
+  await recent.step(1);
+  await recent.step(1);
+  await recent.step(-1);
+  expect(opened).toEqual(['b', 'a', 'b', 'c', 'd', 'a', 'd']);
+  recent.released();
+  await recent.step(1);
+  expect(opened.at(-1)).toBe('a');
+});
+
+test('one session alone is where one is', async () => {
+  const open = vi.fn(async () => undefined);
+  const recent = new RecentSessions(() => ['a'], open);
+  recent.visited('a');
+  await recent.step(1);
+  expect(open).not.toHaveBeenCalled();
+});
+
+test('the keys open sessions by place and by when they were last open', async () => {
+  const { app } = await startedApp({ data: 'rich' });
+  const lines = grouped(app.sessions.list, Date.now()).flatMap((line) => (line.kind === 'session' ? [line.id] : []));
+  const first = app.conversation.sessionId;
+  onWindowKey(app, press('3'));
+  await expect.poll(() => app.conversation.sessionId).toBe(lines[2]);
+  onWindowKey(app, press('Tab'));
+  await expect.poll(() => app.conversation.sessionId).toBe(first);
+  onWindowKeyUp(app, new KeyboardEvent('keyup', { key: 'Control' }));
+  onWindowKey(app, press('Tab'));
+  await expect.poll(() => app.conversation.sessionId).toBe(lines[2]);
+});
+
+test('Ctrl+W closes what is in front, one after another, and then the window', async () => {
+  const { app, backend } = await startedApp({ data: 'rich' });
+  const left = () => backend.calls.filter(({ name }) => name === 'leaveWindow').length;
+  app.layout.openSettings();
+  app.goTo.show();
+  const dialog = mountIn(app, GoToDialog, {});
+  onWindowKey(app, press('w'));
+  await expect.poll(() => app.goTo.open).toBe(false);
+  dialog.unmount();
+  expect(app.layout.view).toBe('settings');
+  onWindowKey(app, press('w'));
+  await expect.poll(() => app.layout.view).toBe('chat');
+  expect(left()).toBe(0);
+  app.draft.typed = 'Not sent yet';
+  onWindowKey(app, press('w'));
+  await expect.poll(left).toBe(1);
+  expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('Not sent yet');
+});
+
+test('Ctrl+Q ends the program, and asks first while an answer arrives', async () => {
+  const { app, backend } = await startedApp({ data: 'rich' });
+  const closed = () => backend.calls.filter(({ name }) => name === 'closeWindow').map(({ args }) => args[0]);
+  onWindowKey(app, press('q'));
+  await expect.poll(closed).toEqual([true]);
+  [...backend.world.sessions.values()][0]!.row.status = 'streaming';
+  await app.sessions.load();
+  onWindowKey(app, press('q'));
+  await expect.poll(() => app.closing.asked).toBe(true);
+  const dialog = mountIn(app, CloseWindow, {});
+  expect(closed()).toEqual([true]);
+  dialog.unmount();
+});
+
+test('the open branch is printed as the page an export would write', async () => {
+  const { app } = await startedApp({ data: 'rich' });
+  await app.commands.run('print');
+  expect(printPage).toHaveBeenCalledWith(expect.stringContaining('<title>branch</title>'));
+});

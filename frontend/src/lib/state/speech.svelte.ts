@@ -1,0 +1,98 @@
+import { unmarked } from '$lib/markdown/unmarked';
+import type { ToastsState } from './toasts.svelte';
+
+/** Engines cut a long utterance off: a text is read in pieces of this length, which end where sentences do. */
+const pieceChars = 300;
+/** Of one answer. */
+const mostPieces = 2_000;
+
+/** Answers read aloud by the system's voice. Where the engine has none it is not offered. */
+export class SpeechState {
+  #available = $state(false);
+  #reading = $state('');
+  #run = 0;
+  readonly #toasts: Pick<ToastsState, 'show'>;
+  readonly #engine: SpeechSynthesis | undefined = globalThis.speechSynthesis;
+  readonly #look = () => (this.#available = (this.#engine?.getVoices().length ?? 0) > 0);
+
+  constructor(toasts: Pick<ToastsState, 'show'>) {
+    this.#toasts = toasts;
+    if (!this.#engine) return;
+    this.#look();
+    this.#engine.addEventListener?.('voiceschanged', this.#look); // engines list their voices some time after the start
+  }
+
+  /** There is a voice. */
+  get available(): boolean {
+    return this.#available;
+  }
+
+  /** The turn that is being read; empty: none. */
+  get reading(): string {
+    return this.#reading;
+  }
+
+  /** Reads an answer from its beginning, or ends reading it. */
+  toggle(turnId: string, text: string): void {
+    if (this.#reading === turnId) return this.stop();
+    this.stop();
+    const pieces = spokenPieces(text);
+    if (pieces.length === 0) return void this.#toasts.show('There is nothing in this answer to read aloud', { tone: 'warn' });
+    this.#reading = turnId;
+    this.#say(pieces, 0, ++this.#run);
+  }
+
+  stop(): void {
+    this.#run++;
+    this.#reading = '';
+    this.#engine?.cancel();
+  }
+
+  /** The window goes. */
+  close(): void {
+    this.stop();
+    this.#engine?.removeEventListener?.('voiceschanged', this.#look);
+  }
+
+  #say(pieces: readonly string[], at: number, run: number): void {
+    if (run !== this.#run) return;
+    const piece = pieces[at];
+    if (piece === undefined) {
+      this.#reading = '';
+      return;
+    }
+    const said = new SpeechSynthesisUtterance(piece);
+    said.onend = () => this.#say(pieces, at + 1, run);
+    said.onerror = (event) => {
+      if (run !== this.#run) return;
+      this.#reading = '';
+      if (event.error !== 'canceled' && event.error !== 'interrupted') this.#toasts.show('The system’s voice stopped', { hint: 'Check that a voice is installed and sound works.', tone: 'warn' });
+    };
+    this.#engine?.speak(said);
+  }
+}
+
+const code = /^[ \t]*(?:```|~~~)[^\n]*\n[^]*?(?:^[ \t]*(?:```|~~~)[^\n]*\n?|$(?![^]))/gm;
+const formulas = /\$\$[^]*?\$\$|\\\[[^]*?\\\]|\\\([^]*?\\\)/g;
+const notes = /\[\^[^\]\s]{1,40}\]:?/g;
+
+/** What of an answer is read: its words without the marks, code and formulas among them, in pieces that end with sentences. */
+export function spokenPieces(text: string): string[] {
+  const words = unmarked(text.replace(code, '\n\n').replace(formulas, ' ').replace(notes, '')).replace(/https?:\/\/\S+/g, ' ').replace(/[|*_#>`~]+/g, ' ');
+  const pieces: string[] = [];
+  for (const paragraph of words.split(/\n+/)) {
+    let piece = '';
+    for (const sentence of paragraph.match(/[^.!?。！？…]+[.!?。！？…]*\s*/g) ?? []) {
+      for (let at = 0; at < sentence.length; at += pieceChars) {
+        const part = sentence.slice(at, at + pieceChars);
+        if (piece !== '' && piece.length + part.length > pieceChars) {
+          pieces.push(piece.trim());
+          piece = '';
+        }
+        piece += part;
+      }
+    }
+    pieces.push(piece.trim());
+  }
+  return pieces.filter((piece) => /[\p{L}\p{N}]/u.test(piece)).slice(0, mostPieces);
+}

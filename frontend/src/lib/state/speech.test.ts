@@ -1,0 +1,70 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { SpeechState, spokenPieces } from './speech.svelte';
+
+class Utterance {
+  onend: (() => void) | null = null;
+  onerror: ((event: { error: string }) => void) | null = null;
+  constructor(readonly text: string) {}
+}
+
+function engine(voices: number) {
+  const heard: Utterance[] = [];
+  const listeners: (() => void)[] = [];
+  const made = { voices, heard, getVoices: () => Array(made.voices).fill({}), speak: (said: Utterance) => void heard.push(said), cancel: vi.fn(), addEventListener: (_: string, told: () => void) => void listeners.push(told), removeEventListener: vi.fn(), changed: () => listeners.forEach((told) => told()) };
+  vi.stubGlobal('speechSynthesis', made);
+  vi.stubGlobal('SpeechSynthesisUtterance', Utterance);
+  return made;
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe('reading aloud', () => {
+  test('is offered where there is a voice, also one that comes late', () => {
+    expect(new SpeechState({ show: vi.fn() }).available).toBe(false); // no engine
+    const voice = engine(0);
+    const speech = new SpeechState({ show: vi.fn() });
+    expect(speech.available).toBe(false);
+    voice.voices = 2;
+    voice.changed();
+    expect(speech.available).toBe(true);
+  });
+
+  test('goes from piece to piece, and ends with the last or when asked', () => {
+    const voice = engine(1);
+    const speech = new SpeechState({ show: vi.fn() });
+    speech.toggle('t1', 'One.\n\nTwo.');
+    voice.heard[0]!.onend!();
+    expect([voice.heard.map(({ text }) => text), speech.reading]).toEqual([['One.', 'Two.'], 't1']);
+    voice.heard[1]!.onend!();
+    expect(speech.reading).toBe('');
+    speech.toggle('t2', 'Three.\n\nFour.');
+    speech.toggle('t2', 'Three.\n\nFour.');
+    voice.heard[2]!.onend!(); // engines tell of the end of what was cancelled
+    expect([voice.heard.length, speech.reading]).toEqual([3, '']);
+  });
+
+  test('says when the voice fails, and when there is nothing to read', () => {
+    const voice = engine(1);
+    const show = vi.fn();
+    const speech = new SpeechState({ show });
+    speech.toggle('t1', '```\ncode\n```');
+    expect(voice.heard).toEqual([]);
+    speech.toggle('t1', 'Words.');
+    voice.heard[0]!.onerror!({ error: 'synthesis-failed' });
+    expect([show.mock.calls.length, speech.reading]).toEqual([2, '']);
+  });
+});
+
+describe('what is read', () => {
+  test.each([
+    ['# Title\n\nSome **bold** words[^1].\n\n[^1]: A note.', ['Title', 'Some bold words.', 'A note.']],
+    ['Before.\n```go\nx := 1\n```\nAfter \\(a^2\\) it: https://example.com/a.', ['Before.', 'After it:']],
+    ['| a | b |\n|---|---|\n| 1 | 2 |', ['a b', '1 2']],
+  ])('%j', (text, pieces) => expect(spokenPieces(text).map((piece) => piece.replace(/ +/g, ' '))).toEqual(pieces));
+
+  test('comes in pieces an engine does not cut off, and in a bounded number', () => {
+    expect(Math.max(...spokenPieces('word '.repeat(10_000)).map((piece) => piece.length))).toBeLessThanOrEqual(300);
+    expect(spokenPieces('A. '.repeat(10) + 'x'.repeat(2_000)).join('').length).toBeGreaterThan(2_000);
+    expect(spokenPieces('x\n'.repeat(5_000))).toHaveLength(2_000);
+  });
+});

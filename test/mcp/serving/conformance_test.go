@@ -1,0 +1,59 @@
+package serving
+
+import (
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+)
+
+// scenarios of the official conformance suite that apply to this server, by the version of
+// the suite. The others want what a server may leave out, and this one does:
+//
+//   - tools of the suite's own: tools-call-* (text, image, audio, embedded resources, logging,
+//     errors, progress, sampling, elicitation), json-schema-2020-12, server-sse-polling,
+//     elicitation-sep1034-defaults, elicitation-sep1330-enums, http-custom-header-server-validation,
+//     input-required-result-* but for the one below, and server-stateless, of whose checks all
+//     that need no such tool are made by http-header-validation and the tests of this package;
+//   - resources and prompts: resources-*, prompts-*, completion-complete, sep-2164-resource-not-found;
+//   - what was deprecated: logging-set-level;
+//   - extensions: tasks-*, sep-2640-skills-*.
+var scenarios = map[string]map[string][]string{
+	"conformance-2025": {"2025-11-25": {"server-initialize", "ping", "tools-list", "server-sse-multiple-streams", "dns-rebinding-protection"}},
+	"conformance-2026": {
+		"2025-11-25": {"server-initialize", "server-session-lifecycle", "ping", "tools-list", "server-sse-multiple-streams", "dns-rebinding-protection"},
+		"2026-07-28": {
+			"tools-list", "server-sse-multiple-streams", "dns-rebinding-protection", "caching", "http-header-validation",
+			"input-required-result-unsupported-methods",
+		},
+	},
+}
+
+var verdict = regexp.MustCompile(`Passed: (\d+)/(\d+), (\d+) failed`)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	h, address, token := overHTTP(t)
+	to := authorized(t, address, token)
+	for suite, revisions := range scenarios {
+		path := filepath.Join(packages(t), suite, "dist", "index.js")
+		for revision, names := range revisions {
+			for _, name := range names {
+				args := []string{"server", "--url", to, "--scenario", name, "--output-dir", t.TempDir()}
+				if suite == "conformance-2026" {
+					args = append(args, "--spec-version", revision)
+				}
+				out, code := script(t, h, path, args...)
+				v := verdict.FindStringSubmatch(out)
+				if v == nil {
+					t.Errorf("%s %s %s: exit code %d, no verdict in %s", suite, revision, name, code, out)
+					continue
+				}
+				if passed, _ := strconv.Atoi(v[1]); code != 0 || passed == 0 || v[1] != v[2] || v[3] != "0" {
+					t.Errorf("%s %s %s: exit code %d\n%s", suite, revision, name, code, out)
+				}
+			}
+		}
+	}
+	h.Clean()
+}
