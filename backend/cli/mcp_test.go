@@ -156,12 +156,18 @@ func TestMCPIsAskedWrongly(t *testing.T) {
 		code string
 		args []string
 	}{
-		{2, "invalid", []string{"mcp", "--json"}}, {2, "invalid", []string{"mcp", "--client", "<b>", "--json"}}, {2, "invalid", []string{"mcp", "extra"}},
-		{2, "invalid", []string{"mcp", "clients", "allow", "Zed"}}, {2, "invalid", []string{"mcp", "clients", "allow", "Zed", "--all", "--folder", "x"}},
-		{1, "invalid", []string{"mcp", "clients", "allow", "<b>", "--all"}}, {2, "invalid", []string{"mcp", "clients", "allow"}},
+		{2, "invalid", []string{"mcp", "--json"}},
+		{2, "invalid", []string{"mcp", "--client", "<b>", "--json"}},
+		{2, "invalid", []string{"mcp", "extra"}},
+		{2, "invalid", []string{"mcp", "clients", "allow", "Zed"}},
+		{2, "invalid", []string{"mcp", "clients", "allow", "Zed", "--all", "--folder", "x"}},
+		{1, "invalid", []string{"mcp", "clients", "allow", "<b>", "--all"}},
+		{2, "invalid", []string{"mcp", "clients", "allow"}},
 		{1, "not_found", []string{"mcp", "clients", "allow", "Zed", "--session", "01ARZ3NDEKTSV4RRFFQ69G5FAV"}},
-		{1, "not_found", []string{"mcp", "clients", "forget", "Zed"}}, {1, "not_found", []string{"mcp", "clients", "revoke", "Zed"}},
-		{2, "invalid", []string{"mcp", "access", "--limit", "0"}}, {2, "invalid", []string{"mcp", "call"}},
+		{1, "not_found", []string{"mcp", "clients", "forget", "Zed"}},
+		{1, "not_found", []string{"mcp", "clients", "revoke", "Zed"}},
+		{2, "invalid", []string{"mcp", "access", "--limit", "0"}},
+		{2, "invalid", []string{"mcp", "call"}},
 	} {
 		doc := h.run(append(c.args, "--json")...).exits(c.exit).document()
 		if fault, ok := doc["error"].(map[string]any); !ok || fault["code"] != c.code {
