@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strconv"
 	"sync"
@@ -431,7 +432,7 @@ func (ss *session) failed(ctx context.Context, err error) (tools.Output, error) 
 		default:
 		}
 		return tools.Output{}, notStarted(ss.s.name, "%s", words)
-	case ss.gone():
+	case isEnd(err), errors.Is(err, errFrame), isBroken(err), ss.gone():
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
 	}
 	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s answered what cannot be read. %s", ss.s.name, words))
@@ -439,6 +440,12 @@ func (ss *session) failed(ctx context.Context, err error) (tools.Output, error) 
 
 // errEnded is of calls that may have run.
 var errEnded = errors.New("the connection to the server ended")
+
+// isBroken reports a request over HTTP that was not answered.
+func isBroken(err error) bool {
+	var request *url.Error
+	return errors.As(err, &request) || errors.Is(err, io.ErrUnexpectedEOF)
+}
 
 // gone reports that the connection has ended, which becomes known a little after a call's end.
 func (ss *session) gone() bool {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -653,5 +655,54 @@ func TestAServerThatIsNotThereYet(t *testing.T) {
 		t.Errorf("%d turns go on, %v", n, err)
 	}
 	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	w.clean()
+}
+
+// Calls that were asked for elsewhere, as in a session that was imported, run by nobody's
+// decision but one that is made here.
+func TestCallsFromElsewhereAskAgain(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{asks("a", "box__write", `{"n":1}`), asks("b", "box__write", `{"n":2}`), asks("r", "box__read", `{}`)}, []string{text("ok")})
+	got := w.send("go")
+	calls := w.waits(got, 3)
+	once := func(c chat.CallRecord) chat.CallDecision {
+		return chat.CallDecision{Call: c.ID, Decision: chat.DecisionOnce, Definition: w.tools.hash(c.Tool)}
+	}
+	w.close()
+	w.open()
+	for _, c := range []chat.CallRecord{calls[0], calls[2]} { // as it was recorded there
+		if err := w.store.DecideCall(t.Context(), once(c)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.store.StartCall(t.Context(), calls[2].ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(w.dir, "streams")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.engine.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d turns go on, %v", n, err)
+	}
+	now := w.waits(got, 3)
+	if len(w.tools.calls()) != 0 || now[0].State != chat.CallProposed || now[0].Decision != chat.DecisionNone || now[2].State != chat.CallUnknown {
+		t.Errorf("ran %q, %+v", w.tools.calls(), now)
+	}
+	w.clean()
+	w.decide(now[0], chat.DecisionDeny)
+	w.decide(now[1], chat.DecisionOnce)
+	if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: now[2].ID, As: chat.ResolveTell}); err != nil {
+		t.Fatal(err)
+	}
+	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	if !slices.Equal(w.tools.calls(), []string{`write{"n":2}`}) {
+		t.Errorf("ran %q", w.tools.calls())
+	}
+	if left, err := w.journals.List(); err != nil || len(left) != 0 {
+		t.Errorf("journals are left: %v %v", left, err)
+	}
 	w.clean()
 }
