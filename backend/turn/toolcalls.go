@@ -257,7 +257,7 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 	turns, err := e.store.UnfinishedTurns(ctx)
 	n := 0
 	for _, t := range turns {
-		if waits, werr := e.suspended(ctx, t); werr != nil || !waits {
+		if own, oerr := e.resumable(ctx, t); oerr != nil || !own {
 			continue
 		}
 		if gerr := e.goOn(ctx, t.ID); gerr != nil {
@@ -268,6 +268,20 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// resumable reports a turn that stands between two steps, the last of which this program asked
+// for.
+func (e *Engine) resumable(ctx context.Context, t chat.Turn) (bool, error) {
+	waits, err := e.suspended(ctx, t)
+	if err != nil || !waits {
+		return false, err
+	}
+	list, err := e.batchesOf(ctx, t.ID)
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	return e.isOwn(list[len(list)-1])
 }
 
 // finalizeOpen makes what a turn has between two steps its answer. Calls that have no result

@@ -34,8 +34,7 @@ func (r *run) propose(context.Context) state {
 		r.unwritten(err, write)
 		return nil
 	}
-	r.e.prune(r.step.ID)
-	r.clearEmitter()
+	r.clearEmitter() // its journal stays until the turn ends: it shows that the calls are this program's own
 	r.stream.end()
 	r.number, r.shrunk, r.refusal = 0, 0, nil
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
@@ -148,6 +147,9 @@ func (r *run) stopCalls(ctx context.Context) state {
 // context: that of one that was stopped is over.
 func (r *run) finalizeCalls(_ context.Context, outcome chat.Outcome) state {
 	r.end = ending{verdict: verdictFinal, outcome: outcome}
+	if steps, err := r.e.store.Steps(context.Background(), r.turn.ID); err == nil {
+		r.closed = steps // whose journals go
+	}
 	r.written(func(ctx context.Context) (chat.Turn, error) {
 		return r.e.finalizeOpen(ctx, r.turn.ID, outcome, r.metrics)
 	})
