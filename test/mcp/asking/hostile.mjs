@@ -12,6 +12,7 @@ let lists = 0;
 
 const tools = () => {
   lists++;
+  if (fault === 'none') return { tools: [{ name: 'search', description: 'finds files', inputSchema: { type: 'object' } }] };
   if (fault === 'loop') return { tools: [], nextCursor: 'again' + lists };
   return {
     tools: [
@@ -31,6 +32,7 @@ const call = (id) => {
     case 'structonly': return say({ id, result: { structuredContent: { a: 1 } } });
     case 'rug': say({ method: 'notifications/tools/list_changed' }); return say({ id, result: text('ok') });
     case 'flood': for (let i = 0; i < 20000; i++) say({ method: 'notifications/message', params: { level: 'info', data: 'again' } }); return say({ id, result: text('ok') });
+    case 'none': return say({ id, result: text('found by a real server') });
     default: return say({ id, result: text('ok') });
   }
 };
