@@ -261,6 +261,13 @@ func label(p prompt.Part) string {
 		return "Your message"
 	case "partial":
 		return "The answer so far"
+	case "tool":
+		return "Tool " + p.ID
+	case "step":
+		if p.Role == string(chat.RoleAssistant) {
+			return "This turn so far, the model"
+		}
+		return "Results of its tool calls"
 	}
 	return "Instructions"
 }

@@ -27,7 +27,7 @@ type SessionRow struct {
 	Branches     int    `json:"branches"`
 	Turns        int    `json:"turns"`   // of the active branch's lineage
 	Pending      int    `json:"pending"` // of the active branch
-	// Status is the one thing worth a mark: "streaming", "incomplete", "failed",
+	// Status is the one thing worth a mark: "streaming", "waiting", "incomplete", "failed",
 	// "unsent", "pending" or "".
 	Status string `json:"status"`
 }

@@ -37,11 +37,25 @@ func (s *Sessions) List(archived bool, title string) ([]SessionRow, error) {
 		return nil, err
 	}
 	running := s.c.runningSessions(ctx)
+	waiting, err := s.c.waitingSessions(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rows := make([]SessionRow, 0, len(sums))
 	for _, sum := range sums {
-		rows = append(rows, sessionRow(sum, running[sum.ID]))
+		rows = append(rows, sessionRow(sum, running[sum.ID], waiting[sum.ID]))
 	}
 	return rows, nil
+}
+
+// waitingSessions are those with a tool call that waits for a person.
+func (c *Core) waitingSessions(ctx context.Context) (map[chat.SessionID]bool, error) {
+	calls, err := c.Store.WaitingCalls(ctx)
+	out := make(map[chat.SessionID]bool, len(calls))
+	for _, call := range calls {
+		out[call.SessionID] = true
+	}
+	return out, err
 }
 
 func (c *Core) runningSessions(ctx context.Context) map[chat.SessionID]bool {
@@ -76,7 +90,11 @@ func (c *Core) row(ctx context.Context, id chat.SessionID) (SessionRow, error) {
 	if ok {
 		sum.LastPhase, sum.LastOutcome = last.Phase, last.Outcome
 	}
-	return sessionRow(sum, c.runningSessions(ctx)[id]), err
+	if err != nil {
+		return SessionRow{}, err
+	}
+	waiting, err := c.waitingSessions(ctx)
+	return sessionRow(sum, c.runningSessions(ctx)[id], waiting[id]), err
 }
 
 // Create makes an empty session.

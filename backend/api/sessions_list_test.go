@@ -28,6 +28,8 @@ func (s manySessions) Sessions(_ context.Context, q chat.SessionQuery) ([]chat.S
 	return out, nil
 }
 
+func (manySessions) WaitingCalls(context.Context) ([]chat.WaitingCall, error) { return nil, nil }
+
 // TestTheListIsBounded: in sessions, and in what each is called.
 func TestTheListIsBounded(t *testing.T) {
 	c := &Core{Store: manySessions{n: 100_000, title: strings.Repeat("x", 1<<20)}, Turns: &turn.Engine{}}

@@ -62,27 +62,36 @@ func (s *Tools) Calls(turnIDs []string) ([]ToolCallView, error) {
 	if len(turnIDs) > maxCallTurns {
 		return out, chat.Errorf(chat.CodeInvalid, "tools.calls", "Calls of at most %d turns are listed at once.", maxCallTurns)
 	}
-	ctx := s.c.ctx()
 	ids := make([]chat.TurnID, len(turnIDs))
 	for i, id := range turnIDs {
 		ids[i] = chat.TurnID(id)
 	}
+	of, err := s.callsOf(s.c.ctx(), ids)
+	for _, id := range ids {
+		out = append(out, of[id]...)
+	}
+	return out, err
+}
+
+// callsOf are the calls of turns, by turn. Tools are asked for only if there are any.
+func (s *Tools) callsOf(ctx context.Context, ids []chat.TurnID) (map[chat.TurnID][]ToolCallView, error) {
 	batches, err := s.c.Store.ToolBatches(ctx, ids)
 	if err != nil || len(batches) == 0 {
-		return out, err
+		return nil, err
 	}
 	known, err := s.known(ctx)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	for _, id := range ids {
-		for _, b := range batches[id] {
+	out := make(map[chat.TurnID][]ToolCallView, len(batches))
+	for id, of := range batches {
+		for _, b := range of {
 			for _, c := range b.Calls {
 				v := s.callView(c, b.StepID, b.CreatedAt, known)
 				if c.State == chat.CallProposed && b.State == chat.BatchOpen {
 					v.Preview = s.preview(ctx, c, b.SessionID, b.BranchID)
 				}
-				out = append(out, v)
+				out[id] = append(out[id], v)
 			}
 		}
 	}

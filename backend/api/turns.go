@@ -35,7 +35,32 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 	}
 	c.nameMemories(ctx, turns, out)
 	c.recalled(ctx, ids, out)
+	if err := c.addCalls(ctx, turns, ids, out); err != nil {
+		return nil, err
+	}
 	return out, c.erased(ctx, branch.SessionID, turns, out)
+}
+
+// addCalls adds the calls of tools; a turn that goes on only after a person's decision waits.
+func (c *Core) addCalls(ctx context.Context, turns []chat.Turn, ids []chat.TurnID, out []TurnView) error {
+	of, err := (&Tools{c}).callsOf(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for i, t := range turns {
+		out[i].Calls = append(out[i].Calls, of[t.ID]...)
+		if out[i].State != "incomplete" || len(of[t.ID]) == 0 {
+			continue
+		}
+		waiting, err := c.Turns.WaitingFor(ctx, t)
+		if err != nil {
+			return err
+		}
+		if len(waiting) > 0 {
+			out[i].State, out[i].CanContinue = "waiting", false
+		}
+	}
+	return nil
 }
 
 // erased says of turns that hold nothing but the mark of it when they were erased.
@@ -58,7 +83,7 @@ func (c *Core) erased(ctx context.Context, session chat.SessionID, turns []chat.
 func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, steps []chat.Step) (TurnView, error) {
 	v := TurnView{
 		ID: string(t.ID), BranchID: string(t.BranchID), Seq: t.Seq, Phase: string(t.Phase), Outcome: string(t.Outcome),
-		User: blockViews(t.User.Blocks), Assistant: []BlockView{}, Model: t.Model, Provider: t.Provider,
+		User: blockViews(t.User.Blocks), Assistant: []BlockView{}, Calls: []ToolCallView{}, Model: t.Model, Provider: t.Provider,
 		RetryOf: string(t.RetryOf), IndexStatus: string(t.IndexStatus), StateAfter: string(t.StateAfter),
 		CreatedAt: ms(t.CreatedAt), UpdatedAt: ms(t.UpdatedAt), Attempts: attempts(steps),
 	}

@@ -24,19 +24,21 @@ func frameView(f chat.Frame) Frame {
 	}
 }
 
-func sessionRow(s chat.SessionSummary, running bool) SessionRow {
+func sessionRow(s chat.SessionSummary, running, waiting bool) SessionRow {
 	return SessionRow{
 		ID: string(s.ID), Title: chat.BoundTitle(s.Title), ActiveBranch: string(s.ActiveBranch),
 		CreatedAt: ms(s.CreatedAt), UpdatedAt: ms(s.UpdatedAt), Pinned: s.Pinned, Archived: s.ArchivedAt != nil, Folder: chat.BoundTitle(s.Folder),
-		Branches: s.Branches, Turns: s.Turns, Pending: s.Pending, Status: sessionStatus(s, running),
+		Branches: s.Branches, Turns: s.Turns, Pending: s.Pending, Status: sessionStatus(s, running, waiting),
 	}
 }
 
 // sessionStatus picks the one mark of a line: what needs the user comes first.
-func sessionStatus(s chat.SessionSummary, running bool) string {
+func sessionStatus(s chat.SessionSummary, running, waiting bool) string {
 	switch {
 	case running:
 		return "streaming"
+	case waiting:
+		return "waiting"
 	case s.LastPhase == chat.PhaseResponding:
 		return "incomplete"
 	case s.LastPhase == chat.PhaseAccepted || s.LastPhase == chat.PhaseContextPrepared:

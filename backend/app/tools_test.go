@@ -229,3 +229,46 @@ func TestToolsOfASession(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestACommandIsCancelled: a call that may have had effects and was cut off is in question, and
+// a person says what the model is told.
+func TestACommandIsCancelled(t *testing.T) {
+	p := newToolPage(t, calling("c1", "run_command", `{"command":"touch begun; sleep 1000"}`), saying("I see."))
+	r := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "Make it."}))
+	w := p.waits()
+	if err := p.tools.Cancel(w.Call.ID); err == nil {
+		t.Error("a call that does not run was cancelled")
+	}
+	if err := p.tools.Decide(api.ToolDecisionRequest{CallID: w.Call.ID, Choice: "once", Hash: w.Definition.Hash}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the command did not begin", func() bool {
+		_, err := os.Stat(filepath.Join(p.folder, "begun"))
+		return err == nil
+	})
+	if calls := must[[]api.ToolCallView](t)(p.tools.Calls([]string{r.TurnID})); !calls[0].Running || calls[0].State != "started" {
+		t.Errorf("%+v", calls)
+	}
+	if _, err := p.tools.Result(w.Call.ID); err == nil {
+		t.Error("a call that runs has a result")
+	}
+	if err := p.tools.Cancel(w.Call.ID); err != nil {
+		t.Fatal(err)
+	}
+	w = p.waits()
+	if w.Call.State != "unknown" || w.Call.Reason != "cancelled" || !strings.Contains(w.Call.Why, "may have had effects") {
+		t.Errorf("%+v", w.Call)
+	}
+	if err := p.tools.Resolve(api.ToolResolveRequest{CallID: w.Call.ID, Choice: "perhaps"}); err == nil {
+		t.Error("a way that is none was taken")
+	}
+	if err := p.tools.Resolve(api.ToolResolveRequest{CallID: w.Call.ID, Choice: "enter", Text: "begun is there, nothing else"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.done(r); got != "I see." {
+		t.Errorf("answered %q", got)
+	}
+	if body := string(p.relay.LastBody(t)); !strings.Contains(body, "begun is there, nothing else") {
+		t.Errorf("the model was not told: %s", harness.Clip(body))
+	}
+}

@@ -8,7 +8,8 @@
 //     (hint)`.
 //   - Exit codes: 0 done; 1 failed, which includes an answer that is incomplete,
 //     was stopped by Ctrl-C, or could not be printed; 2 wrong usage, in which
-//     case nothing was opened or changed by it; 3 verify found problems.
+//     case nothing was opened or changed by it; 3 verify found problems; 4 the
+//     answer waits for a decision about calls of tools.
 //   - Without --json, what send prints is the stored visible text of the answer
 //     and one line break, also when a reader of the output goes away or is slow:
 //     the answer is received and stored in any case.

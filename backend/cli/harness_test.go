@@ -117,7 +117,7 @@ func (h *home) app() cli.App {
 	return cli.App{
 		Version: "1.2.3", Commit: "abc", Signals: h.signals,
 		Redact: func(s string) string { return strings.ReplaceAll(s, canary, "[redacted]") },
-		Open:   h.open,
+		Open:   h.open, MemoryTools: readers,
 		OpenCopies: func(_ context.Context, o cli.OpenOptions) (cli.Copies, error) {
 			return store.NewArchive(store.ArchiveOptions{DataDir: o.DataDir, Config: o.ConfigPath}), nil
 		},
@@ -180,6 +180,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			st, err := db.Stats(ctx)
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
 		},
+		Programs: newPrograms(db),
 		Imports: importing.New(importing.Deps{
 			Store: db, Target: func() int { return 1200 }, Count: func(text string) int { return words{}.Count("", text) },
 			Caps: engine.CheckCaps,

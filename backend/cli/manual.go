@@ -93,6 +93,7 @@ func (m *manual) closing() {
 	m.section("EXIT STATUS")
 	for _, row := range [][2]string{
 		{"0", "done"}, {"1", "failed"}, {"2", "wrong usage"}, {"3", "verify or import found problems"},
+		{"4", "the answer waits for a decision about calls of tools"},
 	} {
 		m.line(".TP\n.B %s", row[0])
 		m.text(row[1])

@@ -119,7 +119,7 @@ func (r *carrier) carry(ctx context.Context, q mcpserver.Request) (mcpserver.Ans
 		return mcpserver.Answer{}, chat.WrapError(chat.CodeInternal, op, errors.Join(err, out.err), "The program that has the data answered nothing that can be read.")
 	}
 	if doc.Error != nil {
-		e := chat.Errorf(chat.Code(doc.Error.Code), op, "%s", doc.Error.Message)
+		e := chat.Errorf(doc.Error.Code, op, "%s", doc.Error.Message)
 		if doc.Error.Hint != "" {
 			e = e.WithHint("%s", doc.Error.Hint)
 		}

@@ -285,17 +285,17 @@ func accessAnswer(list []chat.ClientAccess) reply {
 
 func (c *call) mcpAccessCommand() *cobra.Command {
 	q := chat.AccessQuery{}
-	var clear bool
+	var empties bool
 	cmd := &cobra.Command{Use: "access", Short: "Show what other programs read, newest first", Args: exactly()}
 	cmd.Flags().StringVar(&q.Client, "client", "", "of this program alone")
 	cmd.Flags().Int64Var(&q.Before, "before", 0, "only entries older than this one")
 	cmd.Flags().IntVar(&q.Limit, "limit", 50, "at most so many (500 at once)")
-	cmd.Flags().BoolVar(&clear, "clear", false, "empty the record instead")
+	cmd.Flags().BoolVar(&empties, "clear", false, "empty the record instead")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		if q.Limit < 1 {
 			return reply{}, usagef("--limit is at least 1.")
 		}
-		if clear {
+		if empties {
 			return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 				return accessAnswer(nil), s.Programs.ClearAccesses(ctx)
 			})

@@ -191,7 +191,9 @@ func TestDeniedAndForGood(t *testing.T) {
 	h.provider.script(asks("", "u4", "notes__add", addMilk), say("No."), say("Nothing to call."))
 	h.run("send", "And again").exits(4)
 	h.run("tools", "decide", h.waiting(), "never", "--server").exits(0)
-	var doc struct{ Tools []struct{ Decision, DecisionFrom string } }
+	var doc struct {
+		Tools []struct{ Decision, DecisionFrom string }
+	}
 	h.run("tools", "--json").exits(0).into(&doc)
 	for _, one := range doc.Tools {
 		if one.Decision != "never" {

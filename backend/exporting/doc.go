@@ -97,6 +97,8 @@ type Store interface {
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
 	StepsWithItems(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
+	// ToolBatches are the tool calls of turns, by turn.
+	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
 	UnfinishedTurns(context.Context) ([]chat.Turn, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	// LastEvent is the event_seq of a session's newest event.

@@ -135,8 +135,13 @@ func (e *Exporter) readPage(ctx context.Context, q chat.LineageQuery) page {
 	if err != nil {
 		return page{err: err}
 	}
+	calls, err := e.Store.ToolBatches(ctx, ids)
+	if err != nil {
+		return page{err: err}
+	}
 	p := page{turns: make([]render.Turn, len(turns))}
 	for i, t := range turns {
+		t.Assistant = withResults(t.Assistant, calls[t.ID])
 		p.turns[i] = render.Turn{Turn: t, Steps: steps[t.ID]}
 		if t.Assistant != nil || len(steps[t.ID]) == 0 {
 			continue
@@ -145,7 +150,7 @@ func (e *Exporter) readPage(ctx context.Context, q chat.LineageQuery) page {
 		if err != nil {
 			return page{err: err}
 		}
-		p.turns[i].Partial = &part
+		p.turns[i].Partial = withResults(&part, calls[t.ID])
 	}
 	return p
 }

@@ -114,6 +114,9 @@ func (s *State) toolsProposed(e Event, p ToolBatchProposed) error {
 func (s *State) toolDecided(e Event, p ToolCallDecided) error {
 	return on(s.ToolCalls, e.Entity, func(c *ToolCall) {
 		c.Decision, c.DecidedAt, c.Definition = string(p.Decision), e.CreatedAt, p.Definition
+		if p.Decision == chat.DecisionNone { // it is asked about again
+			c.State = string(chat.CallProposed)
+		}
 		if p.Decision.Allows() {
 			c.State, c.Reason, c.EndedAt = string(chat.CallAllowed), "", ""
 		}

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -33,10 +35,22 @@ type grant struct {
 	Token    oauth2.Token `json:"token"`
 }
 
-// signIn is a person's way through a browser and back, in one attempt to connect.
+// signIn is a person's way through a browser and back, until the server is ready.
 type signIn struct {
-	listener net.Listener
-	open     func(url string) error
+	port    int
+	open    func(url string) error
+	server  *http.Server
+	serving sync.WaitGroup
+	over    atomic.Bool // nobody is asked any more
+
+	mu      sync.Mutex
+	waiting map[string]chan<- returned // by state
+}
+
+// returned is what the browser brought back.
+type returned struct {
+	*auth.AuthorizationResult
+	err error
 }
 
 // newSignIn listens for the browser to come back, on this machine alone.
@@ -45,7 +59,69 @@ func newSignIn(port int, open func(string) error) (*signIn, error) {
 	if err != nil {
 		return nil, &permanentError{fmt.Sprintf("Port %d of this machine, to which the browser would come back, is taken.", port), err}
 	}
-	return &signIn{listener: l, open: open}, nil
+	in := &signIn{port: l.Addr().(*net.TCPAddr).Port, open: open, waiting: map[string]chan<- returned{}}
+	in.server = &http.Server{MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(in.back)}
+	in.serving.Go(func() { _ = in.server.Serve(l) })
+	return in, nil
+}
+
+// close may be called twice.
+func (in *signIn) close() {
+	in.over.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // the page that says so is still being sent
+	defer cancel()
+	_ = in.server.Shutdown(ctx)
+	_ = in.server.Close()
+	in.serving.Wait()
+}
+
+// back is where the browser comes back to.
+func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	in.mu.Lock()
+	done := in.waiting[q.Get("state")]
+	delete(in.waiting, q.Get("state"))
+	in.mu.Unlock()
+	if r.URL.Path != "/callback" || done == nil {
+		http.NotFound(w, r) // not the answer to a question of ours
+		return
+	}
+	res := returned{AuthorizationResult: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
+	words := "You are signed in. You can close this page."
+	if q.Get("code") == "" {
+		res.err = &permanentError{"You were not signed in: the page answered " + cut(clean(q.Get("error")), 100) + ".", errSignIn}
+		words = "You were not signed in. You can close this page."
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = fmt.Fprintf(w, "<!doctype html><title>ContextInfinity</title><p>%s</p>", words)
+	done <- res
+}
+
+// fetch shows the page to sign in on, and waits until the browser comes back.
+func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+	u, err := url.Parse(args.URL)
+	if err != nil || u.Scheme != "https" && (u.Scheme != "http" || !insideHost(u.Hostname())) {
+		return nil, &permanentError{"It names a page to sign in on that is not https, which is not opened.", err}
+	}
+	done := make(chan returned, 1)
+	state := u.Query().Get("state")
+	in.mu.Lock()
+	in.waiting[state] = done
+	in.mu.Unlock()
+	defer func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		delete(in.waiting, state)
+	}()
+	if err := in.open(args.URL); err != nil {
+		return nil, &permanentError{"The page to sign in on could not be opened in a browser.", err}
+	}
+	select {
+	case res := <-done:
+		return res.AuthorizationResult, res.err
+	case <-ctx.Done():
+		return nil, &permanentError{"Nobody signed in.", errors.Join(errSignIn, ctx.Err())}
+	}
 }
 
 // newOAuth authorizes requests to a server. Without a signIn nobody is asked: a server that wants
@@ -57,7 +133,7 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 		return nil, errSignIn
 	}
 	if in != nil {
-		port = in.listener.Addr().(*net.TCPAddr).Port
+		port = in.port
 		fetch = in.fetch
 	}
 	if port == 0 {
@@ -69,8 +145,11 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 		NewTokenSource: func(ctx context.Context, o *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 			return s.keep(ctx, endpoint, o, t), nil
 		},
-		InitialTokenSource: s.kept(endpoint, client),
 	}
+	source, scopes := s.kept(endpoint, client)
+	c.InitialTokenSource = source
+	// What was granted before is asked for again with what is wanted now.
+	c.ScopeFilter = func(found []string) []string { return union(scopes, found) }
 	if cfg.OAuthClientID != "" {
 		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: cfg.OAuthClientID}
 		if text, err := secret(clientSecretName); err == nil {
@@ -86,68 +165,59 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 	if err != nil {
 		return nil, err
 	}
-	if in == nil {
-		return &quiet{h}, nil
-	}
-	return h, nil
+	return &asking{h, s, in}, nil
 }
 
-// quiet signs nobody in: it registers no client and fetches nothing for a way that nobody takes.
-type quiet struct{ auth.OAuthHandler }
+// challenge is what a server said when it refused: the scopes that it wants, above all.
+type challenge struct {
+	status int
+	header http.Header
+}
 
-func (q *quiet) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
+func (s *server) wasChallenged() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.challenged != nil
+}
+
+// answerChallenge signs in for what a server refused last: connecting anew may not need it, and
+// what was asked of the server then would be refused again.
+func (s *server) answerChallenge(ctx context.Context, h auth.OAuthHandler, endpoint *url.URL) error {
+	s.mu.Lock()
+	c := s.challenged
+	s.challenged = nil
+	s.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.String(), nil)
+	if err != nil {
+		return err
+	}
+	return h.Authorize(ctx, req, &http.Response{StatusCode: c.status, Header: c.header, Body: http.NoBody, Request: req})
+}
+
+// asking has a person sign in while one is there for it. Otherwise it registers no client and
+// fetches nothing for a way that nobody takes.
+type asking struct {
+	auth.OAuthHandler
+	s  *server
+	in *signIn
+}
+
+func (q *asking) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+	if q.in != nil && !q.in.over.Load() {
+		return q.OAuthHandler.Authorize(ctx, req, resp)
+	}
 	_ = resp.Body.Close()
 	if resp.StatusCode == http.StatusForbidden && !strings.Contains(strings.Join(resp.Header.Values("WWW-Authenticate"), " "), "insufficient_scope") {
 		return &permanentError{"It refuses access (403): nobody who signs in here may use it, or its key is wrong.", nil}
 	}
+	q.s.mu.Lock()
+	defer q.s.mu.Unlock()
+	q.s.challenged = &challenge{resp.StatusCode, resp.Header.Clone()}
 	return errSignIn
 }
-
-// fetch shows the page to sign in on, and waits until the browser comes back.
-func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-	u, err := url.Parse(args.URL)
-	if err != nil || u.Scheme != "https" && (u.Scheme != "http" || !insideHost(u.Hostname())) {
-		return nil, &permanentError{"It names a page to sign in on that is not https, which is not opened.", err}
-	}
-	type result struct {
-		*auth.AuthorizationResult
-		err error
-	}
-	done := make(chan result, 1)
-	server := &http.Server{MaxHeaderBytes: 64 << 10, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		if r.URL.Path != "/callback" || q.Get("state") != u.Query().Get("state") {
-			http.NotFound(w, r) // not the answer to this question
-			return
-		}
-		res := result{AuthorizationResult: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
-		words := "You are signed in. You can close this page."
-		if q.Get("code") == "" {
-			res.err = &permanentError{"You were not signed in: the page answered " + clean(cut(q.Get("error"), 100)) + ".", errSignIn}
-			words = "You were not signed in. You can close this page."
-		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = fmt.Fprintf(w, "<!doctype html><title>ContextInfinity</title><p>%s</p>", html.EscapeString(words))
-		select {
-		case done <- res:
-		default:
-		}
-	})}
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(in.listener) })
-	defer func() { _ = server.Shutdown(context.WithoutCancel(ctx)); _ = server.Close(); serving.Wait() }()
-	if err := in.open(args.URL); err != nil {
-		return nil, &permanentError{"The page to sign in on could not be opened in a browser.", err}
-	}
-	select {
-	case res := <-done:
-		return res.AuthorizationResult, res.err
-	case <-ctx.Done():
-		return nil, &permanentError{"Nobody signed in.", errors.Join(errSignIn, ctx.Err())}
-	}
-}
-
-func (in *signIn) close() { _ = in.listener.Close() }
 
 // keep stores what signing in gave, now and whenever it is renewed.
 func (s *server) keep(ctx context.Context, endpoint *url.URL, o *oauth2.Config, t *oauth2.Token) oauth2.TokenSource {
@@ -160,16 +230,26 @@ func (s *server) keep(ctx context.Context, endpoint *url.URL, o *oauth2.Config, 
 }
 
 // kept is what an earlier sign-in gave, nil if there is none for this address.
-func (s *server) kept(endpoint *url.URL, client *http.Client) oauth2.TokenSource {
+func (s *server) kept(endpoint *url.URL, client *http.Client) (oauth2.TokenSource, []string) {
 	text, ok := s.m.deps.Secret(s.name, grantName)
 	var g grant
 	if !ok || json.Unmarshal([]byte(text), &g) != nil || g.Endpoint != endpoint.String() {
-		return nil
+		return nil, nil
 	}
 	s.hide(g.Token.AccessToken, g.Token.RefreshToken, g.Secret)
 	o := &oauth2.Config{ClientID: g.ClientID, ClientSecret: g.Secret, Scopes: g.Scopes, Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: oauth2.AuthStyle(g.Style)}}
 	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, client)
-	return &keptSource{s: s, grant: g, next: o.TokenSource(ctx, &g.Token)}
+	return &keptSource{s: s, grant: g, next: o.TokenSource(ctx, &g.Token)}, g.Scopes
+}
+
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, x := range b {
+		if !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // grantName is the name under which the keyring has what signing in gave.

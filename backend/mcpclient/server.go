@@ -34,20 +34,21 @@ type server struct {
 	name string
 	log  *ring
 
-	mu        sync.Mutex
-	cfg       config.MCPServer
-	state     State
-	why       string // the last failure, in words
-	session   *session
-	failures  int
-	started   time.Time // when the start under way, or the one that succeeded, began
-	readyAt   time.Time
-	retryAt   time.Time
-	settled   chan struct{} // closed when it does not start (any more)
-	cancel    context.CancelFunc
-	done      chan struct{} // closed when the run has ended; nil: there is none
-	questions int
-	hidden    []string // secrets of this server, longest first
+	mu         sync.Mutex
+	cfg        config.MCPServer
+	state      State
+	why        string // the last failure, in words
+	session    *session
+	failures   int
+	started    time.Time // when the start under way, or the one that succeeded, began
+	readyAt    time.Time
+	retryAt    time.Time
+	settled    chan struct{} // closed when it does not start (any more)
+	cancel     context.CancelFunc
+	done       chan struct{} // closed when the run has ended; nil: there is none
+	questions  int
+	hidden     []string   // secrets of this server, longest first
+	challenged *challenge // what was refused last, until somebody signs in
 }
 
 func newServer(m *Manager, cfg config.MCPServer) *server {
@@ -110,7 +111,7 @@ func (s *server) redact(text string) string {
 }
 
 // transport is the way to the server, with its values filled in.
-func (s *server) transport(ss *session, in *signIn) (mcp.Transport, error) {
+func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Transport, error) {
 	cfg, secret, err := s.filled()
 	if err != nil {
 		return nil, err
@@ -132,6 +133,13 @@ func (s *server) transport(ss *session, in *signIn) (mcp.Transport, error) {
 	if !hasAuthorization(cfg.Headers) {
 		if t.OAuthHandler, err = s.newOAuth(cfg, endpoint, secret, in); err != nil {
 			return nil, &permanentError{"Its settings of OAuth cannot be used.", err}
+		}
+		if in == nil {
+			s.mu.Lock()
+			s.challenged = nil // of an earlier connection
+			s.mu.Unlock()
+		} else if err := s.answerChallenge(ctx, t.OAuthHandler, endpoint); err != nil {
+			return nil, err
 		}
 	}
 	return t, nil
@@ -262,6 +270,9 @@ func (s *server) attempt(ctx context.Context, in *signIn) error {
 		return err
 	}
 	defer ss.close()
+	if in != nil {
+		in.close() // from here on nobody is sent to a browser unasked
+	}
 	s.mu.Lock()
 	s.session, s.state, s.why, s.readyAt = ss, StateReady, "", s.m.deps.Now()
 	s.settle()

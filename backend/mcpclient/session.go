@@ -61,12 +61,15 @@ func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
 			ss.close()
 		}
 	}()
-	transport, err := s.transport(ss, in)
+	transport, err := s.transport(ctx, ss, in)
 	if err != nil {
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "contextinfinity", Title: "ContextInfinity", Version: s.m.deps.Version}, ss.clientOptions())
 	if ss.conn, err = connect(ctx, client, transport); err != nil {
+		if s.wasChallenged() { // the SDK tries its older handshake after it, and tells of that
+			err = errors.Join(errSignIn, err)
+		}
 		return nil, ss.because(err)
 	}
 	found, err := ss.list(ctx)

@@ -21,9 +21,9 @@ import (
 // served is a server over HTTP on a desk in memory, and a token of "Zed", who sees all.
 func served(t *testing.T) (d *desk, url, token string) {
 	t.Helper()
-	d, real := newDesk()
+	d, carrier := newDesk()
 	d.allow("Zed", chat.ClientAll, true)
-	h := NewHTTP(Options{Version: "1", Tools: d.Tools(), Carry: real.Do})
+	h := NewHTTP(Options{Version: "1", Tools: d.Tools(), Carry: carrier.Do})
 	t.Cleanup(h.Close)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -275,13 +275,13 @@ func TestAPortThatIsTaken(t *testing.T) {
 }
 
 func TestStdioEndsWithItsInput(t *testing.T) {
-	d, real := newDesk()
+	d, carrier := newDesk()
 	d.allow("Zed", chat.ClientAll, false)
 	in, program := io.Pipe()
 	out, answers := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: real.Do}, in, answers)
+		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: carrier.Do}, in, answers)
 		_ = answers.Close()
 	}()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "probe", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: program}, nil)
@@ -311,10 +311,10 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 
 // A failure of the data is told in words, and ends nothing.
 func TestAFailureIsAnAnswer(t *testing.T) {
-	d, real := newDesk()
+	d, carrier := newDesk()
 	d.allow("Zed", chat.ClientAll, false)
 	d.err = errors.New("a damaged page")
-	server := newServer(Options{Client: "Zed", Tools: d.Tools(), Carry: real.Do})
+	server := newServer(Options{Client: "Zed", Tools: d.Tools(), Carry: carrier.Do})
 	a, b := mcp.NewInMemoryTransports()
 	serving, err := server.Connect(t.Context(), a, nil)
 	if err != nil {

@@ -90,6 +90,10 @@ func (a *applier) toolsProposed(e ledger.Event, d ledger.ToolBatchProposed) erro
 }
 
 func (a *applier) toolDecided(e ledger.Event, d ledger.ToolCallDecided) error {
+	if d.Decision == chat.DecisionNone {
+		return a.set(`UPDATE tool_calls SET state = 'proposed', decision = '', decided_at = ?, definition_hash = ? WHERE id = ?`,
+			e.CreatedAt, d.Definition, e.Entity)
+	}
 	if !d.Decision.Allows() {
 		return a.set(`UPDATE tool_calls SET decision = ?, decided_at = ?, definition_hash = ? WHERE id = ?`,
 			d.Decision, e.CreatedAt, d.Definition, e.Entity)

@@ -96,7 +96,8 @@ func (t *tx) openCall(id chat.ToolCallID, states ...chat.ToolCallState) (callAt,
 }
 
 // DecideCall records a decision about a call that waits for one. One that is not allowed
-// has its result in the same transaction.
+// has its result in the same transaction. DecisionNone takes the decision about a call back
+// that is allowed and never began: it is asked about again.
 func (s *Store) DecideCall(ctx context.Context, d chat.CallDecision) error {
 	return s.write(ctx, "tool.decide", func(t *tx) error {
 		states := []chat.ToolCallState{chat.CallProposed, chat.CallUnknown, chat.CallAllowed}
@@ -107,7 +108,8 @@ func (s *Store) DecideCall(ctx context.Context, d chat.CallDecision) error {
 		if err != nil {
 			return err
 		}
-		if d.Decision == chat.DecisionNone || d.Decision.Allows() != (d.Result == nil) {
+		again := d.Decision == chat.DecisionNone && d.State == chat.CallAllowed && at.Call.Runs == 0 && d.Result == nil
+		if !again && (d.Decision == chat.DecisionNone || d.Decision.Allows() != (d.Result == nil)) {
 			return sqlite.Invalid("A tool call is allowed, or has a result that says that it is not.")
 		}
 		if err := t.record(chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,

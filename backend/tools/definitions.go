@@ -37,7 +37,7 @@ func sizeOf(d chat.ToolDefinition) int { return len(d.Name) + len(d.Description)
 // collect makes the usable definitions of all sources, in a stable order: the program's
 // own, then servers by name, tools by name. So a server that shuffles its list changes no
 // request.
-func (v *view) collect(builtin, servers []Source) {
+func (v *view) collect(builtin, servers []Source, check func(string, []chat.ToolDefinition) checked) {
 	v.builtin = map[string]bool{}
 	for _, s := range builtin {
 		v.builtin[s.Name()] = true
@@ -53,7 +53,7 @@ func (v *view) collect(builtin, servers []Source) {
 			continue
 		}
 		v.sources[s.Name()] = s
-		v.collectServer(s)
+		v.collectServer(check(s.Name(), s.Definitions()))
 	}
 	for _, s := range slices.Concat(builtin, servers) {
 		if c, ok := s.(Complaining); ok {
@@ -65,36 +65,71 @@ func (v *view) collect(builtin, servers []Source) {
 	v.refuseSameNames()
 }
 
-func (v *view) collectServer(s Source) {
-	list := s.Definitions()
-	if len(list) > MaxPerSource {
-		v.problems = append(v.problems, Problem{s.Name(), "", fmt.Sprintf("It offers %d tools; only the first %d are looked at.", len(list), MaxPerSource)})
-		list = list[:MaxPerSource]
+// collectServer adds what a server offers, with the marks that people made.
+func (v *view) collectServer(c checked) {
+	v.problems = append(v.problems, c.problems...)
+	for _, o := range c.usable {
+		o.Effects = v.marks[chat.ReadOnlyMark{Source: o.Source, Tool: o.Tool}] != o.hash
+		v.tools = append(v.tools, o)
+	}
+}
+
+// checked is what a server offers, as it was looked at last.
+type checked struct {
+	raw      []chat.ToolDefinition
+	usable   []offered // tools by name
+	problems []Problem
+}
+
+// check looks at what a server offers. It remembers the last answer: lists are long, change
+// seldom, and are asked for several times in each step.
+func (r *Registry) check(source string, raw []chat.ToolDefinition) checked {
+	r.mu.RLock()
+	last, ok := r.checked[source]
+	r.mu.RUnlock()
+	if ok && slices.EqualFunc(last.raw, raw, sameDefinition) {
+		return last
+	}
+	now := checkServer(source, raw)
+	r.mu.Lock()
+	r.checked[source] = now
+	r.mu.Unlock()
+	return now
+}
+
+func sameDefinition(a, b chat.ToolDefinition) bool {
+	return a.Tool == b.Tool && a.Title == b.Title && a.Description == b.Description &&
+		bytes.Equal(a.Schema, b.Schema) && bytes.Equal(a.Annotations, b.Annotations)
+}
+
+func checkServer(source string, raw []chat.ToolDefinition) checked {
+	c := checked{raw: raw}
+	if len(raw) > MaxPerSource {
+		c.problems = append(c.problems, Problem{source, "", fmt.Sprintf("It offers %d tools; only the first %d are looked at.", len(raw), MaxPerSource)})
+		raw = raw[:MaxPerSource]
 	}
 	count, told := map[string]int{}, map[string]bool{}
-	for _, d := range list {
+	for _, d := range raw {
 		count[d.Tool]++
 	}
-	var usable []offered
-	for _, d := range list {
+	for _, d := range raw {
 		if told[d.Tool] {
 			continue
 		}
-		d.Source = s.Name()
+		d.Source = source
 		clean, why := usableDefinition(d)
 		if n := count[d.Tool]; n > 1 {
 			told[d.Tool] = true
 			why = fmt.Sprintf("The server offers %d tools of this name, so it is not clear which one would run. All of them are left out.", n)
 		}
 		if why != "" {
-			v.problems = append(v.problems, Problem{s.Name(), shownName(d.Tool), why})
+			c.problems = append(c.problems, Problem{source, shownName(d.Tool), why})
 			continue
 		}
-		clean.Effects = v.marks[chat.ReadOnlyMark{Source: d.Source, Tool: d.Tool}] != clean.Hash()
-		usable = append(usable, offered{ToolDefinition: clean, hash: clean.Hash()})
+		c.usable = append(c.usable, offered{ToolDefinition: clean, hash: clean.Hash()})
 	}
-	slices.SortFunc(usable, func(a, b offered) int { return cmp.Compare(a.Tool, b.Tool) })
-	v.tools = append(v.tools, usable...)
+	slices.SortFunc(c.usable, func(a, b offered) int { return cmp.Compare(a.Tool, b.Tool) })
+	return c
 }
 
 // usableDefinition is a server's definition as it is shown, hashed and offered, or why it

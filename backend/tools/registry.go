@@ -63,11 +63,12 @@ type Registry struct {
 	granted map[chat.SessionID]map[string]int // names allowed for one message, see AllowFor
 	changed func()
 	needed  func(context.Context)
+	checked map[string]checked // by source, see check
 }
 
 // NewRegistry returns a registry without sources.
 func NewRegistry(store Store, settings func() Settings) *Registry {
-	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}, needed: func(context.Context) {}}
+	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}, needed: func(context.Context) {}, checked: map[string]checked{}}
 }
 
 // OnChange has fn called after what is offered, accepted or permitted changed.
@@ -263,7 +264,7 @@ func (r *Registry) view(ctx context.Context) (*view, error) {
 		}
 	}
 	builtin, servers := r.sources()
-	v.collect(builtin, servers)
+	v.collect(builtin, servers, r.check)
 	return v, nil
 }
 

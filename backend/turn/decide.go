@@ -224,11 +224,11 @@ func (e *Engine) openTurn(ctx context.Context, id chat.TurnID, op string) (chat.
 
 // continueCalls goes on with a turn that stands between two steps and waits for nobody.
 func (e *Engine) continueCalls(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
-	calls, err := e.WaitingFor(ctx, t)
+	b, err := e.decidedBatch(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	if len(calls) > 0 {
+	if b != nil && len(b.Waiting()) > 0 {
 		return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "Turn %d has tool calls that wait for your decision.", t.Seq).
 			WithHint("decide about them, or stop or discard the answer")
 	}

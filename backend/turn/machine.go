@@ -31,7 +31,8 @@ type run struct {
 	first    func(*run, context.Context) state
 	cancel   context.CancelCauseFunc
 	done     chan struct{}
-	waits    bool // it ended because calls wait for a person
+	proposed chat.ToolBatchID // by this run, the last
+	waits    bool             // it ended because calls wait for a person
 
 	brought                 // by earlier steps
 	earlier bool            // text or calls stand from earlier steps or attempts

@@ -104,13 +104,15 @@ func (e *Engine) openBatch(ctx context.Context, turn chat.TurnID) (open *chat.To
 }
 
 // decideByPolicy decides about the calls that nobody needs to be asked about, and reports
-// whether there were any. n is the number of the batch in its turn.
-func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int) (changed bool, err error) {
+// whether there were any. n is the number of the batch in its turn. fresh calls were asked
+// for just now; about an older one whose tool is not there, or is another, a person decides:
+// its server may only not have started yet.
+func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fresh bool) (changed bool, err error) {
 	for _, c := range b.Calls {
 		if c.State != chat.CallProposed {
 			continue
 		}
-		d, err := e.policyFor(ctx, b, c, n)
+		d, err := e.policyFor(ctx, b, c, n, fresh)
 		if err != nil {
 			return changed, err
 		}
@@ -127,7 +129,7 @@ func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int) (c
 }
 
 // policyFor is the decision about a call that was asked for; DecisionNone asks a person.
-func (e *Engine) policyFor(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, n int) (chat.CallDecision, error) {
+func (e *Engine) policyFor(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, n int, fresh bool) (chat.CallDecision, error) {
 	d := chat.CallDecision{Call: c.ID, State: chat.CallProposed, Definition: c.Definition}
 	def, _, there := e.definition(c.Source, c.Tool)
 	refusal := ""
@@ -140,6 +142,8 @@ func (e *Engine) policyFor(ctx context.Context, b chat.ToolBatch, c chat.CallRec
 		refusal = unknownToolWords(c.Name)
 	case !isObject(c.Arguments):
 		refusal = noObjectWords
+	case !fresh && (!there || def.Hash() != c.Definition):
+		return d, nil
 	case !there:
 		refusal = goneWords(c.Name)
 	case def.Hash() != c.Definition:

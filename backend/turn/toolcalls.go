@@ -201,17 +201,9 @@ func (e *Engine) goOn(ctx context.Context, id chat.TurnID) error {
 	if err != nil || !waits {
 		return err // a run that is about to end looks again
 	}
-	b, n, err := e.openBatch(ctx, id)
+	b, err := e.decidedBatch(ctx, t)
 	if err != nil {
 		return err
-	}
-	if b != nil {
-		if _, err := e.decideByPolicy(ctx, *b, n); err != nil {
-			return err
-		}
-		if b, _, err = e.openBatch(ctx, id); err != nil {
-			return err
-		}
 	}
 	e.changed(chat.ChangeTurn, string(id), t.SessionID)
 	if b != nil && !b.Finished() && len(nextCalls(*b, false)) == 0 {
@@ -222,6 +214,25 @@ func (e *Engine) goOn(ctx context.Context, id chat.TurnID) error {
 		return nil
 	}
 	return err
+}
+
+// decidedBatch is the open batch of a turn that nobody runs, after policy has decided what it
+// can; nil for none. Servers have had a little time to start.
+func (e *Engine) decidedBatch(ctx context.Context, t chat.Turn) (*chat.ToolBatch, error) {
+	b, n, err := e.openBatch(ctx, t.ID)
+	if err != nil || b == nil || b.Finished() {
+		return b, err
+	}
+	if e.tools != nil {
+		if _, err := e.tools.Offer(ctx, t.SessionID); err != nil {
+			return b, err
+		}
+	}
+	changed, err := e.decideByPolicy(ctx, *b, n, false)
+	if err == nil && changed {
+		b, _, err = e.openBatch(ctx, t.ID)
+	}
+	return b, err
 }
 
 // resumeCalls runs a turn again from between two steps.
@@ -246,7 +257,7 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 	turns, err := e.store.UnfinishedTurns(ctx)
 	n := 0
 	for _, t := range turns {
-		if waits, werr := e.suspended(ctx, t); werr != nil || !waits {
+		if own, oerr := e.resumable(ctx, t); oerr != nil || !own {
 			continue
 		}
 		if gerr := e.goOn(ctx, t.ID); gerr != nil {
@@ -257,6 +268,20 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// resumable reports a turn that stands between two steps, the last of which this program asked
+// for.
+func (e *Engine) resumable(ctx context.Context, t chat.Turn) (bool, error) {
+	waits, err := e.suspended(ctx, t)
+	if err != nil || !waits {
+		return false, err
+	}
+	list, err := e.batchesOf(ctx, t.ID)
+	if err != nil || len(list) == 0 {
+		return false, err
+	}
+	return e.isOwn(list[len(list)-1])
 }
 
 // finalizeOpen makes what a turn has between two steps its answer. Calls that have no result

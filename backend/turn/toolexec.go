@@ -88,6 +88,11 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	}
 	arguments, redactions := e.redactArguments(c.Arguments)
 	effects := c.Effects || def.Effects
+	if c.State == chat.CallStarted && effects { // it had none when it began, as far as was known then
+		err := e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: chat.CallStarted, Reason: chat.UnknownCrash})
+		e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
+		return err
+	}
 	for try := 1; ; try++ {
 		if err := e.store.StartCall(ctx, c.ID, redactions); err != nil {
 			return err

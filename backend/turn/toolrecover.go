@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
@@ -21,9 +22,19 @@ func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.Recovery
 	if b == nil {
 		return nil, nil
 	}
+	own, err := e.isOwn(*b)
+	if err != nil {
+		return nil, err
+	}
 	unknown := 0
 	for _, c := range b.Calls {
-		if c.State != chat.CallStarted || !c.Effects {
+		if c.State == chat.CallAllowed && !own && c.Runs == 0 {
+			if err := e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: chat.CallAllowed, Definition: c.Definition}); err != nil {
+				return nil, err
+			}
+			e.changed(chat.ChangeCall, string(c.ID), t.SessionID)
+		}
+		if c.State != chat.CallStarted || own && !c.Effects {
 			continue
 		}
 		if err := e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: chat.CallStarted, Reason: chat.UnknownCrash}); err != nil {
@@ -38,6 +49,14 @@ func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.Recovery
 	return []chat.RecoveryItem{chat.RecoveredCalls(t, unknown)}, nil
 }
 
+// isOwn reports that the calls were asked for in this place: the journal of their step is
+// here until its turn ends. Those of a session that was imported, or of data that was restored
+// from a backup, are nobody's decision here: none of them runs before a person says so.
+func (e *Engine) isOwn(b chat.ToolBatch) (bool, error) {
+	journals, err := e.journals.List()
+	return slices.Contains(journals, b.StepID), err
+}
+
 // propose records the calls of an answer that had come to its end when the program ended.
 func (rec *recovery) propose(ctx context.Context, end ending) ([]chat.RecoveryItem, error) {
 	offered, err := rec.offered(ctx)
@@ -48,7 +67,6 @@ func (rec *recovery) propose(ctx context.Context, end ending) ([]chat.RecoveryIt
 	if _, err := rec.e.store.ProposeCalls(ctx, rec.turn.ID, *rec.stepEnd(end), calls); err != nil {
 		return nil, err
 	}
-	rec.e.prune(rec.open.ID)
 	return []chat.RecoveryItem{chat.RecoveredProposals(rec.turn, len(calls))}, nil
 }
 

@@ -22,9 +22,11 @@ func (r *run) propose(context.Context) state {
 	end := *r.stepEnd()
 	calls := proposals(res.Blocks, r.context.Tools())
 	write := func(ctx context.Context) (chat.Turn, error) {
-		if _, err := r.e.store.ProposeCalls(ctx, r.turn.ID, end, calls); err != nil {
+		b, err := r.e.store.ProposeCalls(ctx, r.turn.ID, end, calls)
+		if err != nil {
 			return r.turn, err
 		}
+		r.proposed = b.ID
 		return r.e.store.Turn(ctx, r.turn.ID)
 	}
 	r.learn(res.Usage)
@@ -32,8 +34,7 @@ func (r *run) propose(context.Context) state {
 		r.unwritten(err, write)
 		return nil
 	}
-	r.e.prune(r.step.ID)
-	r.clearEmitter()
+	r.clearEmitter() // its journal stays until the turn ends: it shows that the calls are this program's own
 	r.stream.end()
 	r.number, r.shrunk, r.refusal = 0, 0, nil
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
@@ -60,7 +61,7 @@ func (r *run) calls(ctx context.Context) state {
 	if b == nil {
 		return r.nextStep(ctx, n)
 	}
-	switch changed, err := r.e.decideByPolicy(ctx, *b, n); {
+	switch changed, err := r.e.decideByPolicy(ctx, *b, n, r.proposed == b.ID); {
 	case err != nil:
 		return r.callsFailed(ctx, err)
 	case changed:
@@ -146,6 +147,9 @@ func (r *run) stopCalls(ctx context.Context) state {
 // context: that of one that was stopped is over.
 func (r *run) finalizeCalls(_ context.Context, outcome chat.Outcome) state {
 	r.end = ending{verdict: verdictFinal, outcome: outcome}
+	if steps, err := r.e.store.Steps(context.Background(), r.turn.ID); err == nil {
+		r.closed = steps // whose journals go
+	}
 	r.written(func(ctx context.Context) (chat.Turn, error) {
 		return r.e.finalizeOpen(ctx, r.turn.ID, outcome, r.metrics)
 	})

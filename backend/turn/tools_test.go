@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -609,6 +611,98 @@ func TestResultsBecomeMemory(t *testing.T) {
 	}
 	if b := w.batch(got.ID); strings.Contains(string(b.Calls[0].Arguments), "xylophone") || strings.Contains(b.Calls[0].Result.Content.RenderedText(), "xylophone") {
 		t.Errorf("the journal says it still: %+v", b)
+	}
+	w.clean()
+}
+
+// An open batch is told with the model that asked for its calls and what it said.
+func TestRecoveredBatches(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("read")
+	w.answers([]string{text("I look."), asks("r", "box__read", `{}`), asks("a", "box__write", `{"n":1}`)})
+	got := w.send("go")
+	w.waits(got, 1)
+	w.restart()
+	list, err := w.engine.RecoveredBatches(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	b := list[0]
+	if b.TurnID != got.ID || b.ModelName != "main" || b.AssistantText != "I look." || len(b.Calls) != 2 || len(b.Results) != 1 || string(b.Calls[1].Arguments) != `{"n":1}` {
+		t.Errorf("%+v", b)
+	}
+}
+
+// A call of a tool whose server is not there yet waits on: it is neither run nor given up.
+func TestAServerThatIsNotThereYet(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+	got := w.send("go")
+	call := w.waits(got, 1)[0]
+	all := w.tools.defs
+	w.tools.defs = nil
+	w.tools.allow("write")
+	w.restart()
+	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d turns go on, %v", n, err)
+	}
+	w.waits(got, 1)
+	if err := w.engine.DecideCall(t.Context(), turn.CallChoice{Call: call.ID, Decision: chat.DecisionOnce, Hash: all[0].Hash()}); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("it was allowed without its tool: %v", err)
+	}
+	w.tools.defs = all
+	if n, err := w.engine.ResumeTools(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d turns go on, %v", n, err)
+	}
+	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	w.clean()
+}
+
+// Calls that were asked for elsewhere, as in a session that was imported, run by nobody's
+// decision but one that is made here.
+func TestCallsFromElsewhereAskAgain(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{asks("a", "box__write", `{"n":1}`), asks("b", "box__write", `{"n":2}`), asks("r", "box__read", `{}`)}, []string{text("ok")})
+	got := w.send("go")
+	calls := w.waits(got, 3)
+	once := func(c chat.CallRecord) chat.CallDecision {
+		return chat.CallDecision{Call: c.ID, Decision: chat.DecisionOnce, Definition: w.tools.hash(c.Tool)}
+	}
+	w.close()
+	w.open()
+	for _, c := range []chat.CallRecord{calls[0], calls[2]} { // as it was recorded there
+		if err := w.store.DecideCall(t.Context(), once(c)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.store.StartCall(t.Context(), calls[2].ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(w.dir, "streams")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.engine.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d turns go on, %v", n, err)
+	}
+	now := w.waits(got, 3)
+	if len(w.tools.calls()) != 0 || now[0].State != chat.CallProposed || now[0].Decision != chat.DecisionNone || now[2].State != chat.CallUnknown {
+		t.Errorf("ran %q, %+v", w.tools.calls(), now)
+	}
+	w.clean()
+	w.decide(now[0], chat.DecisionDeny)
+	w.decide(now[1], chat.DecisionOnce)
+	if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: now[2].ID, As: chat.ResolveTell}); err != nil {
+		t.Fatal(err)
+	}
+	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	if !slices.Equal(w.tools.calls(), []string{`write{"n":2}`}) {
+		t.Errorf("ran %q", w.tools.calls())
+	}
+	if left, err := w.journals.List(); err != nil || len(left) != 0 {
+		t.Errorf("journals are left: %v %v", left, err)
 	}
 	w.clean()
 }

@@ -9,4 +9,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+func TestMain(m *testing.M) {
+	if path := os.Getenv(counterFile); path != "" {
+		os.Exit(serveCounter(path))
+	}
+	os.Exit(harness.Main(m))
+}

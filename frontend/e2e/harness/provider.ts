@@ -88,6 +88,18 @@ export class Provider {
     this.passing.get(question)?.gates.find((held) => !held.released)?.release();
   }
 
+  /** The model asks for tools; what it says once it has their results. */
+  callsTools(question: string, text: string, calls: readonly { name: string; arguments: object }[], then: string): void {
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+    const asked = (request: Request) => lastUserText(request).trimEnd().endsWith(question);
+    const answered = (request: Request) => turnsOf(request).slice(lastUserAt(request)).some((turn) => turn.role === 'tool');
+    const toolCalls = calls.map((call, i) => ({ id: `call_${i}_${question.length}`, name: call.name, arguments: JSON.stringify(call.arguments) }));
+    for (const [predicate, response] of [
+      [(request: Request) => asked(request) && !answered(request), { content: text, toolCalls, usage }],
+      [(request: Request) => asked(request) && answered(request), { content: then, usage }],
+    ] as const) this.mock.prependFixture({ match: { predicate }, response } as Parameters<LLMock['prependFixture']>[0]);
+  }
+
   refuse(question: string, status: number, message: string): void {
     this.prepend(question, { error: { message, type: 'test_error' }, status }, {});
   }
@@ -160,10 +172,17 @@ function written(response: ServerResponse, piece: Buffer): Promise<void> {
   return new Promise((resolve, reject) => response.write(piece, (error) => (error ? reject(error) : resolve())));
 }
 
-function lastUserText(request: Request): string {
+function turnsOf(request: Request): Message[] {
   const turns = request.messages ?? request.input ?? [];
-  if (typeof turns === 'string') return turns;
-  const last = turns.filter((message) => message.role === 'user').at(-1);
+  return typeof turns === 'string' ? [{ role: 'user', content: turns }] : turns;
+}
+
+function lastUserAt(request: Request): number {
+  return Math.max(0, turnsOf(request).findLastIndex((message) => message.role === 'user'));
+}
+
+function lastUserText(request: Request): string {
+  const last = turnsOf(request).filter((message) => message.role === 'user').at(-1);
   if (typeof last?.content === 'string') return last.content;
   if (!Array.isArray(last?.content)) return '';
   return last.content.map((part: { text?: string }) => part.text ?? '').join('\n');

@@ -165,6 +165,15 @@ describe('a decision', () => {
   });
 });
 
+describe('a call of a tool that is not offered any more', () => {
+  it('can only be denied', async () => {
+    const { app } = await asked([{ tool: 'gone', why: 'The tool is not offered now.' }]);
+    mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
+    expect(within(screen.getByRole('group', { name: 'Decide about staging-db.gone' })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['DenyD', 'NeverN']);
+    expect(screen.getByRole('region', { name: 'Call of staging-db.gone' })).toHaveTextContent('The tool is not offered now.');
+  });
+});
+
 describe('a call whose outcome is unknown', () => {
   const unknown = async () => {
     const all = await asked([{ tool: 'run_job', state: 'unknown', reason: 'crash' }]);

@@ -25,13 +25,15 @@ describe('the tail that is not durable', () => {
 
 /** What the renderer's own buttons on code do; none of them acts without being pressed. */
 const ownActs = new Set(['copy', 'wrap', 'save', 'preview']);
+/** And of footnotes. */
+const isNotes = (button: HTMLElement) => button.dataset['act'] === 'back' || (button.dataset['act'] === 'note' && button.parentElement?.className === 'note-ref');
 
 describe('Markdown of a model', () => {
   it.each(hostile)('draws nothing that acts: %s', (_, text) => {
-    for (const root of [page(text), page(`para ${text} more\n\n- ${text}\n\n> ${text}\n\n| a |\n|---|\n| ${text.replace(/\n/g, ' ')} |`)]) {
+    for (const root of [page(text), page(`Word[^n].\n\n[^n]: ${text.replace(/\n/g, ' ')}`), page(`para ${text} more\n\n- ${text}\n\n> ${text}\n\n| a |\n|---|\n| ${text.replace(/\n/g, ' ')} |`)]) {
       expect(root.querySelector('script,iframe,object,embed,style,svg,form,input,meta,base,link')).toBeNull();
       expect([...root.querySelectorAll('img')]).toEqual([]);
-      expect([...root.querySelectorAll('button')].filter((button) => !button.classList.contains('code__act') || !ownActs.has(button.dataset['act']!))).toEqual([]);
+      expect([...root.querySelectorAll('button')].filter((button) => !isNotes(button) && (!button.classList.contains('code__act') || !ownActs.has(button.dataset['act']!)))).toEqual([]);
       for (const element of root.querySelectorAll('*')) {
         for (const { name, value } of element.attributes) {
           expect(name).not.toMatch(/^on|^style$|^srcset$|^action$/);
@@ -83,6 +85,12 @@ describe('Markdown of a model', () => {
     expect(code(`\`\`\`go\n${'x\n'.repeat(40)}\`\`\``).querySelector('[data-act="fold"]')).toBeNull();
     for (const [lang, there] of [['mermaid', true], ['svg', true], ['HTML', true], ['xml', false], ['go', false]] as const) expect(code(`\`\`\`${lang}\n<p>x</p>\n\`\`\``).querySelector('[data-act="preview"]') !== null).toBe(there);
     expect(code('```xml\n<?xml version="1.0"?>\n<svg/>\n```').querySelector('[data-act="preview"]')).not.toBeNull();
+  });
+
+  it('gives each entry of a list a direction of its own', () => {
+    const root = page('- one\n  - שתיים\n\n> - `<li>` three');
+    expect([...root.querySelectorAll('li')].map((entry) => entry.getAttribute('dir'))).toEqual(['auto', 'auto', 'auto']);
+    expect(root.querySelector('code')?.textContent).toBe('<li>');
   });
 
   it('turns code and formulas in no direction but their own', () => {

@@ -270,8 +270,8 @@ export class App {
     this.modelSwitch.cancel();
     this.modelPicker.close();
     await this.conversation.open(sessionId, branchId);
-    this.costs.changed();
     this.recent.visited(sessionId);
+    this.costs.changed();
     this.search.moved();
     this.#jobsRefresh.soon();
   }
@@ -336,8 +336,8 @@ export class App {
     this.#jobsRefresh.cancel();
     this.#modelsRefresh.cancel();
     this.#exportRefresh.cancel();
-    this.costs.stop();
     this.speech.close();
+    this.costs.stop();
     this.work.stop();
     this.tools.stop();
     this.servers.stop();

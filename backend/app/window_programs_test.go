@@ -1,0 +1,170 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/test/harness"
+)
+
+// programsOf is the window's service about other programs.
+func (p *page) programsOf() *api.Programs {
+	p.t.Helper()
+	for _, b := range p.window.Bind {
+		if s, ok := b.(*api.Programs); ok {
+			return s
+		}
+	}
+	p.t.Fatal("the window has no service about programs")
+	return nil
+}
+
+// asked is a request of a program over HTTP: the answer's status, session and body.
+func asked(t *testing.T, url, token, session, body string) (status int, inSession, answer string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close = true
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+token)
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.Header.Get("Mcp-Session-Id"), string(text)
+}
+
+const (
+	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"probe","version":"1"}}}`
+	ready      = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	searching  = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_memory","arguments":{"query":"deploy Orders"}}}`
+	noting     = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"remember","arguments":{"text":"Orders runs on port 8080"}}}`
+)
+
+// TestWindowServesOtherPrograms: over HTTP once that is on, with a token and what a person
+// allowed; the window shows what was read, and its end, or the switch, ends the server.
+func TestWindowServesOtherPrograms(t *testing.T) {
+	dir := t.TempDir()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	harness.WriteFile(t, filepath.Join(dir, "config.toml"), fmt.Appendf(nil, "[mcp.server]\nport = %d\n", port))
+	p := openPage(t, dir)
+	programs := p.programsOf()
+	if err := p.settings.FinishFirstRun("recall"); err != nil {
+		t.Fatal(err)
+	}
+	first := p.say(api.SendRequest{Text: "We decided to deploy Orders on Sunday at 05:00."})
+	if v := must[api.ProgramsPanel](t)(programs.Panel()); v.HTTP.On || v.HTTP.Running || len(v.Clients) > 0 || len(v.Snippets) != 3 {
+		t.Errorf("at first: %+v", v)
+	}
+	// The port is taken: the page says so, and the switch stands.
+	if v := must[api.ProgramsPanel](t)(programs.SetHTTP(true)); !v.HTTP.On || v.HTTP.Running || !strings.Contains(v.HTTP.Problem, fmt.Sprint(port)) {
+		t.Errorf("on a port that is taken: %+v", v.HTTP)
+	}
+	_ = l.Close()
+	must[api.ProgramsPanel](t)(programs.SetHTTP(false))
+	v := must[api.ProgramsPanel](t)(programs.SetHTTP(true))
+	if !v.HTTP.Running || v.HTTP.Problem != "" {
+		t.Fatalf("switched on: %+v", v.HTTP)
+	}
+	token := must[api.ProgramToken](t)(programs.MakeToken("Zed"))
+	if !strings.Contains(token.Snippet, token.Token) || !strings.Contains(token.Snippet, v.HTTP.URL) {
+		t.Errorf("the lines for a token are %s", token.Snippet)
+	}
+	status, session, _ := asked(t, v.HTTP.URL, token.Token, "", initialize)
+	if status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	asked(t, v.HTTP.URL, token.Token, session, ready)
+	if _, _, answer := asked(t, v.HTTP.URL, token.Token, session, searching); strings.Contains(answer, "Sunday") {
+		t.Errorf("a program that nobody allowed got %s", answer)
+	}
+	v = must[api.ProgramsPanel](t)(programs.Allow(api.ProgramChoice{Name: "Zed", Scope: "chosen", Sessions: []string{first.SessionID}, Remember: true}))
+	if len(v.Clients) != 1 || v.Clients[0].Scope != "chosen" || len(v.Clients[0].Sessions) != 1 || v.Clients[0].TokenAt == 0 || v.Clients[0].Claims != "probe 1" {
+		t.Errorf("allowed: %+v", v.Clients)
+	}
+	if _, _, answer := asked(t, v.HTTP.URL, token.Token, session, searching); !strings.Contains(answer, "Sunday") {
+		t.Errorf("a program that may see the session got %s", answer)
+	}
+	if _, _, answer := asked(t, v.HTTP.URL, token.Token, session, noting); !strings.Contains(answer, "Stored as turn_id") {
+		t.Errorf("a note: %s", answer)
+	}
+	page := must[api.ProgramAccessPage](t)(programs.Accesses("", 0))
+	if len(page.Accesses) != 3 || page.Accesses[1].Query != "deploy Orders" || len(page.Accesses[1].Shown) == 0 || page.Accesses[1].Shown[0].SessionID != first.SessionID || page.Accesses[2].Outcome != chat.AccessRefused {
+		t.Errorf("the record is %+v", page.Accesses)
+	}
+	p.eventually("the note's session was not shown", func() bool {
+		list := must[[]api.SessionRow](t)(p.sessions.List(false, "Notes from Zed"))
+		return len(list) == 1 && list[0].Turns == 1
+	})
+	if _, changes := p.seen(); !anyKind(changes, string(chat.ChangePrograms)) {
+		t.Error("the page was not told of a program's access")
+	}
+	must[api.ProgramsPanel](t)(programs.RevokeToken("Zed"))
+	if status, _, _ := asked(t, v.HTTP.URL, token.Token, session, searching); status != http.StatusUnauthorized {
+		t.Errorf("with a revoked token: status %d", status)
+	}
+	p.window.Close()
+	if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+		_ = c.Close()
+		t.Error("the server outlives the window")
+	}
+}
+
+func anyKind(changes []api.Change, kind string) bool {
+	for _, c := range changes {
+		if c.Kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// TestWindowCarriesOutForPrograms: a program that starts mcp is served while the window has
+// the data, by the window.
+func TestWindowCarriesOutForPrograms(t *testing.T) {
+	dir := t.TempDir()
+	p := openPage(t, dir)
+	programs := p.programsOf()
+	if err := p.settings.FinishFirstRun("recall"); err != nil {
+		t.Fatal(err)
+	}
+	p.say(api.SendRequest{Text: "We decided to deploy Orders on Sunday at 05:00."})
+	must[api.ProgramsPanel](t)(programs.Allow(api.ProgramChoice{Name: "Zed", Scope: "all"}))
+	h := harness.NewHome(t, harness.Shipped(t), "")
+	in, stdin := io.Pipe()
+	process := h.Start(in, "mcp", "--client", "Zed", "--data-dir", dir, "--config", filepath.Join(dir, "config.toml"))
+	if _, err := io.WriteString(stdin, initialize+"\n"+ready+"\n"+searching+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	process.AwaitOutput("Sunday")
+	_ = stdin.Close()
+	process.Wait().Exits(0)
+	if page := must[api.ProgramAccessPage](t)(programs.Accesses("Zed", 0)); len(page.Accesses) != 1 || page.Accesses[0].Outcome != chat.AccessAnswered {
+		t.Errorf("the record is %+v", page.Accesses)
+	}
+	if _, changes := p.seen(); !anyKind(changes, string(chat.ChangePrograms)) {
+		t.Error("the page was not told")
+	}
+}

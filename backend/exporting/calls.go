@@ -1,0 +1,30 @@
+package exporting
+
+import "contextinfinity/backend/chat"
+
+// withResults is an answer with the result of each of its tool calls after the call. An
+// answer itself holds the calls alone: their results are in the tool journal. A provider may
+// give several calls one id; they are then told apart by their order.
+func withResults(m *chat.Message, batches []chat.ToolBatch) *chat.Message {
+	if m == nil || len(batches) == 0 {
+		return m
+	}
+	results := map[string][]*chat.ToolResult{}
+	for _, b := range batches {
+		for _, c := range b.Calls {
+			results[c.UseID] = append(results[c.UseID], c.Result)
+		}
+	}
+	out := chat.Message{Role: m.Role, Name: m.Name, Blocks: make(chat.Blocks, 0, len(m.Blocks))}
+	for _, b := range m.Blocks {
+		out.Blocks = append(out.Blocks, b)
+		use, ok := b.(chat.ToolUse)
+		if left := results[use.ToolUseID]; ok && len(left) > 0 {
+			results[use.ToolUseID] = left[1:]
+			if left[0] != nil {
+				out.Blocks = append(out.Blocks, *left[0])
+			}
+		}
+	}
+	return &out
+}

@@ -1,0 +1,134 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, verb } from '../harness/fixtures.ts';
+import type { Home } from '../harness/home.ts';
+import type { Provider } from '../harness/provider.ts';
+import { draw } from '../harness/screens.ts';
+import { Conversation } from './conversation.ts';
+
+/** Models may write files in a folder of this home, and run commands there. */
+function withTools(home: Home, provider: Provider): string {
+  const folder = join(home.root, 'project');
+  mkdirSync(folder);
+  home.configure(provider, `[tools]\nmode = "enabled"\nfolders = ["${folder}"]\nrun_commands = true\n`);
+  return folder;
+}
+
+/** No serious finding, in any theme. */
+async function inspect(page: Page, screen: string): Promise<void> {
+  for (const theme of ['light', 'dark', 'contrast'] as const) {
+    await draw(page, theme);
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] }).analyze();
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')}`));
+    expect.soft(serious, `${screen}, ${theme}`).toEqual([]);
+  }
+  await draw(page, 'light');
+}
+
+/** Nothing is wider than the window. */
+async function fits(page: Page): Promise<void> {
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+}
+
+const card = (page: Page, tool: string) => page.getByRole('region', { name: `Call of ${tool}` });
+const queue = (page: Page) => page.getByRole('dialog', { name: /wait|outcome/ });
+
+test('a call is asked about, allowed by keyboard, and its result stands in its card', async ({ home, provider, launch, page }) => {
+  const folder = withTools(home, provider);
+  writeFileSync(join(folder, 'alerts.yml'), 'alert: drift\nthreshold: 10\n');
+  provider.callsTools('Raise the threshold', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'alerts.yml'), content: 'alert: drift\nthreshold: 100\n' } }], 'It is 100 now.');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Raise the threshold');
+
+  await expect(card(page, 'write_file')).toContainText('Waits for you');
+  await expect(page.getByText('1 tool call waits for you')).toBeVisible();
+  await expect(chat.header).toContainText('Waiting for you');
+  await expect(chat.composer).toBeFocused(); // a question never takes the focus
+  expect(readFileSync(join(folder, 'alerts.yml'), 'utf8')).toContain('threshold: 10\n');
+  await expect(card(page, 'write_file').getByRole('group', { name: /^Changes/ })).toContainText('threshold: 100');
+  await inspect(page, 'a call that waits');
+
+  await page.keyboard.press('Control+Shift+A');
+  await expect(queue(page).getByRole('button', { expanded: true })).toBeFocused();
+  await inspect(page, 'the queue');
+  await page.setViewportSize({ width: 900, height: 600 });
+  await fits(page);
+  await page.keyboard.press('o');
+  await expect(queue(page)).toBeHidden();
+  await expect(chat.answer(1)).toContainText('It is 100 now.');
+  await expect(card(page, 'write_file')).toContainText(/Done in/);
+  await fits(page);
+  expect(readFileSync(join(folder, 'alerts.yml'), 'utf8')).toContain('threshold: 100\n');
+  await inspect(page, 'a call that is done');
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
+
+test('a denied call is not run, and the model is told', async ({ home, provider, launch, page }) => {
+  const folder = withTools(home, provider);
+  provider.callsTools('Write it', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'new.txt'), content: 'x' } }], 'Then not.');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Write it');
+  await card(page, 'write_file').getByRole('button', { name: /^Deny/ }).click();
+  await expect(chat.answer(1)).toContainText('Then not.');
+  await expect(card(page, 'write_file')).toContainText('Denied');
+  expect(existsSync(join(folder, 'new.txt'))).toBe(false);
+});
+
+test('killed in the middle of a call: its outcome is unknown, it is not run again, and a person decides', async ({ home, provider, launch, page }) => {
+  const folder = withTools(home, provider);
+  const counter = join(folder, 'ran');
+  provider.callsTools('Run the repair', 'I run it.', [{ name: 'run_command', arguments: { command: `echo run >> ran; sleep 600`, folder, timeout_s: 600 } }], 'As you found it.');
+  provider.answer('And now?', 'Now we go on.');
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Run the repair');
+  await card(page, 'run_command').getByRole('button', { name: /^Allow once/ }).click();
+  await expect(card(page, 'run_command')).toContainText(/Running/);
+  await expect.poll(() => existsSync(counter)).toBe(true);
+  await program.crash();
+
+  await launch();
+  await expect(card(page, 'run_command')).toContainText('Outcome unknown');
+  await expect(card(page, 'run_command')).toContainText('It is not run again by itself');
+  await inspect(page, 'an unknown outcome');
+  expect(readFileSync(counter, 'utf8')).toBe('run\n');
+
+  await page.keyboard.press('Control+Shift+A');
+  await expect(queue(page).getByRole('button', { expanded: true })).toBeFocused();
+  await page.keyboard.press('e');
+  await queue(page).getByRole('textbox', { name: /What the call did/ }).fill('Twelve rows were repaired.');
+  await page.keyboard.press('Control+Enter');
+  await expect(chat.answer(1)).toContainText('As you found it.');
+  await expect(card(page, 'run_command')).toContainText('Twelve rows were repaired.');
+  await chat.askAndWait(2, 'And now?', 'Now we go on.');
+  expect(readFileSync(counter, 'utf8')).toBe('run\n');
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
+
+test('what there is and what was decided stands in the settings, and is taken back there', async ({ home, provider, launch, page }) => {
+  const folder = withTools(home, provider);
+  provider.callsTools('Write it', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'new.txt'), content: 'x' } }], 'Then not.');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Write it');
+  await card(page, 'write_file').getByRole('button', { name: /^Never/ }).click();
+  await expect(chat.answer(1)).toContainText('Then not.');
+
+  await page.keyboard.press('Control+,');
+  const pages = page.getByRole('navigation', { name: 'Settings' });
+  await pages.getByRole('button', { name: 'Tools', exact: true }).click();
+  await expect(page.getByRole('region', { name: 'Built in' })).toContainText('Never offered');
+  await inspect(page, 'tools in the settings');
+  await page.getByRole('button', { name: 'Take back: write_file' }).click();
+  await expect(page.getByRole('region', { name: 'Built in' })).not.toContainText('Never offered');
+
+  await pages.getByRole('button', { name: 'Tool servers' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Tool servers' })).toBeVisible();
+  await inspect(page, 'tool servers');
+  await page.setViewportSize({ width: 900, height: 600 });
+  await fits(page);
+});

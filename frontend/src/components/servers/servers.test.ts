@@ -1,0 +1,261 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import type { FakeBackend } from '$lib/backend/fake';
+import { block } from '$lib/backend/fake/shapes';
+import { seedServers } from '$lib/backend/fake/servers';
+import type { ElicitationField, ElicitationView } from '$lib/backend/types';
+import { looksLikeServer } from '$lib/state/servers.svelte';
+import { mountIn, startedApp } from '../../test/mount';
+import WaitingStrip from '../tools/WaitingStrip.svelte';
+import { faultOf, valuesOf } from './elicitation';
+import ElicitationDialog from './ElicitationDialog.svelte';
+import PickDialog from './PickDialog.svelte';
+import ServerImportDialog from './ServerImportDialog.svelte';
+import ServersPage from './ServersPage.svelte';
+import { placeOf } from './words';
+
+async function page(seeded = true) {
+  const { app, backend } = await startedApp();
+  if (seeded) seedServers(backend.world, backend.mcp);
+  mountIn(app, ServersPage, { ontools: () => undefined });
+  if (seeded) await screen.findByRole('region', { name: 'files' });
+  return { app, backend, server: (name: string) => screen.getByRole('region', { name }) };
+}
+
+const called = (backend: FakeBackend, name: string) => backend.calls.filter((call) => call.name === `servers.${name}`).map(({ args }) => args);
+
+describe('the page of tool servers', () => {
+  it.each([
+    ['files', /Running.*12 tools, 2 resources.*npx -y/s],
+    ['tracker', /Sign in.*https:\/\/mcp\.tracker\.example\/mcp.*It wants you to sign in/s],
+    ['notes', /Restarts soon.*Next try at.*uvx: no such command/s],
+    ['browser', /Off/],
+    ['staging-db', /search: Its schema is no JSON object.*PGPASSWORD.*kept in the keyring/s],
+  ])('says how %s is', async (name, words) => {
+    const { server } = await page();
+    expect(server(name).textContent).toMatch(words);
+  });
+
+  it('teaches while there is none', async () => {
+    await page(false);
+    expect(await screen.findByText('No tool servers')).toBeVisible();
+  });
+
+  it('adds one by its form, whose secret never comes back', async () => {
+    const { backend, server } = await page();
+    await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));
+    const form = within(screen.getByRole('dialog', { name: 'Add a tool server' }));
+    await userEvent.click(form.getByRole('button', { name: 'Save' }));
+    expect(form.getAllByRole('alert')).toHaveLength(2);
+    expect(called(backend, 'addServer')).toEqual([]);
+    await userEvent.type(form.getByLabelText('Name'), 'git');
+    await userEvent.type(form.getByLabelText('Program'), 'uvx');
+    await userEvent.type(form.getByLabelText('Arguments'), 'mcp-server-git\n--repository\n/a b');
+    await userEvent.click(form.getByRole('button', { name: 'Add a variable' }));
+    await userEvent.type(form.getByLabelText('Name of variable 1'), 'TOKEN');
+    await userEvent.click(form.getByRole('checkbox', { name: 'Secret' }));
+    await userEvent.type(form.getByLabelText('Value of variable 1'), 'hush');
+    expect(form.getByLabelText('Value of variable 1')).toHaveAttribute('type', 'password');
+    await userEvent.click(form.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(server('git')).toHaveTextContent('uvx mcp-server-git --repository "/a b"'));
+    expect(called(backend, 'addServer')).toMatchObject([[{ name: 'git', args: ['mcp-server-git', '--repository', '/a b'], env: [{ name: 'TOKEN', value: 'hush', secret: true }] }]]);
+    expect(server('git')).not.toHaveTextContent('hush');
+  });
+
+  it('keeps what was entered where it is refused', async () => {
+    const { backend } = await page();
+    await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));
+    const form = within(screen.getByRole('dialog', { name: 'Add a tool server' }));
+    await userEvent.type(form.getByLabelText('Name'), 'files');
+    await userEvent.click(form.getByRole('radio', { name: 'Address' }));
+    await userEvent.type(form.getByLabelText('Address'), 'https://x.example/mcp');
+    await userEvent.click(form.getByRole('button', { name: 'Save' }));
+    expect(await form.findByRole('alert')).toHaveTextContent('There is a server named files already');
+    expect(called(backend, 'addServer')).toHaveLength(1);
+    expect(form.getByLabelText('Address')).toHaveValue('https://x.example/mcp');
+  });
+
+  it('switches one off, starts it anew, signs in, and removes it only when confirmed', async () => {
+    const { backend, server } = await page();
+    await userEvent.click(within(server('files')).getByRole('checkbox', { name: 'files is on' }));
+    await waitFor(() => expect(server('files')).toHaveTextContent('It is off.'));
+    await userEvent.click(within(server('notes')).getByRole('button', { name: 'Restart' }));
+    await waitFor(() => expect(server('notes')).toHaveTextContent('Running'));
+    await userEvent.click(within(server('tracker')).getByRole('button', { name: 'Sign in' }));
+    await waitFor(() => expect(server('tracker')).toHaveTextContent('Sign out'));
+    await userEvent.click(within(server('browser')).getByRole('button', { name: 'Remove…' }));
+    expect(called(backend, 'removeServer')).toEqual([]);
+    await userEvent.click(within(screen.getByRole('dialog', { name: 'Remove browser?' })).getByRole('button', { name: 'Remove' }));
+    await waitFor(() => expect(screen.queryByRole('region', { name: 'browser' })).toBeNull());
+  });
+
+  it('takes a secret, and shows the log', async () => {
+    const { backend, server } = await page();
+    await userEvent.click(within(server('staging-db')).getByRole('button', { name: 'Replace…' }));
+    const dialog = within(screen.getByRole('dialog', { name: 'PGPASSWORD of staging-db' }));
+    await userEvent.type(dialog.getByLabelText('Value'), 'hush');
+    await userEvent.click(dialog.getByRole('button', { name: 'Keep' }));
+    await waitFor(() => expect(called(backend, 'setSecret')).toEqual([['staging-db', 'PGPASSWORD', 'hush']]));
+    await userEvent.click(within(server('files')).getByText('Log and what it says of itself'));
+    await waitFor(() => expect(server('files')).toHaveTextContent('Secure MCP Filesystem Server running on stdio'));
+  });
+});
+
+describe('bringing servers in', () => {
+  it('shows what was pasted before any of it is taken', async () => {
+    const { app, backend } = await startedApp();
+    app.servers.import();
+    mountIn(app, ServerImportDialog, {});
+    const dialog = within(screen.getByRole('dialog', { name: 'Bring tool servers in' }));
+    const paste = dialog.getByRole('textbox');
+    await userEvent.click(paste);
+    await userEvent.paste('{"mcpServers":{"git":{"command":"uvx","args":["mcp-server-git"]},"web":{"url":"https://x.example/mcp"}}}');
+    await userEvent.click(dialog.getByRole('button', { name: 'Look at it' }));
+    expect(await dialog.findByRole('region', { name: 'git' })).toHaveTextContent('uvx mcp-server-git');
+    expect(backend.mcp.list).toEqual([]);
+    await userEvent.click(dialog.getByRole('checkbox', { name: 'web' }));
+    await userEvent.click(dialog.getByRole('button', { name: 'Add 1 server' }));
+    await waitFor(() => expect(backend.mcp.list.map(({ name }) => name)).toEqual(['git']));
+    expect(app.servers.importing).toBe(false);
+  });
+
+  it('says what is wrong with what was pasted', async () => {
+    const { app } = await startedApp();
+    app.servers.import();
+    mountIn(app, ServerImportDialog, {});
+    await userEvent.type(screen.getByRole('textbox'), 'no json');
+    await userEvent.click(screen.getByRole('button', { name: 'Look at it' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('This is no JSON');
+  });
+
+  it('reads a file that cannot be read once, and takes another', async () => {
+    const { app, backend } = await startedApp();
+    app.servers.import('/tmp/broken.mcpb');
+    mountIn(app, ServerImportDialog, {});
+    expect(await screen.findByRole('alert')).toHaveTextContent('The file cannot be read');
+    expect(called(backend, 'importFile')).toEqual([['/tmp/broken.mcpb']]);
+    app.servers.import('/tmp/other.json');
+    await waitFor(() => expect(called(backend, 'importFile')).toEqual([['/tmp/broken.mcpb'], ['/tmp/other.json']]));
+  });
+
+  it('asks what a bundle needs, and does not add it without', async () => {
+    const { app, backend } = await startedApp();
+    backend.mcp.imports = {
+      id: 'i1', from: 'a bundle', problems: [], servers: [{
+        settings: { name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, env: [], headers: [] }, original: 'Weather', exists: false, about: 'Tells the weather.', notes: ['It is not signed.'],
+        asks: [{ key: 'key', title: 'API key', description: 'From your account.', type: 'string', required: true, secret: true, multiple: false, default: '', choices: [] }],
+      }],
+    };
+    app.servers.import('/tmp/weather.mcpb');
+    mountIn(app, ServerImportDialog, {});
+    const server = within(await screen.findByRole('region', { name: 'Weather' }));
+    expect(server.getByText('It is not signed.')).toBeVisible();
+    expect(screen.getByRole('button', { name: 'Add 1 server' })).toBeDisabled();
+    await userEvent.type(server.getByLabelText('API key'), 'hush');
+    await userEvent.click(screen.getByRole('button', { name: 'Add 1 server' }));
+    await waitFor(() => expect(called(backend, 'applyImport')).toEqual([[{ id: 'i1', servers: [{ original: 'Weather', name: 'weather', enabled: true, replace: false, answers: [{ name: 'key', value: 'hush', secret: true }] }] }]]));
+  });
+
+  it.each([['a.mcpb', true], ['claude_desktop_config.json', true], ['mcp.json', true], ['conversations.json', false], ['notes.txt', false]])('a dropped %s is a server: %s', (name, is) => expect(looksLikeServer(name)).toBe(is));
+});
+
+const field = (more: Partial<ElicitationField>): ElicitationField => ({ name: 'f', title: '', description: '', type: 'string', format: '', required: false, default: [], choices: [], min: '', max: '', ...more });
+const question = (more: Partial<ElicitationView> = {}): ElicitationView => ({ id: 'q1', server: 'tracker', mode: 'form', message: 'Which project? [x](https://e.example)', url: '', host: '', fields: [field({ name: 'project', title: 'Project', required: true, min: '2' })], askedAt: 1, ...more });
+
+describe('a question of a server', () => {
+  it('waits above the composer, without taking the focus', async () => {
+    const { app, backend } = await startedApp();
+    mountIn(app, WaitingStrip, {});
+    const typed = document.body.appendChild(document.createElement('textarea'));
+    typed.focus();
+    backend.mcp.ask(question());
+    expect(await screen.findByText('The tool server tracker asks you something')).toBeVisible();
+    expect(typed).toHaveFocus();
+    typed.remove();
+    await userEvent.click(screen.getByRole('button', { name: 'Look' }));
+    expect(app.servers.question?.id).toBe('q1');
+  });
+
+  it('is answered once all of it is sound, and drawn as text alone', async () => {
+    const { app, backend } = await startedApp();
+    backend.mcp.ask(question());
+    await app.servers.load();
+    app.servers.answer();
+    mountIn(app, ElicitationDialog, { question: app.servers.question! });
+    expect(screen.getByRole('dialog', { name: 'tracker asks' }).querySelector('a')).toBeNull();
+    await userEvent.click(screen.getByRole('button', { name: 'Send' }));
+    expect(screen.getByRole('alert')).toHaveTextContent('It has to be answered.');
+    await userEvent.type(screen.getByLabelText('Project'), 'CI');
+    await userEvent.click(screen.getByRole('button', { name: 'Send' }));
+    await waitFor(() => expect(called(backend, 'answerElicitation')).toEqual([[{ id: 'q1', action: 'accept', values: [{ name: 'project', values: ['CI'] }] }]]));
+    expect(app.servers.question).toBeUndefined();
+  });
+
+  it('shows the whole address of a page before it is opened', async () => {
+    const { app, backend } = await startedApp();
+    backend.mcp.ask(question({ mode: 'url', url: 'https://login.example/a?b=c', host: 'login.example', fields: [] }));
+    await app.servers.load();
+    app.servers.answer();
+    mountIn(app, ElicitationDialog, { question: app.servers.question! });
+    expect(screen.getByText('https://login.example/a?b=c')).toBeVisible();
+    await userEvent.click(screen.getByRole('button', { name: 'Decline' }));
+    await waitFor(() => expect(called(backend, 'answerElicitation')).toMatchObject([[{ action: 'decline' }]]));
+  });
+
+  it.each([
+    [{ required: true }, [''], 'It has to be answered.'], [{}, [''], ''], [{ type: 'integer' }, ['1.5'], 'It has to be a whole number.'], [{ type: 'number', max: '3' }, ['4'], 'It has to be at most 3.'],
+    [{ format: 'email' }, ['x'], 'It has to be an e-mail address.'], [{ format: 'uri' }, ['x'], 'It has to be an address, with https:// or the like.'], [{ min: '2' }, ['a'], 'Its length has to be at least 2.'],
+    [{ type: 'choices', min: '2' }, ['a'], 'Choose at least 2.'], [{ type: 'boolean', required: true }, [], ''],
+  ] as [Partial<ElicitationField>, string[], string][])('is checked: %o %j', (more, values, fault) => expect(faultOf(field(more), values)).toBe(fault));
+
+  it('is sent without what was left empty', () => {
+    expect(valuesOf([field({ name: 'a' }), field({ name: 'b', type: 'boolean' }), field({ name: 'c', type: 'choices' })], { a: [''], b: [], c: ['x', 'y'] })).toEqual([{ name: 'b', values: ['false'] }, { name: 'c', values: ['x', 'y'] }]);
+  });
+});
+
+describe('prompts and resources', () => {
+  const picker = async () => {
+    const { app, backend } = await startedApp();
+    seedServers(backend.world, backend.mcp);
+    await app.commands.run('serverItems');
+    expect(app.servers.picking).toBe(true);
+    mountIn(app, PickDialog, {});
+    await screen.findByText('Daily report');
+    return { app, backend };
+  };
+
+  it('a prompt becomes words of the message, once they were seen', async () => {
+    const { app } = await picker();
+    app.draft.text = 'Before.';
+    await userEvent.click(screen.getByText('Daily report'));
+    expect(await screen.findByRole('region', { name: 'Text' })).toHaveTextContent('Write the daily report on drift and lag.');
+    expect(app.draft.text).toBe('Before.');
+    await userEvent.click(screen.getByRole('button', { name: 'Insert' }));
+    await waitFor(() => expect(app.draft.text).toBe('Before.\n\nWrite the daily report on drift and lag.'));
+    expect(app.servers.picking).toBe(false);
+  });
+
+  it('a prompt is given what it asks for', async () => {
+    const { backend } = await picker();
+    await userEvent.click(screen.getByText('Explain a query'));
+    expect(screen.getByRole('button', { name: 'Go on' })).toBeDisabled();
+    await userEvent.type(screen.getByLabelText('Query'), 'select 1');
+    await userEvent.click(screen.getByRole('button', { name: 'Go on' }));
+    await waitFor(() => expect(called(backend, 'getPrompt')).toEqual([['staging-db', 'explain_query', [{ name: 'sql', value: 'select 1', secret: false }]]]));
+  });
+
+  it('a resource goes with the message as a document', async () => {
+    const { app, backend } = await picker();
+    backend.mcp.resourceText = { server: 'files', uri: '', name: 'README.md', blocks: [block('text', '# Project')] };
+    await userEvent.click(screen.getByText('README.md'));
+    await userEvent.click(await screen.findByRole('button', { name: 'Attach' }));
+    await waitFor(() => expect(app.draft.files.map(({ name }) => name)).toEqual(['README.md']));
+  });
+});
+
+describe('where a server is', () => {
+  it('is written so that its arguments are told apart', () => {
+    expect(placeOf({ name: '', enabled: true, command: 'npx', args: ['-y', 'a b', '$(x)'], cwd: '', url: '', timeoutS: 0, env: [], headers: [] })).toBe('npx -y "a b" "$(x)"');
+  });
+});

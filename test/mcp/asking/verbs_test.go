@@ -1,0 +1,65 @@
+package asking
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/test/harness"
+)
+
+// The verbs configure, start and ask a real server, and no secret is in anything that they print
+// or write.
+func said(h *harness.Home, args ...string) string {
+	r := h.OK(args...)
+	return r.Stdout + r.Stderr
+}
+
+func TestVerbs(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-of-a-pasted-key"
+	h := harness.NewHome(t, harness.Shipped(t), "")
+	script := filepath.Join(packages(t), "@modelcontextprotocol", "server-everything", "dist", "index.js")
+	if out := said(h, "mcp", "servers", "list"); !strings.Contains(out, "No servers are configured") {
+		t.Errorf("list: %s", out)
+	}
+	h.OK("mcp", "servers", "add", "everything", "--env", "PLAIN=1", "--", node(t), script)
+	if out := said(h, "mcp", "servers", "tools", "everything"); !strings.Contains(out, "echo") || !strings.Contains(out, "get-sum") {
+		t.Errorf("tools: %s", out)
+	}
+	if out := said(h, "mcp", "servers", "restart", "everything"); !strings.Contains(out, "is ready and offers") {
+		t.Errorf("restart: %s", out)
+	}
+	if out := said(h, "mcp", "servers", "logs", "everything"); !strings.Contains(out, "It is started.") {
+		t.Errorf("logs: %s", out)
+	}
+	file := filepath.Join(h.Dir, "mcp.json")
+	pasted := `{"mcpServers": {"Far Away": {"url": "https://mcp.example.test/x", "headers": {"Authorization": "Bearer ` + canary + `"}}, "broken": {}}}`
+	if err := os.WriteFile(file, []byte(pasted), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := said(h, "mcp", "servers", "import", "--dry-run", file); !strings.Contains(out, "far-away: found, not added") || !strings.Contains(out, "broken") || strings.Contains(out, canary) {
+		t.Errorf("looked at: %s", out)
+	}
+	if out := said(h, "mcp", "servers", "import", file); !strings.Contains(out, "far-away: added") || strings.Contains(out, canary) {
+		t.Errorf("imported: %s", out)
+	}
+	h.OK("mcp", "servers", "disable", "far-away")
+	if out := said(h, "mcp", "servers", "list", "--json"); !strings.Contains(out, `"far-away"`) || !strings.Contains(out, `"Authorization"`) || strings.Contains(out, canary) {
+		t.Errorf("list: %s", out)
+	}
+	h.OK("mcp", "servers", "remove", "everything")
+	if out := said(h, "mcp", "servers", "list"); strings.Contains(out, "everything") || !strings.Contains(out, "far-away") {
+		t.Errorf("list: %s", out)
+	}
+	_ = filepath.WalkDir(h.Dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() && path != file {
+			if raw, err := os.ReadFile(path); err == nil && strings.Contains(string(raw), canary) {
+				t.Errorf("%s holds the secret", path)
+			}
+		}
+		return nil
+	})
+	h.Clean()
+}
