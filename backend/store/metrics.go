@@ -205,9 +205,8 @@ func (s *Store) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.Mod
 		args = append(args, q.Session)
 	}
 	if !q.Since.IsZero() {
-		// Identifiers begin with the moment they were made.
-		where += ` AND t.id >= ?`
-		args = append(args, chat.NewID(q.Since)[:10])
+		where += ` AND t.created_at >= ?`
+		args = append(args, chat.FormatTime(q.Since))
 	}
 	number := func(name string) string {
 		value := `json_extract(t.usage_json, '$.` + name + `')`
