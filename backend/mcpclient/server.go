@@ -418,6 +418,13 @@ func (s *server) Problems() []tools.Problem {
 	return nil
 }
 
+// CallTimeout is the limit of a call that was configured for this server; 0: none of its own.
+func (s *server) CallTimeout() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cfg.Timeout()
+}
+
 // Call runs a tool. The server is started for it where it does not run.
 func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 	ss, err := s.ready(ctx)
@@ -427,10 +434,7 @@ func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 	if !offers(ss.offered().tools, c.Tool) {
 		return tools.Output{}, notStarted(s.name, "It does not offer the tool %s any more.", cut(clean(c.Tool), 100))
 	}
-	s.mu.Lock()
-	timeout := s.cfg.Timeout()
-	s.mu.Unlock()
-	if timeout > 0 {
+	if timeout := s.CallTimeout(); timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
