@@ -27,8 +27,8 @@ type ServerView struct {
 	Protocol     string `json:"protocol"`
 	Instructions string `json:"instructions"`
 	Tools        int    `json:"tools"`
-	Prompts      bool   `json:"prompts"` // it offers some
-	Resources    bool   `json:"resources"`
+	Prompts      int    `json:"prompts"`   // as many as it offered when it started
+	Resources    int    `json:"resources"` // likewise, with templates
 	// Problems are what it offers and cannot be used, each in a sentence.
 	Problems []ServerProblemView `json:"problems"`
 	SignedIn bool                `json:"signedIn"` // tokens of it are kept

@@ -70,26 +70,70 @@ func (ss *session) within(ctx context.Context, ask func(context.Context) error) 
 // Prompts are what the servers offer as prompts.
 func (m *Manager) Prompts(ctx context.Context) []Prompt {
 	out := []Prompt{}
-	m.each(ctx, "prompts", func(c *mcp.ServerCapabilities) bool { return c.Prompts != nil }, func(ctx context.Context, ss *session) error {
-		found, seen := 0, map[string]bool{}
-		_, err := pages(m.limits.Pages, func(cursor string) (string, error) {
-			r, err := ss.conn.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
-			if err != nil {
-				return "", err
-			}
-			for _, p := range r.Prompts {
-				if p == nil || found >= m.limits.Prompts || !usableName(p.Name) || seen[p.Name] {
-					continue
-				}
-				found++
-				seen[p.Name] = true
-				out = append(out, promptOf(ss.s.name, p))
-			}
-			return r.NextCursor, nil
-		}, func() bool { return found >= m.limits.Prompts })
+	m.each(ctx, "prompts", hasPrompts, func(ctx context.Context, ss *session) error {
+		found, err := ss.listPrompts(ctx)
+		out = append(out, found...)
 		return err
 	})
 	return out
+}
+
+func hasPrompts(c *mcp.ServerCapabilities) bool   { return c.Prompts != nil }
+func hasResources(c *mcp.ServerCapabilities) bool { return c.Resources != nil }
+
+// listPrompts are those of one server; with an error, those before it.
+func (ss *session) listPrompts(ctx context.Context) ([]Prompt, error) {
+	limits := ss.s.m.limits
+	var out []Prompt
+	seen := map[string]bool{}
+	_, err := pages(limits.Pages, func(cursor string) (string, error) {
+		r, err := ss.conn.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
+		if err != nil {
+			return "", err
+		}
+		for _, p := range r.Prompts {
+			if p == nil || len(out) >= limits.Prompts || !usableName(p.Name) || seen[p.Name] {
+				continue
+			}
+			seen[p.Name] = true
+			out = append(out, promptOf(ss.s.name, p))
+		}
+		return r.NextCursor, nil
+	}, func() bool { return len(out) >= limits.Prompts })
+	return out, err
+}
+
+// count finds out, behind everything else, how many prompts and resources a server has.
+func (ss *session) count() {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	caps := ss.conn.InitializeResult().Capabilities
+	if ss.closed || caps == nil {
+		return
+	}
+	ss.work.Go(func() {
+		var prompts []Prompt
+		var resources []Resource
+		// What cannot be listed counts as nothing; whoever asks for it is told why.
+		if hasPrompts(caps) {
+			_ = ss.within(ss.life, func(ctx context.Context) (err error) { prompts, err = ss.listPrompts(ctx); return err })
+		}
+		if hasResources(caps) {
+			_ = ss.within(ss.life, func(ctx context.Context) (err error) { resources, err = ss.listResources(ctx); return err })
+		}
+		ss.mu.Lock()
+		ss.prompts, ss.things = len(prompts), len(resources)
+		ss.mu.Unlock()
+		if len(prompts)+len(resources) > 0 && ss.life.Err() == nil {
+			ss.s.m.changed(ss.s.name)
+		}
+	})
+}
+
+func (ss *session) counts() (prompts, resources int) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return ss.prompts, ss.things
 }
 
 func usableName(name string) bool { return name != "" && len(name) <= 256 && clean(name) == name }
@@ -156,51 +200,60 @@ func (m *Manager) ask(ctx context.Context, op, name string, ask func(context.Con
 // Resources are what the servers offer as resources, and as templates of them.
 func (m *Manager) Resources(ctx context.Context) []Resource {
 	out := []Resource{}
-	m.each(ctx, "resources", func(c *mcp.ServerCapabilities) bool { return c.Resources != nil }, func(ctx context.Context, ss *session) error {
-		found, seen := 0, map[string]bool{}
-		full := func() bool { return found >= m.limits.Resources }
-		add := func(r Resource) {
-			if !full() && r.URI != "" && len(r.URI) <= 4096 && clean(r.URI) == r.URI && !seen[r.URI] {
-				found++
-				seen[r.URI] = true
-				r.Server, r.Name, r.Title = ss.s.name, cut(clean(r.Name), 300), cut(clean(r.Title), 300)
-				r.Description, r.MediaType = cut(text(r.Description), 1000), cut(clean(r.MediaType), 100)
-				out = append(out, r)
-			}
-		}
-		_, err := pages(m.limits.Pages, func(cursor string) (string, error) {
-			r, err := ss.conn.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
-			if err != nil {
-				return "", err
-			}
-			for _, x := range r.Resources {
-				if x != nil {
-					add(Resource{URI: x.URI, Name: x.Name, Title: x.Title, Description: x.Description, MediaType: x.MIMEType, Bytes: max(x.Size, 0)})
-				}
-			}
-			return r.NextCursor, nil
-		}, full)
-		if err != nil {
-			return err
-		}
-		_, err = pages(m.limits.Pages, func(cursor string) (string, error) {
-			r, err := ss.conn.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
-			if err != nil {
-				return "", err
-			}
-			for _, x := range r.ResourceTemplates {
-				if x != nil {
-					add(Resource{URI: x.URITemplate, Name: x.Name, Title: x.Title, Description: x.Description, MediaType: x.MIMEType, Template: true})
-				}
-			}
-			return r.NextCursor, nil
-		}, full)
-		if _, refused := answered(err); refused {
-			return nil // a server need not have templates
-		}
+	m.each(ctx, "resources", hasResources, func(ctx context.Context, ss *session) error {
+		found, err := ss.listResources(ctx)
+		out = append(out, found...)
 		return err
 	})
 	return out
+}
+
+// listResources are those of one server; with an error, those before it.
+func (ss *session) listResources(ctx context.Context) ([]Resource, error) {
+	limits := ss.s.m.limits
+	var out []Resource
+	seen := map[string]bool{}
+	full := func() bool { return len(out) >= limits.Resources }
+	add := func(r Resource) {
+		if full() || r.URI == "" || len(r.URI) > 4096 || clean(r.URI) != r.URI || seen[r.URI] {
+			return
+		}
+		seen[r.URI] = true
+		r.Server, r.Name, r.Title = ss.s.name, cut(clean(r.Name), 300), cut(clean(r.Title), 300)
+		r.Description, r.MediaType = cut(text(r.Description), 1000), cut(clean(r.MediaType), 100)
+		out = append(out, r)
+	}
+	_, err := pages(limits.Pages, func(cursor string) (string, error) {
+		r, err := ss.conn.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
+		if err != nil {
+			return "", err
+		}
+		for _, x := range r.Resources {
+			if x != nil {
+				add(Resource{URI: x.URI, Name: x.Name, Title: x.Title, Description: x.Description, MediaType: x.MIMEType, Bytes: max(x.Size, 0)})
+			}
+		}
+		return r.NextCursor, nil
+	}, full)
+	if err != nil {
+		return out, err
+	}
+	_, err = pages(limits.Pages, func(cursor string) (string, error) {
+		r, err := ss.conn.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
+		if err != nil {
+			return "", err
+		}
+		for _, x := range r.ResourceTemplates {
+			if x != nil {
+				add(Resource{URI: x.URITemplate, Name: x.Name, Title: x.Title, Description: x.Description, MediaType: x.MIMEType, Template: true})
+			}
+		}
+		return r.NextCursor, nil
+	}, full)
+	if _, refused := answered(err); refused {
+		return out, nil // a server need not have templates
+	}
+	return out, err
 }
 
 // ReadResource is what a resource holds now: texts and images.

@@ -279,6 +279,7 @@ func (s *server) attempt(ctx context.Context, in *signIn) error {
 	s.mu.Unlock()
 	s.log.add(FromProgram, fmt.Sprintf("It is ready and offers %d tools.", len(ss.offer.tools)))
 	s.m.changed(s.name)
+	ss.count()
 	err = ss.wait(ctx)
 	s.mu.Lock()
 	s.session = nil
@@ -463,8 +464,8 @@ type Status struct {
 	Protocol     string
 	Instructions string
 	Tools        int
-	Prompts      bool // it offers some
-	Resources    bool
+	Prompts      int // as many as it offered when it started
+	Resources    int // likewise, with templates
 	Problems     []tools.Problem
 }
 
@@ -491,9 +492,7 @@ func (s *server) status() Status {
 			st.Title = cut(clean(i.Name), 200)
 		}
 	}
-	if c := init.Capabilities; c != nil {
-		st.Prompts, st.Resources = c.Prompts != nil, c.Resources != nil
-	}
+	st.Prompts, st.Resources = ss.counts()
 	o := ss.offered()
 	st.Tools, st.Problems = len(o.tools), o.problems
 	return st

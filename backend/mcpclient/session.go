@@ -38,6 +38,8 @@ type session struct {
 	debounce *time.Timer
 	calls    map[string]*call
 	nextCall int
+	prompts  int
+	things   int // resources and their templates
 }
 
 // offer is what a server offers as tools.

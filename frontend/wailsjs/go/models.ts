@@ -3908,8 +3908,8 @@ export namespace api {
 	    protocol: string;
 	    instructions: string;
 	    tools: number;
-	    prompts: boolean;
-	    resources: boolean;
+	    prompts: number;
+	    resources: number;
 	    problems: ServerProblemView[];
 	    signedIn: boolean;
 	    settings: ServerSettings;

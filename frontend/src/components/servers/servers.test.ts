@@ -143,8 +143,8 @@ describe('bringing servers in', () => {
     const { app, backend } = await startedApp();
     backend.mcp.imports = {
       id: 'i1', from: 'a bundle', problems: [], servers: [{
-        settings: { name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, env: [], headers: [] }, original: 'Weather', exists: false, about: 'Tells the weather.', notes: ['It is not signed.'],
-        asks: [{ key: 'key', title: 'API key', description: 'From your account.', type: 'string', required: true, secret: true, multiple: false, default: '', choices: [] }],
+        settings: { name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 }, original: 'Weather', exists: false, about: 'Tells the weather.', notes: ['It is not signed.'],
+        asks: [{ key: 'key', title: 'API key', description: 'From your account.', type: 'string', required: true, secret: true, multiple: false, default: '', known: false, choices: [] }],
       }],
     };
     app.servers.import('/tmp/weather.mcpb');
@@ -256,6 +256,6 @@ describe('prompts and resources', () => {
 
 describe('where a server is', () => {
   it('is written so that its arguments are told apart', () => {
-    expect(placeOf({ name: '', enabled: true, command: 'npx', args: ['-y', 'a b', '$(x)'], cwd: '', url: '', timeoutS: 0, env: [], headers: [] })).toBe('npx -y "a b" "$(x)"');
+    expect(placeOf({ name: '', enabled: true, command: 'npx', args: ['-y', 'a b', '$(x)'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 })).toBe('npx -y "a b" "$(x)"');
   });
 });

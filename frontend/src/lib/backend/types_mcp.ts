@@ -70,6 +70,10 @@ export interface ServerSettings {
   timeoutS: number;
   env: ServerValue[];
   headers: ServerValue[];
+  /** for servers with which programs are registered by hand; their secret is oauth_client_secret */
+  oauthClientId: string;
+  /** of the address to return to that was registered; 0: any */
+  oauthPort: number;
 }
 
 /** ServerValue is a variable of the environment, a header, or an answer. Where it is Secret, Value goes to the keyring and never comes back: an empty one leaves what is kept. */
@@ -132,6 +136,8 @@ export interface ServerQuestion {
   /** several values, one in a line */
   multiple: boolean;
   default: string;
+  /** what was imported has a value, which is taken if the answer is empty; a secret one is not shown */
+  known: boolean;
   choices: string[];
 }
 

@@ -7,7 +7,7 @@ import { block, errorView } from './shapes';
 import type { World } from './world';
 
 export function serverSettings(more: Partial<ServerSettings> = {}): ServerSettings {
-  return { name: 'files', enabled: true, command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem@2026.1.14', '/home/ada/project'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], ...more };
+  return { name: 'files', enabled: true, command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem@2026.1.14', '/home/ada/project'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0, ...more };
 }
 
 export function serverView(more: Partial<ServerView> = {}): ServerView {
