@@ -27,7 +27,7 @@ const called = (backend: FakeBackend, name: string) => backend.calls.filter((cal
 
 describe('the page of tool servers', () => {
   it.each([
-    ['files', /Running.*12 tools, 2 resources.*npx -y/s],
+    ['files', /Running.*12 tools, resources.*npx -y/s],
     ['tracker', /Sign in.*https:\/\/mcp\.tracker\.example\/mcp.*It wants you to sign in/s],
     ['notes', /Restarts soon.*Next try at.*uvx: no such command/s],
     ['browser', /Off/],
@@ -143,8 +143,8 @@ describe('bringing servers in', () => {
     const { app, backend } = await startedApp();
     backend.mcp.imports = {
       id: 'i1', from: 'a bundle', problems: [], servers: [{
-        settings: { name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, env: [], headers: [] }, original: 'Weather', exists: false, about: 'Tells the weather.', notes: ['It is not signed.'],
-        asks: [{ key: 'key', title: 'API key', description: 'From your account.', type: 'string', required: true, secret: true, multiple: false, default: '', choices: [] }],
+        settings: { name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 }, original: 'Weather', exists: false, about: 'Tells the weather.', notes: ['It is not signed.'],
+        asks: [{ key: 'key', title: 'API key', description: 'From your account.', type: 'string', required: true, secret: true, multiple: false, default: '', choices: [], known: false }],
       }],
     };
     app.servers.import('/tmp/weather.mcpb');
@@ -256,6 +256,6 @@ describe('prompts and resources', () => {
 
 describe('where a server is', () => {
   it('is written so that its arguments are told apart', () => {
-    expect(placeOf({ name: '', enabled: true, command: 'npx', args: ['-y', 'a b', '$(x)'], cwd: '', url: '', timeoutS: 0, env: [], headers: [] })).toBe('npx -y "a b" "$(x)"');
+    expect(placeOf({ name: '', enabled: true, command: 'npx', args: ['-y', 'a b', '$(x)'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 })).toBe('npx -y "a b" "$(x)"');
   });
 });

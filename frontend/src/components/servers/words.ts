@@ -30,5 +30,5 @@ export const origins: Record<string, string> = { stderr: 'wrote', stdout: 'print
 export const linesOf = (text: string): string[] => text.split('\n').map((line) => line.trimEnd()).filter((line) => line !== '');
 
 export function emptySettings(): ServerSettings {
-  return { name: '', enabled: true, command: '', args: [], cwd: '', url: '', timeoutS: 0, env: [], headers: [] };
+  return { name: '', enabled: true, command: '', args: [], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 };
 }

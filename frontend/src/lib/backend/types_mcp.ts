@@ -31,8 +31,9 @@ export interface ServerView {
   protocol: string;
   instructions: string;
   tools: number;
-  prompts: number;
-  resources: number;
+  /** it offers some */
+  prompts: boolean;
+  resources: boolean;
   /** Problems are what it offers and cannot be used, each in a sentence. */
   problems: ServerProblemView[];
   /** tokens of it are kept */
@@ -70,6 +71,9 @@ export interface ServerSettings {
   timeoutS: number;
   env: ServerValue[];
   headers: ServerValue[];
+  /** OAuthClientID is for servers with which programs are registered by hand, OAuthPort the port of the address to return to that was registered (0: any). Their secret is oauth_client_secret. */
+  oauthClientId: string;
+  oauthPort: number;
 }
 
 /** ServerValue is a variable of the environment, a header, or an answer. Where it is Secret, Value goes to the keyring and never comes back: an empty one leaves what is kept. */
@@ -132,6 +136,8 @@ export interface ServerQuestion {
   /** several values, one in a line */
   multiple: boolean;
   default: string;
+  /** Known: what was imported has a value, which is taken if the answer is empty. A secret one is not shown. */
+  known: boolean;
   choices: string[];
 }
 
