@@ -31,8 +31,9 @@ export interface ServerView {
   protocol: string;
   instructions: string;
   tools: number;
-  prompts: number;
-  resources: number;
+  /** it offers some */
+  prompts: boolean;
+  resources: boolean;
   /** Problems are what it offers and cannot be used, each in a sentence. */
   problems: ServerProblemView[];
   /** tokens of it are kept */

@@ -1,0 +1,4 @@
+package mcpclient
+
+// ignoreTermination: there are no signals to ignore here.
+func ignoreTermination() {}
