@@ -137,7 +137,13 @@ func (s *Servers) AddServer(v ServerSettings) (ServersPanel, error) {
 
 // UpdateServer changes the server of that name, which may get another one.
 func (s *Servers) UpdateServer(name string, v ServerSettings) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error { return p.Setup.Update(name, v.entered()) })
+	return s.edited(func(p ServerPorts) error {
+		if err := p.Setup.Update(name, v.entered()); err != nil {
+			return err
+		}
+		p.Manager.Reset(strings.TrimSpace(v.Name)) // a secret that is another one is no other setting
+		return nil
+	})
 }
 
 // RemoveServer stops a server and takes it out of the configuration, with its secrets.
@@ -223,7 +229,13 @@ func (s *Servers) ApplyImport(choice ServerImportChoice) (ServersPanel, error) {
 		for _, c := range choice.Servers {
 			choices = append(choices, mcpsetup.Choice{Original: c.Original, Name: strings.TrimSpace(c.Name), Enabled: c.Enabled, Replace: c.Replace, Answers: byName(c.Answers)})
 		}
-		return p.Setup.Apply(choice.ID, choices)
+		if err := p.Setup.Apply(choice.ID, choices); err != nil {
+			return err
+		}
+		for _, c := range choices {
+			p.Manager.Reset(c.Name)
+		}
+		return nil
 	})
 }
 
@@ -238,7 +250,13 @@ func byName(values []ServerValue) map[string]string {
 // SetSecret keeps a secret that a server's settings name; an empty value forgets it. A server that
 // is started after it has it.
 func (s *Servers) SetSecret(server, name, value string) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error { return p.Setup.SetSecret(server, name, value) })
+	return s.edited(func(p ServerPorts) error {
+		err := p.Setup.SetSecret(server, name, value)
+		if err == nil {
+			p.Manager.Reset(server)
+		}
+		return err
+	})
 }
 
 // SignIn opens the page on which a person signs in to a server, and waits until that is done.

@@ -21,6 +21,7 @@ func (t *talk) approve(ctx context.Context, end chat.Turn) (chat.Turn, error) {
 		if !t.c.in.terminal {
 			return end, waits(waiting)
 		}
+		t.asked = end.ID
 		shown, err := t.s.shownCall(ctx, waiting[0])
 		if err != nil {
 			return end, err
@@ -159,6 +160,15 @@ func (t *talk) waitingCalls(ctx context.Context, _ string) error {
 	if len(waiting) == 0 {
 		t.say("No tool call waits here.")
 		return nil
+	}
+	if t.asked != last.ID { // its answer so far was not shown in this conversation
+		so, err := t.s.Turns.Answer(ctx, last)
+		if err != nil {
+			return err
+		}
+		if text := so.RenderedText(); text != "" {
+			t.c.out.text(text + "\n")
+		}
 	}
 	return t.answered(ctx, last)
 }

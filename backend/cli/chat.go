@@ -58,6 +58,7 @@ type talk struct {
 	model   string          // chosen here; empty: the session's
 	failed  bool            // a message was not answered
 	waits   bool            // tool calls wait
+	asked   chat.TurnID     // whose calls were asked about last
 	seen    map[string]bool // definitions of tools that were shown in full
 }
 

@@ -447,6 +447,9 @@ func importServers(s Servers, in *mcpsetup.Import, only []string, given []mcpset
 		if err := s.Setup.Apply(in.ID, choices); err != nil {
 			return reply{}, err
 		}
+		for _, c := range choices {
+			s.Manager.Reset(c.Name)
+		}
 	}
 	return reply{doc: doc, text: doc.print}, nil
 }
@@ -506,6 +509,7 @@ func (c *call) mcpServersSecret() *cobra.Command {
 		if err := s.Setup.SetSecret(args[0], args[1], value); err != nil {
 			return reply{}, err
 		}
+		s.Manager.Reset(args[0])
 		if !remove && s.Setup.Secrets.Where(args[0], args[1]) != "keyring" {
 			return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.secret", "This system has no keyring that answers, so the secret was not kept.").
 				WithHint("name a variable of the environment instead: ${env:NAME}")

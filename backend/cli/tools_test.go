@@ -285,7 +285,7 @@ func TestChatAsksAtTheTerminal(t *testing.T) {
 	}
 	h.provider.script(asks("Fourth.", "u4", "notes__add", addMilk), say("All."))
 	r = h.chatAt("/switch "+string(h.onlySession().Session.ID), "/calls", "s", "/quit").exits(0)
-	if r.out != "\nFourth.\n\nAll.\n" || len(n.called()) != 3 { // the session is allowed
+	if r.out != "Third.\n\nFourth.\n\nAll.\n" || len(n.called()) != 3 { // the session is allowed
 		t.Errorf("%q, called %q\n%s", r.out, n.called(), r.err)
 	}
 }

@@ -65,7 +65,7 @@ func (s *server) wordsOf(err error) string {
 	if text == "EOF" || strings.HasSuffix(text, ": EOF") || errors.Is(err, mcp.ErrConnectionClosed) {
 		return "The connection ended."
 	}
-	return "It failed: " + cut(clean(s.redact(text)), longestWords)
+	return "It failed: " + strings.TrimRight(cut(clean(s.redact(text)), longestWords), ".") + "."
 }
 
 // plainError is the one of ours that is wrapped in err.

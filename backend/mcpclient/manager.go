@@ -228,6 +228,22 @@ func (m *Manager) Restart(ctx context.Context, name string) error {
 	return s.await(ctx, nil)
 }
 
+// Reset ends a server whose secrets have changed. It starts with the new ones when it is needed,
+// also where it had been given up.
+func (m *Manager) Reset(name string) {
+	s, err := m.find("mcp.reset", name)
+	if err != nil {
+		return
+	}
+	s.stop()
+	s.mu.Lock()
+	if s.done == nil && s.state != StateOff {
+		s.state, s.why = StateIdle, ""
+	}
+	s.mu.Unlock()
+	m.changed(name)
+}
+
 // await starts a server and waits until that has ended one way or the other.
 func (s *server) await(ctx context.Context, in *signIn) error {
 	select {

@@ -458,6 +458,32 @@ func TestAServerIsStartedAgainAndGivenUp(t *testing.T) {
 	}
 }
 
+// A server that failed for want of a secret starts once it has one.
+func TestASecretThatComesLater(t *testing.T) {
+	cfg := faulty("fine")
+	cfg.Env["TOKEN"] = "${secret:TOKEN}"
+	b := newBench(t, nil, cfg)
+	b.Ensure(t.Context())
+	if st := b.status(); st.State != StateFailed {
+		t.Fatalf("it is %s", st.State)
+	}
+	b.mu.Lock()
+	b.secrets["bad/TOKEN"] = "there now"
+	b.mu.Unlock()
+	b.Reset("bad")
+	if _, err := b.call(t.Context(), "t"); err != nil || b.status().State != StateReady {
+		t.Errorf("%v, it is %s", err, b.status().State)
+	}
+	b.mu.Lock()
+	b.secrets["bad/TOKEN"] = "another one"
+	b.mu.Unlock()
+	b.Reset("bad")
+	out, err := b.call(t.Context(), "env")
+	if err != nil || !strings.Contains(textOf(out.Content), "TOKEN=another one") {
+		t.Errorf("with another secret: %v", err)
+	}
+}
+
 func TestPromptsAndResources(t *testing.T) {
 	b := newBench(t, nil, faulty("fine"))
 	if ps := b.Prompts(t.Context()); len(ps) != 1 || ps[0].Name != "greet" || len(ps[0].Arguments) != 1 || !ps[0].Arguments[0].Required {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strconv"
 	"sync"
@@ -103,7 +104,8 @@ func (ss *session) clientOptions() *mcp.ClientOptions {
 	o := &mcp.ClientOptions{
 		Capabilities:           &mcp.ClientCapabilities{},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { ss.changed() },
-		LoggingMessageHandler:  func(_ context.Context, r *mcp.LoggingMessageRequest) { ss.logged(r.Params) },
+		//lint:ignore SA1019 servers of the revisions before still send it, and nothing else tells what they do
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) { ss.logged(r.Params) },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			ss.progressed(r.Params)
 		},
@@ -327,6 +329,7 @@ func (ss *session) offered() offer {
 	return ss.offer
 }
 
+//lint:ignore SA1019 see clientOptions
 func (ss *session) logged(p *mcp.LoggingMessageParams) {
 	if p == nil {
 		return
@@ -429,7 +432,7 @@ func (ss *session) failed(ctx context.Context, err error) (tools.Output, error) 
 		default:
 		}
 		return tools.Output{}, notStarted(ss.s.name, "%s", words)
-	case ss.gone():
+	case isEnd(err), errors.Is(err, errFrame), isBroken(err), ss.gone():
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
 	}
 	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s answered what cannot be read. %s", ss.s.name, words))
@@ -437,6 +440,12 @@ func (ss *session) failed(ctx context.Context, err error) (tools.Output, error) 
 
 // errEnded is of calls that may have run.
 var errEnded = errors.New("the connection to the server ended")
+
+// isBroken reports a request over HTTP that was not answered.
+func isBroken(err error) bool {
+	var request *url.Error
+	return errors.As(err, &request) || errors.Is(err, io.ErrUnexpectedEOF)
+}
 
 // gone reports that the connection has ended, which becomes known a little after a call's end.
 func (ss *session) gone() bool {

@@ -201,7 +201,8 @@ type modelUsageRow struct {
 func (s *Store) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
 	where, args := `(s.source <> ? OR t.created_at >= s.created_at)`, []any{sourceDuplicate}
 	if q.Session != "" {
-		where, args = `t.session_id = ?`, []any{q.Session}
+		where += ` AND t.session_id = ?`
+		args = append(args, q.Session)
 	}
 	if !q.Since.IsZero() {
 		// Identifiers begin with the moment they were made.

@@ -209,3 +209,36 @@ func TestMeasuresLeaveCopiesOut(t *testing.T) {
 		}
 	}
 }
+
+// TestUsageByModel adds up what providers reported by model, of a session or since a moment, and leaves out what a
+// duplicate brought.
+func TestUsageByModel(t *testing.T) {
+	f := newFixture(t)
+	session, main := f.session("measured")
+	f.full(main.ID, "one", "1")
+	f.full(main.ID, "two", "2")
+	f.clock.Advance(time.Hour)
+	made, err := f.Duplicate(f.ctx, main.ID, "copy")
+	f.ok(err)
+	noon := f.clock.Now()
+	f.full(made.Session.ActiveBranch, "three", "3")
+	for _, tt := range []struct {
+		q     chat.UsageQuery
+		turns int
+	}{
+		{chat.UsageQuery{}, 3}, {chat.UsageQuery{Session: session.ID}, 2}, {chat.UsageQuery{Session: made.Session.ID}, 1},
+		{chat.UsageQuery{Since: noon}, 1}, {chat.UsageQuery{Since: noon.Add(time.Hour)}, 0},
+	} {
+		rows, err := f.UsageByModel(f.ctx, tt.q)
+		f.ok(err)
+		turns, input := 0, 0
+		for _, r := range rows {
+			turns, input = turns+r.Turns, input+r.Usage.InputTokens
+		}
+		measured, err := f.Measures(f.ctx, chat.MeasureQuery{Session: session.ID, Limit: 1})
+		f.ok(err)
+		if each := measured[0].Usage.InputTokens; turns != tt.turns || each == 0 || input != tt.turns*each {
+			t.Errorf("%+v: %d turns with %d tokens, want %d of %d", tt.q, turns, input, tt.turns, each)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io/fs"
 	"syscall"
@@ -58,10 +59,11 @@ func MapError(op string, err error) error {
 }
 
 // endedBy is the error of a read whose context may have ended under it: SQLite reports an
-// interrupt within a virtual table's constructor as an error of no kind.
+// interrupt within a virtual table's constructor as an error of no kind, and database/sql
+// rolls back as soon as the context ends, so that the next statement finds no transaction.
 func endedBy(ctx context.Context, err error) error {
 	var e *gosqlite.Error
-	if ctx.Err() != nil && errors.As(err, &e) && e.Code()&0xff == sqliteError {
+	if ctx.Err() != nil && (errors.Is(err, sql.ErrTxDone) || errors.As(err, &e) && e.Code()&0xff == sqliteError) {
 		return ctx.Err()
 	}
 	return err

@@ -28,7 +28,7 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   await chat.askAndWait(1, 'First', 'One answer.');
   await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
   // The state moves once more when the turn is committed: what is compared below is the one after that.
-  await expect.poll(() => head(chat)).toMatch(/^#1 /);
+  await expect.poll(() => head(chat)).toMatch(/^Head #1 /);
   const before = await head(chat);
 
   fill();
@@ -126,7 +126,7 @@ test('a disk that fills up while an answer arrives: what was shown stays, and ca
   const chat = new Conversation(page);
   await chat.ask('Tell me');
   const shown = await chat.shown(1, 150);
-  await expect(chat.header.getByText('durable', { exact: true })).toBeVisible(); // what was shown is fsynced
+  await expect(chat.header.getByText('saved', { exact: true })).toBeVisible(); // what was shown is fsynced
   fill();
   provider.release('Tell me');
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, incomplete');

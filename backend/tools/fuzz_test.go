@@ -1,0 +1,38 @@
+package tools
+
+import (
+	"encoding/json"
+	"regexp"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/untrusted"
+)
+
+var providersPattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// FuzzDefinitions: whatever a server offers, what is offered on has a name that providers take
+// and a schema that is an object, and people see all of its words.
+func FuzzDefinitions(f *testing.F) {
+	f.Add("read", "Reads.", `{"type":"object"}`, `{}`)
+	f.Add("bad name <b>", "\u202Ex\u200B", `{"type":"object","a":"\u200b"}`, `[`)
+	f.Add("", "", `null`, ``)
+	f.Add("\xff名", "x\x00y", ` { "type" : "object" } `, `1`)
+	f.Fuzz(func(t *testing.T, tool, description, schema, annotations string) {
+		d, why := usableDefinition(chat.ToolDefinition{
+			Source: "server", Tool: tool, Description: description, Schema: json.RawMessage(schema), Annotations: json.RawMessage(annotations),
+		})
+		if why != "" {
+			return
+		}
+		var object map[string]any
+		if !providersPattern.MatchString(d.Name) || json.Unmarshal(d.Schema, &object) != nil || object["type"] != "object" ||
+			untrusted.Visible(d.Description) != d.Description || len(d.Annotations) > 0 && !json.Valid(d.Annotations) {
+			t.Errorf("%q: %+v", tool, d)
+		}
+		again, why := usableDefinition(d)
+		if why != "" || again.Hash() != d.Hash() {
+			t.Errorf("%q is another tool when it is looked at again: %s", tool, why)
+		}
+	})
+}
