@@ -38,10 +38,12 @@ type world struct {
 	seen     *recorder
 	settings turn.Settings
 	window   int
-	retrieve int // budget.max_retrieval_tokens
-	memory   *fakeMemory
-	tools    *toolbox
-	redact   func(string) (string, []prompt.Redaction)
+	// alwaysMode is the mode that models have by themselves
+	alwaysMode llm.ToolsMode
+	retrieve   int // budget.max_retrieval_tokens
+	memory     *fakeMemory
+	tools      *toolbox
+	redact     func(string) (string, []prompt.Redaction)
 	// journalRoom is how many bytes a journal may have; 0: any
 	journalRoom int
 
@@ -92,8 +94,12 @@ func (m models) Resolve(_ context.Context, name string) (turn.Model, error) {
 	if name == "" {
 		name = "main"
 	}
+	mode := m.w.alwaysMode
+	if mode == "" {
+		mode = llm.ToolsDisabled
+	}
 	return turn.Model{
-		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: llm.ToolsDisabled},
+		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: mode},
 		Provider: m.w.provider,
 		Limits:   prompt.Limits{ContextLimit: m.w.window, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000, StateTarget: 1200, Retrieval: m.w.retrieve},
 	}, nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
 	"contextinfinity/backend/turn"
 )
 
@@ -94,5 +95,24 @@ func TestTemporaryFailure(t *testing.T) {
 	}
 	if got := ended(w, c); got.Phase != chat.PhaseResponseFinalized {
 		t.Fatalf("%+v", got)
+	}
+}
+
+// A temporary chat runs no tools, since nothing would tell of their effects: none is offered,
+// and a call is an error.
+func TestTemporaryChatsRunNoTools(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("write")
+	w.alwaysMode = llm.ToolsEnabled // as the configured models have it
+	w.answers([]string{asks("a", "box__write", `{}`)})
+	c := w.engine.NewTemporary()
+	if _, err := c.Send(t.Context(), chat.UserText("go"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := ended(w, c); got.Phase != chat.PhaseFailed || got.Failure == nil || got.Failure.Code != chat.CodeToolCall {
+		t.Errorf("%+v", got)
+	}
+	if len(w.tools.calls()) != 0 || strings.Contains(w.provider.requests()[0], "box__write") {
+		t.Errorf("ran %q, sent %q", w.tools.calls(), w.provider.requests())
 	}
 }
