@@ -32,8 +32,8 @@ export interface ServerView {
   instructions: string;
   tools: number;
   /** it offers some */
-  prompts: boolean;
-  resources: boolean;
+  prompts: number;
+  resources: number;
   /** Problems are what it offers and cannot be used, each in a sentence. */
   problems: ServerProblemView[];
   /** tokens of it are kept */

@@ -14,7 +14,7 @@ export function serverView(more: Partial<ServerView> = {}): ServerView {
   const settings = more.settings ?? serverSettings(more.name ? { name: more.name } : {});
   return {
     name: settings.name, kind: settings.url === '' ? 'stdio' : 'http', enabled: settings.enabled, state: 'ready', words: 'It runs.', lastError: '', retryAt: 0, startedAt: 0, title: '', version: '', protocol: '',
-    instructions: '', tools: 0, prompts: false, resources: false, problems: [], signedIn: false, secrets: [], ...more, settings,
+    instructions: '', tools: 0, prompts: 0, resources: 0, problems: [], signedIn: false, secrets: [], ...more, settings,
   };
 }
 
@@ -157,7 +157,7 @@ function importOf(world: World, text: string): ServerImport {
 export function seedServers(world: World, servers: FakeServers): void {
   const ago = (minutes: number) => world.epoch - minutes * 60_000;
   servers.list = [
-    serverView({ settings: serverSettings(), startedAt: ago(40), title: 'Filesystem', version: '2026.1.14', protocol: '2025-11-25', tools: 12, resources: true, words: 'It runs.' }),
+    serverView({ settings: serverSettings(), startedAt: ago(40), title: 'Filesystem', version: '2026.1.14', protocol: '2025-11-25', tools: 12, resources: 3, words: 'It runs.' }),
     serverView({ settings: serverSettings({ name: 'staging-db', command: 'staging-mcp', args: ['--read-only'], env: [{ name: 'PGPASSWORD', value: '', secret: true }] }), startedAt: ago(40), title: 'Staging database', version: '0.4.1', protocol: '2026-07-28', tools: 3, prompts: true, problems: [{ subject: 'search', message: 'Its schema is no JSON object, so models are not offered it.' }], secrets: [{ name: 'PGPASSWORD', kept: 'keyring' }] }),
     serverView({ settings: serverSettings({ name: 'tracker', command: '', args: [], url: 'https://mcp.tracker.example/mcp' }), state: 'sign_in', words: 'It wants you to sign in.' }),
     serverView({ settings: serverSettings({ name: 'notes', command: 'uvx', args: ['notes-mcp'] }), state: 'waiting', words: 'It failed, and is started again soon.', lastError: 'uvx: no such command', retryAt: world.epoch + 30_000 }),
