@@ -27,7 +27,7 @@ const called = (backend: FakeBackend, name: string) => backend.calls.filter((cal
 
 describe('the page of tool servers', () => {
   it.each([
-    ['files', /Running.*12 tools, resources.*npx -y/s],
+    ['files', /Running.*12 tools, 3 resources.*npx -y/s],
     ['tracker', /Sign in.*https:\/\/mcp\.tracker\.example\/mcp.*It wants you to sign in/s],
     ['notes', /Restarts soon.*Next try at.*uvx: no such command/s],
     ['browser', /Off/],
