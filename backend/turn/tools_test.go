@@ -706,3 +706,22 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 	}
 	w.clean()
 }
+
+// The turns that a tool quoted are recorded with the call, for the X-ray.
+func TestWhatAToolQuotedIsRecorded(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{text("one")})
+	first := w.send("first")
+	w.tools.allow("write")
+	w.tools.do = func(context.Context, tools.Call) (tools.Output, error) {
+		return tools.Output{Content: chat.Blocks{chat.Text{Text: "first"}}, Recalled: []chat.ShownTurn{{Session: first.SessionID, Turn: first.ID}}}, nil
+	}
+	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("two")})
+	second := w.send("second")
+	w.is(second, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "two")
+	got, err := w.store.LookedUp(t.Context(), second.ID)
+	if err != nil || len(got) != 1 || got[0].Turn != first.ID || got[0].TurnSeq != first.Seq || got[0].Tool != "write" {
+		t.Errorf("recorded %+v, %v", got, err)
+	}
+	w.clean()
+}
