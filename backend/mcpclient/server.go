@@ -128,11 +128,15 @@ func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Tr
 	if err != nil {
 		return nil, &permanentError{"Its address is not one of http or https.", err}
 	}
-	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: newHTTPClient(endpoint, cfg.Headers, s.m.limits), MaxEventSize: s.m.limits.Frame}
+	client, web := newHTTPClient(endpoint, cfg.Headers, s.m.limits)
+	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: client, MaxEventSize: s.m.limits.Frame}
 	ss.idle = t.HTTPClient.CloseIdleConnections
 	if !hasAuthorization(cfg.Headers) {
 		if t.OAuthHandler, err = s.newOAuth(cfg, endpoint, secret, in); err != nil {
 			return nil, &permanentError{"Its settings of OAuth cannot be used.", err}
+		}
+		if q, ok := t.OAuthHandler.(*asking); ok {
+			web.signIn = q.refuse
 		}
 		if in == nil {
 			s.mu.Lock()

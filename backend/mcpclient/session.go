@@ -38,6 +38,7 @@ type session struct {
 	debounce *time.Timer
 	calls    map[string]*call
 	nextCall int
+	leaving  error // why no call is begun any more; the session ends after those that run
 	prompts  int
 	things   int // resources and their templates
 }
@@ -375,6 +376,10 @@ func (c *call) report(p tools.Progress, now time.Time) {
 func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error) {
 	c := &call{progress: tc.Progress}
 	ss.mu.Lock()
+	if why := ss.leaving; why != nil {
+		ss.mu.Unlock()
+		return tools.Output{}, notStarted(ss.s.name, "%s", ss.s.wordsOf(why))
+	}
 	ss.nextCall++
 	token := "call-" + strconv.Itoa(ss.nextCall)
 	ss.calls[token] = c
@@ -382,6 +387,7 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 	defer func() {
 		ss.mu.Lock()
 		delete(ss.calls, token)
+		ss.leaveIfIdle()
 		ss.mu.Unlock()
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -393,9 +399,10 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ss.life, cancel)()
+	running, sent := withAttempt(running)
 	err := guard(func() (err error) { result, err = ss.conn.CallTool(running, params); return err })
 	if err != nil {
-		return ss.failed(ctx, err)
+		return ss.failed(ctx, err, ss.child == nil && sent.neverReached())
 	}
 	out := tools.Output{Content: blocksOf(result.Content), IsError: result.IsError}
 	if len(out.Content) == 0 {
@@ -411,8 +418,31 @@ func arguments(raw json.RawMessage) any {
 	return raw
 }
 
-// failed sorts what became of a call that has no result.
-func (ss *session) failed(ctx context.Context, err error) (tools.Output, error) {
+// leave ends the session after the calls that run: what was refused to one need not be to them.
+func (ss *session) leave(why error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.leaving == nil {
+		ss.leaving = why
+	}
+	ss.leaveIfIdle()
+}
+
+// leaveIfIdle is called with mu held.
+func (ss *session) leaveIfIdle() {
+	if ss.leaving == nil || len(ss.calls) > 0 {
+		return
+	}
+	select {
+	case ss.lost <- ss.leaving: // the server is connected to anew, or waits for a person to sign in
+	default:
+	}
+}
+
+// failed sorts what became of a call that has no result. unreached: its own requests prove that it
+// did not reach the server. What an error says is no such proof: the SDK gives the reason for which
+// the connection ended to all calls on it, those at work too.
+func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools.Output, error) {
 	if wire, ok := answered(err); ok {
 		if wire.Code == codeOpenPage {
 			return ss.openPages(ctx, wire.Data), nil
@@ -427,14 +457,17 @@ func (ss *session) failed(ctx context.Context, err error) (tools.Output, error) 
 		err = io.EOF // the session's end came before the connection's
 	}
 	words := ss.s.wordsOf(ss.because(err))
+	anew := isDial(err) || errors.Is(err, errSignIn) || errors.Is(err, mcp.ErrSessionMissing)
+	if anew {
+		ss.leave(err)
+	}
+	var permanent *permanentError
 	switch {
-	case isDial(err), errors.Is(err, errSignIn), errors.Is(err, mcp.ErrSessionMissing):
-		select {
-		case ss.lost <- err: // the server is connected to anew, or waits for a person to sign in
-		default:
-		}
+	case unreached:
 		return tools.Output{}, notStarted(ss.s.name, "%s", words)
-	case isEnd(err), errors.Is(err, errFrame), isBroken(err), ss.gone():
+	case errors.As(err, &permanent):
+		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s gave no result. %s", ss.s.name, words))
+	case anew, isEnd(err), errors.Is(err, errFrame), isBroken(err), ss.gone():
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
 	}
 	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s answered what cannot be read. %s", ss.s.name, words))
