@@ -117,6 +117,12 @@ func answerHostile(fault string, m message, generation *int) {
 				notify("notifications/message", object{"level": "info", "data": "flood"})
 			}
 		}
+		if fault == "pings" {
+			for i := range 200_000 {
+				say(object{"jsonrpc": "2.0", "id": 1000 + i, "method": "ping"})
+			}
+			time.Sleep(10 * time.Minute) // it never reads what it is answered
+		}
 	case "tools/list":
 		listHostile(fault, m, generation)
 	case "prompts/list":
@@ -173,6 +179,9 @@ func callHostile(fault string, m message) {
 	case "die":
 		os.Exit(3)
 	case "hang":
+	case "deaf":
+		notify("notifications/message", object{"level": "info", "data": "it reads no more"})
+		time.Sleep(10 * time.Minute)
 	case "huge":
 		reply(m.ID, words(strings.Repeat("x", 60<<20)))
 	case "badtype":

@@ -18,12 +18,12 @@ import (
 )
 
 // newHTTPClient reaches one server: its headers go to no other, and it may not send us elsewhere.
-func newHTTPClient(endpoint *url.URL, headers map[string]string, limits Limits) (*http.Client, *serverTransport) {
+func newHTTPClient(endpoint *url.URL, headers map[string]string, limits Limits, ss *session) (*http.Client, *serverTransport) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSHandshakeTimeout = 15 * time.Second
 	t.IdleConnTimeout = 60 * time.Second
 	t.MaxResponseHeaderBytes = 64 << 10
-	web := &serverTransport{next: t, endpoint: endpoint, headers: headers, most: int64(limits.Frame)}
+	web := &serverTransport{next: t, endpoint: endpoint, headers: headers, most: int64(limits.Frame), traffic: ss.traffic, life: ss.life}
 	return &http.Client{
 		Transport: web,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
@@ -47,6 +47,8 @@ type serverTransport struct {
 	endpoint *url.URL
 	headers  map[string]string
 	most     int64
+	traffic  *traffic
+	life     context.Context // of the session: what waits for the server ends with it
 	// signIn says why a refused request cannot go on, nil where a person is there to sign in. It
 	// must not be left to the SDK: that ends the whole connection where one call that is refused
 	// has been cancelled.
@@ -57,9 +59,39 @@ func (t *serverTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameOrigin(r.URL, t.endpoint) {
 		return nil, errRedirect
 	}
+	if r.Method == http.MethodDelete { // the goodbye after the session's end, which the SDK bounds
+		return t.send(r)
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	stop := context.AfterFunc(t.life, cancel)
+	end := func() { stop(); cancel() }
+	resp, err := t.send(r.WithContext(ctx))
+	if err != nil {
+		end()
+		return nil, err
+	}
+	resp.Body = &tied{resp.Body, end}
+	return resp, nil
+}
+
+// tied is a body with something to be ended after it.
+type tied struct {
+	io.ReadCloser
+	end func()
+}
+
+func (b *tied) Close() error {
+	defer b.end()
+	return b.ReadCloser.Close()
+}
+
+func (t *serverTransport) send(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	for name, value := range t.headers {
 		r.Header.Set(name, value)
+	}
+	if t.answers(r) {
+		defer t.traffic.answered()
 	}
 	sent := attemptOf(r.Context())
 	sent.begin()
@@ -81,11 +113,29 @@ func (t *serverTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 			}
 		}
 	}
-	// An event stream may go on for ever; the SDK bounds each event of it.
-	if media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";"); strings.TrimSpace(strings.ToLower(media)) != "text/event-stream" {
+	// An event stream may go on for ever; each event of it is bounded. Of an error the SDK reads
+	// all, whatever its type.
+	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	if strings.TrimSpace(strings.ToLower(media)) == "text/event-stream" && resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		resp.Body = newEventFilter(resp.Body, t.traffic, int(t.most))
+	} else {
 		resp.Body = &bounded{ReadCloser: resp.Body, left: t.most}
 	}
 	return resp, nil
+}
+
+// answers reports a request over HTTP that carries an answer to one of the server's.
+func (t *serverTransport) answers(r *http.Request) bool {
+	if r.Method != http.MethodPost || r.GetBody == nil {
+		return false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	defer func() { _ = body.Close() }()
+	data, err := io.ReadAll(body)
+	return err == nil && t.traffic.answers(data)
 }
 
 // attempt counts what was sent for one call: its own request, that request once more after a

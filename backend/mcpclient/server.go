@@ -117,7 +117,7 @@ func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Tr
 		return nil, err
 	}
 	if !cfg.HTTP() {
-		c, err := startChild(cfg, environment(s.m.deps.Environ(), cfg.Env), s.m.limits, s.log)
+		c, err := startChild(cfg, environment(s.m.deps.Environ(), cfg.Env), s.m.limits, s.log, ss.traffic)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Tr
 	if err != nil {
 		return nil, &permanentError{"Its address is not one of http or https.", err}
 	}
-	client, web := newHTTPClient(endpoint, cfg.Headers, s.m.limits)
+	client, web := newHTTPClient(endpoint, cfg.Headers, s.m.limits, ss)
 	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: client, MaxEventSize: s.m.limits.Frame}
 	ss.idle = t.HTTPClient.CloseIdleConnections
 	if !hasAuthorization(cfg.Headers) {

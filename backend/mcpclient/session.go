@@ -38,6 +38,7 @@ type session struct {
 	debounce *time.Timer
 	calls    map[string]*call
 	nextCall int
+	traffic  *traffic
 	leaving  error // why no call is begun any more; the session ends after those that run
 	prompts  int
 	things   int // resources and their templates
@@ -60,6 +61,10 @@ type call struct {
 func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
 	ss := &session{s: s, calls: map[string]*call{}, idle: func() {}, lost: make(chan error, 1)}
 	ss.life, ss.end = context.WithCancel(context.Background())
+	ss.traffic = &traffic{
+		now: s.m.deps.Now, changed: ss.changed, flooded: ss.breakOff,
+		dropped: func() { s.log.add(FromProgram, "It sends more notices than can be handled: some are left out.") },
+	}
 	defer func() {
 		if err != nil {
 			ss.close()
@@ -127,7 +132,7 @@ func (ss *session) because(err error) error {
 	if ss.child == nil || !isEnd(err) {
 		return err
 	}
-	if failed := ss.child.filter.failure(); errors.Is(failed, errFrame) {
+	if failed := ss.child.filter.failure(); errors.Is(failed, errFrame) || errors.Is(failed, errFlood) {
 		return failed
 	}
 	ss.child.ended(100 * time.Millisecond) // the end of its output comes first
@@ -395,20 +400,53 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 	}()
 	params := &mcp.CallToolParams{Name: tc.Tool, Arguments: arguments(tc.Arguments)}
 	params.SetProgressToken(token)
-	var result *mcp.CallToolResult
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ss.life, cancel)()
 	running, sent := withAttempt(running)
-	err := guard(func() (err error) { result, err = ss.conn.CallTool(running, params); return err })
+	result, returned, err := ss.callTool(running, params)
 	if err != nil {
-		return ss.failed(ctx, err, ss.child == nil && sent.neverReached())
+		return ss.failed(ctx, err, returned && ss.child == nil && sent.neverReached())
 	}
 	out := tools.Output{Content: blocksOf(result.Content), IsError: result.IsError}
 	if len(out.Content) == 0 {
 		out.Content = structured(result.StructuredContent)
 	}
 	return out, nil
+}
+
+// callTool also returns when the context ends while the SDK still waits for a program to read what
+// it is sent; returned: it did not.
+func (ss *session) callTool(ctx context.Context, params *mcp.CallToolParams) (result *mcp.CallToolResult, returned bool, err error) {
+	type answer struct {
+		result *mcp.CallToolResult
+		err    error
+	}
+	done := make(chan answer, 1)
+	ss.mu.Lock()
+	if ss.closed {
+		ss.mu.Unlock()
+		return nil, false, io.EOF
+	}
+	ss.work.Go(func() {
+		var a answer
+		a.err = guard(func() (err error) { a.result, err = ss.conn.CallTool(ctx, params); return err })
+		done <- a
+	})
+	ss.mu.Unlock()
+	select {
+	case a := <-done:
+		return a.result, true, a.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(ss.s.m.limits.Terminate) // it has to tell the server, which takes a moment
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.result, true, a.err
+	case <-timer.C:
+		return nil, false, ctx.Err()
+	}
 }
 
 func arguments(raw json.RawMessage) any {
@@ -428,15 +466,20 @@ func (ss *session) leave(why error) {
 	ss.leaveIfIdle()
 }
 
+// breakOff ends the session now: the connection would not end by itself.
+func (ss *session) breakOff(why error) {
+	select {
+	case ss.lost <- why:
+	default:
+	}
+}
+
 // leaveIfIdle is called with mu held.
 func (ss *session) leaveIfIdle() {
 	if ss.leaving == nil || len(ss.calls) > 0 {
 		return
 	}
-	select {
-	case ss.lost <- ss.leaving: // the server is connected to anew, or waits for a person to sign in
-	default:
-	}
+	ss.breakOff(ss.leaving) // the server is connected to anew, or waits for a person to sign in
 }
 
 // failed sorts what became of a call that has no result. unreached: its own requests prove that it
@@ -467,7 +510,7 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 		return tools.Output{}, notStarted(ss.s.name, "%s", words)
 	case errors.As(err, &permanent):
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s gave no result. %s", ss.s.name, words))
-	case anew, isEnd(err), errors.Is(err, errFrame), isBroken(err), ss.gone():
+	case anew, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.gone():
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
 	}
 	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s answered what cannot be read. %s", ss.s.name, words))
