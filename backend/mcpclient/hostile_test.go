@@ -158,6 +158,19 @@ func listHostile(fault string, m message, generation *int) {
 		reply(m.ID, object{"tools": []object{tool("t", "x"), big, long, {"name": "none"}, {"name": "list", "inputSchema": object{"type": "array"}}, {"name": "word", "inputSchema": "x"}}})
 	case "names":
 		reply(m.ID, object{"tools": []object{tool("t", "first"), tool("t", "twice"), tool("bad name <b>", "markup"), tool("", "none"), tool("line\nbreak", "x"), tool("esc\x1b[31m", "x"), tool(strings.Repeat("n", 5000), "x")}})
+	case "changing again", "changing early", "changing badly":
+		early := 1
+		if fault != "changing early" {
+			early = 2
+		}
+		if *generation == early {
+			notify("notifications/tools/list_changed", object{})
+		}
+		if fault == "changing badly" && *generation > 1 {
+			reply(m.ID, object{"tools": "none of your business"})
+			return
+		}
+		reply(m.ID, object{"tools": []object{tool("t", fmt.Sprint("the list of time ", *generation))}})
 	case "changing":
 		description := "reads a file"
 		if *generation > 1 {
@@ -194,7 +207,7 @@ func callHostile(fault string, m message) {
 		reply(m.ID, object{"structuredContent": object{"a": 1}})
 	case "refuse":
 		say(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32602, "message": "no such argument"}})
-	case "changing":
+	case "changing", "changing again", "changing badly":
 		notify("notifications/tools/list_changed", object{})
 		reply(m.ID, words("ok"))
 	case "progress":

@@ -340,6 +340,30 @@ func TestADefinitionThatChanges(t *testing.T) {
 	}
 }
 
+// No notice of a change is lost: neither one that comes while the tools are listed anew, nor one
+// from before the server was ready. What cannot be listed is not offered as it was.
+func TestNoChangeOfToolsIsLost(t *testing.T) {
+	described := func(b *bench) string {
+		if all := b.source().Definitions(); len(all) == 1 {
+			return all[0].Description
+		}
+		return "nothing"
+	}
+	for fault, want := range map[string]string{"changing again": "the list of time 3", "changing early": "the list of time 2", "changing badly": "nothing"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil, faulty(fault))
+			b.Ensure(t.Context())
+			if fault != "changing early" {
+				if _, err := b.call(t.Context(), "t"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.until(want, func() bool { return described(b) == want })
+		})
+	}
+}
+
 func TestProgressIsPassedOnAndBounded(t *testing.T) {
 	b := newBench(t, nil, faulty("progress"))
 	var mu sync.Mutex

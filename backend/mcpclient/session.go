@@ -32,10 +32,14 @@ type session struct {
 	work sync.WaitGroup
 	lost chan error // why it cannot go on, where the connection itself does not end
 
+	listing sync.Mutex // one list anew at a time
+
 	mu       sync.Mutex
 	closed   bool
 	offer    offer
 	debounce *time.Timer
+	ready    bool // its tools are offered
+	stale    bool // a notice of a change came before it was ready
 	calls    map[string]*call
 	nextCall int
 	traffic  *traffic
@@ -288,26 +292,34 @@ func (ss *session) changed() {
 			ss.mu.Unlock()
 			return
 		}
+		ss.debounce = nil // a notice from here on may be of what the list below does not have yet
 		ss.work.Add(1)
 		ss.mu.Unlock()
 		defer ss.work.Done()
 		ss.relist()
-		ss.mu.Lock()
-		defer ss.mu.Unlock()
-		ss.debounce = nil
 	})
 }
 
+// relist asks for the tools anew. What cannot be read is offered no more: what was offered before
+// may not be what runs now.
 func (ss *session) relist() {
-	if ss.conn == nil || ss.s.current() != ss {
-		return // it is still being opened: its tools are asked for anyway
+	ss.listing.Lock()
+	defer ss.listing.Unlock()
+	ss.mu.Lock()
+	ss.stale = !ss.ready
+	wait := ss.stale
+	ss.mu.Unlock()
+	if wait {
+		return // it is done once the session is ready
 	}
 	found, err := ss.list(ss.life)
 	if err != nil {
-		if ss.life.Err() == nil {
-			ss.s.log.add(FromProgram, "It said that its tools changed, and they could not be read: "+ss.s.wordsOf(err))
+		if ss.life.Err() != nil {
+			return
 		}
-		return
+		why := "It said that its tools changed, and they could not be read: " + ss.s.wordsOf(err)
+		ss.s.log.add(FromProgram, why)
+		found = offer{problems: []tools.Problem{{Source: ss.s.name, Message: why}}}
 	}
 	ss.mu.Lock()
 	same := sameTools(ss.offer.tools, found.tools) && len(ss.offer.problems) == len(found.problems)
@@ -316,6 +328,17 @@ func (ss *session) relist() {
 	if !same {
 		ss.s.log.add(FromProgram, fmt.Sprintf("Its tools changed: it offers %d now.", len(found.tools)))
 		ss.s.m.changed(ss.s.name)
+	}
+}
+
+// nowReady has a notice that came before the session was ready heeded.
+func (ss *session) nowReady() {
+	ss.mu.Lock()
+	ss.ready = true
+	stale := ss.stale
+	ss.mu.Unlock()
+	if stale {
+		ss.changed()
 	}
 }
 
