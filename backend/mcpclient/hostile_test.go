@@ -126,9 +126,9 @@ func answerHostile(fault string, m message, generation *int) {
 	case "tools/list":
 		listHostile(fault, m, generation)
 	case "prompts/list":
-		reply(m.ID, object{"prompts": []object{{"name": "greet", "arguments": []object{{"name": "who", "required": true}}}}, "nextCursor": "again"})
+		reply(m.ID, object{"prompts": []object{{"name": "greet", "description": "uses " + os.Getenv("TOKEN"), "arguments": []object{{"name": "who", "required": true}}}}, "nextCursor": "again"})
 	case "resources/list":
-		reply(m.ID, object{"resources": []object{{"uri": "mem://a", "name": "a"}}})
+		reply(m.ID, object{"resources": []object{{"uri": "mem://a", "name": "a", "description": "uses " + os.Getenv("TOKEN")}}})
 	case "tools/call":
 		callHostile(fault, m)
 	default:
@@ -205,6 +205,8 @@ func callHostile(fault string, m message) {
 		reply(m.ID, object{})
 	case "structonly":
 		reply(m.ID, object{"structuredContent": object{"a": 1}})
+	case "secret":
+		say(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32602, "message": "not with " + os.Getenv("TOKEN")}})
 	case "refuse":
 		say(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32602, "message": "no such argument"}})
 	case "changing", "changing again", "changing badly":

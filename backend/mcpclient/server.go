@@ -490,7 +490,7 @@ func (s *server) status() Status {
 		return st
 	}
 	init := ss.conn.InitializeResult()
-	st.Protocol, st.Instructions = cut(clean(init.ProtocolVersion), 40), cut(text(init.Instructions), maxInstructions)
+	st.Protocol, st.Instructions = cut(clean(init.ProtocolVersion), 40), cut(s.redact(text(init.Instructions)), maxInstructions)
 	if i := init.ServerInfo; i != nil {
 		st.Title, st.Version = cut(clean(i.Title), 200), cut(clean(i.Version), 100)
 		if st.Title == "" {

@@ -385,7 +385,7 @@ func (ss *session) progressed(p *mcp.ProgressNotificationParams) {
 	c := ss.calls[token]
 	ss.mu.Unlock()
 	if c != nil {
-		c.report(tools.Progress{Done: p.Progress, Total: p.Total, Message: cut(clean(p.Message), 500)}, ss.s.m.deps.Now())
+		c.report(tools.Progress{Done: p.Progress, Total: p.Total, Message: cut(clean(ss.s.redact(p.Message)), 500)}, ss.s.m.deps.Now())
 	}
 }
 
@@ -431,9 +431,9 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 	if err != nil {
 		return ss.failed(ctx, err, returned && ss.child == nil && sent.neverReached())
 	}
-	out := tools.Output{Content: blocksOf(result.Content), IsError: result.IsError}
+	out := tools.Output{Content: ss.s.redacted(blocksOf(result.Content)), IsError: result.IsError}
 	if len(out.Content) == 0 {
-		out.Content = structured(result.StructuredContent)
+		out.Content = ss.s.redacted(structured(result.StructuredContent))
 	}
 	return out, nil
 }
@@ -513,7 +513,7 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 		if wire.Code == codeOpenPage {
 			return ss.openPages(ctx, wire.Data), nil
 		}
-		words := cut(text(wire.Message), longestWords)
+		words := cut(ss.s.redact(text(wire.Message)), longestWords)
 		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The server refused the call: " + words}}, IsError: true}, nil
 	}
 	if ctx.Err() != nil {
@@ -591,7 +591,7 @@ func (ss *session) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elicit
 		return &mcp.ElicitResult{Action: Decline}, nil
 	}
 	defer s.finish()
-	q, err := questionOf(s.name, p)
+	q, err := s.questionOf(p)
 	if err != nil {
 		s.log.add(FromProgram, "It asked a question that cannot be shown: "+err.Error()+".")
 		return &mcp.ElicitResult{Action: Decline}, nil
