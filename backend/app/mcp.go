@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,7 @@ func (s setup) serverSetup() *mcpsetup.Setup {
 // registry from the moment that it changes.
 func (a *app) newServers(publish turn.Publisher) *servers {
 	s := &servers{setup: a.serverSetup()}
+	s.setup.ForgetTools = func(name string) error { return a.store.ForgetToolSource(context.Background(), name) }
 	told := func(name string) { publish.Change(chat.Change{Kind: chat.ChangeServers, ID: name}) }
 	s.questions = &mcpclient.Questions{Changed: told, Now: time.Now, Open: showPage}
 	s.manager = mcpclient.NewManager(mcpclient.Deps{

@@ -163,6 +163,12 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 			}
 		}
 	}
+	for _, cfg := range servers {
+		if err := s.forgetTools(cfg.Name); err != nil {
+			undo()
+			return err
+		}
+	}
 	if err := s.forgetReplaced(replaced, kept); err != nil {
 		undo()
 		return err

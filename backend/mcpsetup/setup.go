@@ -61,6 +61,9 @@ type Setup struct {
 	Secrets Secrets
 	// Bundles is the folder into which bundles are unpacked, one each.
 	Bundles string
+	// ForgetTools takes back what people decided about the tools of a server, where another takes
+	// its name; nil: nothing is kept.
+	ForgetTools func(server string) error
 
 	mu      sync.Mutex
 	next    int
@@ -139,10 +142,28 @@ func (s *Setup) Update(name string, in Settings) error {
 	return s.Remove(name)
 }
 
+// forgetTools is called before another server has the name.
+func (s *Setup) forgetTools(name string) error {
+	if s.ForgetTools == nil {
+		return nil
+	}
+	return s.ForgetTools(name)
+}
+
+// another reports settings with which something else runs under the name of a server.
+func another(old, now config.MCPServer) bool {
+	return old.Command != now.Command || old.URL != now.URL || !slices.Equal(old.Args, now.Args) || old.Cwd != now.Cwd
+}
+
 func (s *Setup) save(in Settings) error {
 	cfg, kept, err := in.server()
 	if err != nil {
 		return err
+	}
+	if old, ok := s.Config.Config().Server(cfg.Name); !ok || another(old, cfg) {
+		if err := s.forgetTools(cfg.Name); err != nil {
+			return err
+		}
 	}
 	for name, value := range kept {
 		if err := s.Secrets.Set(cfg.Name, name, value); err != nil {
@@ -212,6 +233,9 @@ func (s *Setup) Remove(name string) error {
 	cfg, ok := s.Config.Config().Server(name)
 	if !ok {
 		return chat.Errorf(chat.CodeNotFound, "mcp.remove", "No MCP server of that name is configured; nothing was changed.")
+	}
+	if err := s.forgetTools(name); err != nil {
+		return err
 	}
 	if err := s.Config.RemoveServer(name); err != nil {
 		return err

@@ -233,6 +233,32 @@ func TestAServerThatReplacesAnotherGetsNoneOfItsSecrets(t *testing.T) {
 	}
 }
 
+// What was decided about a server's tools is not for another one of its name.
+func TestDecisionsEndWithTheServerTheyAreAbout(t *testing.T) {
+	s, _ := newSetup(t)
+	var forgotten []string
+	s.ForgetTools = func(name string) error { forgotten = append(forgotten, name); return nil }
+	in := Settings{MCPServer: config.MCPServer{Name: "web", Enabled: true, URL: "https://h.test/mcp"}}
+	step := func(what string, want int, err error) {
+		t.Helper()
+		if err != nil || len(forgotten) != want {
+			t.Errorf("%s: %v, %v", what, forgotten, err)
+		}
+		forgotten = nil
+	}
+	step("added", 1, s.Add(in))
+	in.TimeoutS = 5
+	step("changed in what does not matter", 0, s.Update("web", in))
+	in.URL = "https://other.test/mcp"
+	step("at another address", 1, s.Update("web", in))
+	read, err := s.Read(`{"mcpServers": {"web": {"command": "x"}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step("replaced", 1, s.Apply(read.ID, []Choice{{Original: "web", Name: "web", Replace: true}}))
+	step("removed", 1, s.Remove("web"))
+}
+
 func writeBundle(t *testing.T, files map[string]string, link string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.mcpb")

@@ -73,6 +73,19 @@ func (s *Store) DropToolPermission(ctx context.Context, source, tool string, ses
 	})
 }
 
+// ForgetToolSource takes back all that people decided about the tools of a source: another one of
+// its name starts without any of it.
+func (s *Store) ForgetToolSource(ctx context.Context, source string) error {
+	return s.write(ctx, "permission.forget", func(t *tx) error {
+		for _, table := range []string{"tool_permissions", "tool_definitions", "tool_marks"} {
+			if _, err := t.Exec(`DELETE FROM `+table+` WHERE source = ?`, source); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // PinnedDefinitions are the definitions that people accepted, the current ones and those
 // before them.
 func (s *Store) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition, error) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"testing"
 
 	"contextinfinity/backend/chat"
 )
@@ -63,4 +64,25 @@ func (f *fixture) permits(s chat.SessionID) {
 	f.ok(f.AcceptDefinitions(f.ctx, []chat.ToolDefinition{writeTool}))
 	f.ok(f.MarkTool(f.ctx, chat.ReadOnlyMark{Source: "files", Tool: "list"}, writeTool.Hash()))
 	f.ok(f.PutToolPermission(f.ctx, chat.ToolPermission{Source: "files", Tool: "write", Session: s, Decision: chat.DecisionSession, Definition: writeTool.Hash()}))
+}
+
+// What was decided about one source's tools goes, and nothing of the others.
+func TestAToolSourceIsForgotten(t *testing.T) {
+	f := newFixture(t)
+	for _, source := range []string{"files", "other"} {
+		d := chat.ToolDefinition{Source: source, Tool: "write", Schema: json.RawMessage(`{"type":"object"}`)}
+		f.ok(f.AcceptDefinitions(f.ctx, []chat.ToolDefinition{d}))
+		f.ok(f.PutToolPermission(f.ctx, chat.ToolPermission{Source: source, Tool: "write", Decision: chat.DecisionAlways, Definition: d.Hash()}))
+		f.ok(f.MarkTool(f.ctx, chat.ReadOnlyMark{Source: source, Tool: "write"}, d.Hash()))
+	}
+	f.ok(f.ForgetToolSource(f.ctx, "files"))
+	permissions, err := f.ToolPermissions(f.ctx)
+	f.ok(err)
+	pinned, err := f.PinnedDefinitions(f.ctx)
+	f.ok(err)
+	marks, err := f.ToolMarks(f.ctx)
+	f.ok(err)
+	if len(permissions) != 1 || permissions[0].Source != "other" || len(pinned) != 1 || pinned[0].Source != "other" || len(marks) != 1 || marks[chat.ReadOnlyMark{Source: "other", Tool: "write"}] == "" {
+		t.Errorf("left: %+v, %+v, %+v", permissions, pinned, marks)
+	}
 }
