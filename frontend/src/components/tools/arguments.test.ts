@@ -2,6 +2,7 @@ import { render } from '@testing-library/svelte';
 import { flushSync } from 'svelte';
 import { describe, expect, it } from 'vitest';
 import Arguments from './Arguments.svelte';
+import { argumentLine, argumentsOf } from './plain';
 
 /** What a person can read of arguments, with all that is folded opened; words of the program's own are taken out. */
 function readable(json: string): string {
@@ -75,5 +76,31 @@ describe('the arguments of a call', () => {
   ])('are all to be read: %s', (json, words) => {
     const text = readable(json);
     for (const word of words) expect(text).toContain(word);
+  });
+
+  it.each([
+    ['{"message_id":1234567890123456789}', /^A number/],
+    ['{"a":{"b":[0.1234567890123456789]}}', /^A number/],
+    ['{"a":1e400}', /^A number/],
+    ['{"a":1e-400}', /^A number/],
+    ['{"path":"evil","path":"ok"}', /^A name occurs twice/],
+    ['{"path":"evil","p\\u0061th":"ok"}', /^A name occurs twice/],
+    [`{"path":"evil","path"${' '.repeat(1000)}:"ok"}`, /^A name occurs twice/],
+    ['{"a":[{"x":{},"x":1}]}', /^A name occurs twice/],
+    ['{"__proto__":1,"__proto__":2}', /^A name occurs twice/],
+  ])('are shown as they are sent where reading them would change them: %s', (json, note) => {
+    expect(argumentsOf(json)).toEqual({ values: null, replacements: [], note: expect.stringMatching(note) });
+    const { container } = render(Arguments, { json, redactions: 0 });
+    expect(container.querySelector('pre')?.textContent).toBe(json);
+    expect(container.querySelector('.note')?.textContent).toMatch(note);
+  });
+
+  it('are the same in the line of a card that is folded', () => {
+    expect(argumentLine('{"path":"evil","path":"ok"}')).toBe('{"path":"evil","path":"ok"}');
+    expect(argumentLine('{"id":1234567890123456789}')).toContain('1234567890123456789');
+  });
+
+  it.each(['{"a":1.50,"b":-0.10,"c":100,"d":1E3,"e":0.0,"f":1e21,"g":9007199254740991,"h":1e-7,"i":123456.75}', '{"a":"12345678901234567890","b":["a","a",{"a":1}],"c":"a","d":"\\"a\\": 1e999, \\\\"}'])('are shown by name where that is exact: %s', (json) => {
+    expect(argumentsOf(json).note).toBe('');
   });
 });

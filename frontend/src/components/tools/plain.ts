@@ -26,6 +26,8 @@ export interface ArgumentsView {
   /** Null: what the model wrote is no object, and is shown as it is. */
   values: Argument[] | null;
   replacements: Replacement[];
+  /** Why they are shown as they are; empty where there is nothing to say. */
+  note: string;
 }
 
 const beforeKey = /^(?:old|before|original)(?:_?(?:text|str|string|content))?$/i;
@@ -37,7 +39,8 @@ const afterKey = /^(?:new|after|replacement)(?:_?(?:text|str|string|content))?$/
  */
 export function argumentsOf(json: string): ArgumentsView {
   const parsed = parsedObject(json);
-  if (!parsed) return { values: null, replacements: [] };
+  const note = parsed ? inexact(json) : '';
+  if (!parsed || note !== '') return { values: null, replacements: [], note };
   const rest = new Map(Object.entries(parsed));
   const own = pairOf(parsed);
   const replacements = own ? [own] : [];
@@ -47,13 +50,13 @@ export function argumentsOf(json: string): ArgumentsView {
     replacements.push(...edits);
     rest.delete('edits');
   }
-  return { values: [...rest].map(([name, value]) => ({ name, value: valueText(value) })), replacements };
+  return { values: [...rest].map(([name, value]) => ({ name, value: valueText(value) })), replacements, note };
 }
 
 /** The arguments in a line, for a card that is folded. */
 export function argumentLine(json: string): string {
   const parsed = parsedObject(json);
-  const values = parsed ? Object.values(parsed).map(valueText) : [json];
+  const values = parsed && inexact(json) === '' ? Object.values(parsed).map(valueText) : [json];
   return shown(values.join('  ').slice(0, 400)).replace(/\s+/g, ' ').trim();
 }
 
@@ -84,6 +87,49 @@ function parsedObject(json: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+/** Why JSON that can be read says something else than its values here, in a sentence; empty if it does not. */
+function inexact(json: string): string {
+  const open: (Set<string> | null)[] = []; // the names so far of each object around; null: a list
+  const colon = /\s*:/y;
+  const token = /["{}[\]]|-?\d[\d.eE+-]*/g;
+  for (let found = token.exec(json); found; found = token.exec(json)) {
+    const [text] = found;
+    if (text === '{') open.push(new Set());
+    else if (text === '[') open.push(null);
+    else if (text === '}' || text === ']') open.pop();
+    else if (text !== '"') {
+      if (decimal(text) !== decimal(String(Number(text)))) return 'A number in it cannot be shown exactly by name, so all of it is shown as it is sent.';
+    } else {
+      const end = stringEnd(json, found.index);
+      token.lastIndex = end;
+      const names = open.at(-1);
+      colon.lastIndex = end;
+      if (!names || !colon.test(json)) continue;
+      const name = JSON.parse(json.slice(found.index, end)) as string;
+      if (names.has(name)) return 'A name occurs twice in it, so all of it is shown as it is sent. Which of the two values holds is up to the tool.';
+      names.add(name);
+    }
+  }
+  return '';
+}
+
+/** Just behind the string that begins at `start`. */
+function stringEnd(json: string, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+/** A number in one way of writing: 1.50 and 15e-1 are the same. What is none stays as it is. */
+function decimal(text: string): string {
+  const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
+  if (!parts) return text;
+  const [, sign, whole = '', part = '', power = '0'] = parts;
+  const digits = (whole + part).replace(/^0+/, '');
+  const short = digits.replace(/0+$/, '');
+  return short === '' ? `${sign}0` : `${sign}${short}e${Number(power) - part.length + digits.length - short.length}`;
 }
 
 function valueText(value: unknown): string {

@@ -299,12 +299,12 @@ describe('texts of others', () => {
   });
 
   it('are read by name, and what is replaced as a pair', () => {
-    expect(argumentsOf('{"path":"a","old_string":"x","new_string":"y"}')).toEqual({ values: [{ name: 'path', value: 'a' }], replacements: [{ old: 'old_string', now: 'new_string', before: 'x', after: 'y' }] });
+    expect(argumentsOf('{"path":"a","old_string":"x","new_string":"y"}')).toEqual({ values: [{ name: 'path', value: 'a' }], replacements: [{ old: 'old_string', now: 'new_string', before: 'x', after: 'y' }], note: '' });
     expect(argumentsOf('{"edits":[{"oldText":"x","newText":"y"},{"oldText":"v","newText":"w"}]}').replacements).toHaveLength(2);
-    expect(argumentsOf('{"edits":[{"oldText":"x"}]}')).toEqual({ values: [{ name: 'edits', value: '[\n  {\n    "oldText": "x"\n  }\n]' }], replacements: [] });
+    expect(argumentsOf('{"edits":[{"oldText":"x"}]}')).toEqual({ values: [{ name: 'edits', value: '[\n  {\n    "oldText": "x"\n  }\n]' }], replacements: [], note: '' });
     expect(argumentsOf('{"edits":[{"oldText":"x","newText":"y","path":"/home/me/.bashrc"}]}').replacements).toEqual([]);
-    expect(argumentsOf('{"old":"a","new":"b","replacement":{"x":1},"after":["x"]}')).toEqual({ values: [{ name: 'replacement', value: '{\n  "x": 1\n}' }, { name: 'after', value: '[\n  "x"\n]' }], replacements: [{ old: 'old', now: 'new', before: 'a', after: 'b' }] });
-    expect(argumentsOf('{"old":"a","new":"a"}')).toEqual({ values: [{ name: 'old', value: 'a' }, { name: 'new', value: 'a' }], replacements: [] });
+    expect(argumentsOf('{"old":"a","new":"b","replacement":{"x":1},"after":["x"]}')).toEqual({ values: [{ name: 'replacement', value: '{\n  "x": 1\n}' }, { name: 'after', value: '[\n  "x"\n]' }], replacements: [{ old: 'old', now: 'new', before: 'a', after: 'b' }], note: '' });
+    expect(argumentsOf('{"old":"a","new":"a"}')).toEqual({ values: [{ name: 'old', value: 'a' }, { name: 'new', value: 'a' }], replacements: [], note: '' });
     expect(argumentsOf('[1]').values).toBeNull();
     expect(argumentsOf('{"a":').values).toBeNull();
     expect(argumentLine('{"a":"one\\ntwo","b":3}')).toBe('one two 3');
