@@ -209,8 +209,9 @@ describe('a question of a server', () => {
     [{ type: 'choices', min: '2' }, ['a'], 'Choose at least 2.'], [{ type: 'boolean', required: true }, [], ''],
   ] as [Partial<ElicitationField>, string[], string][])('is checked: %o %j', (more, values, fault) => expect(faultOf(field(more), values)).toBe(fault));
 
-  it('is sent without what was left empty', () => {
-    expect(valuesOf([field({ name: 'a' }), field({ name: 'b', type: 'boolean' }), field({ name: 'c', type: 'choices' })], { a: [''], b: [], c: ['x', 'y'] })).toEqual([{ name: 'b', values: ['false'] }, { name: 'c', values: ['x', 'y'] }]);
+  it('is sent whole, with no value where a default was taken out', () => {
+    expect(valuesOf([field({ name: 'd', default: ['EU'] })], { d: [''] })).toEqual([{ name: 'd', values: [] }]);
+    expect(valuesOf([field({ name: 'a' }), field({ name: 'b', type: 'boolean' }), field({ name: 'c', type: 'choices' })], { a: [''], b: [], c: ['x', 'y'] })).toEqual([{ name: 'a', values: [] }, { name: 'b', values: ['false'] }, { name: 'c', values: ['x', 'y'] }]);
   });
 });
 
