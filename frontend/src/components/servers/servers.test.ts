@@ -157,6 +157,22 @@ describe('bringing servers in', () => {
     await waitFor(() => expect(called(backend, 'applyImport')).toEqual([[{ id: 'i1', servers: [{ original: 'Weather', name: 'weather', enabled: true, replace: false, answers: [{ name: 'key', value: 'hush', secret: true }] }] }]]));
   });
 
+  it('does not demand an answer that came with what is brought in', async () => {
+    const { app, backend } = await startedApp();
+    backend.mcp.imports = {
+      id: 'i1', from: 'mcpServers JSON', problems: [], servers: [{
+        settings: { name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 }, original: 'Weather', exists: false, about: '', notes: [],
+        asks: [{ key: 'key', title: 'API key', description: '', type: 'string', required: true, secret: true, multiple: false, default: '', known: true, choices: [] }],
+      }],
+    };
+    app.servers.import('/tmp/mcp.json');
+    mountIn(app, ServerImportDialog, {});
+    const server = within(await screen.findByRole('region', { name: 'Weather' }));
+    expect(server.getByLabelText('API key (optional)')).toHaveAccessibleDescription(/leave it empty to take that/);
+    await userEvent.click(screen.getByRole('button', { name: 'Add 1 server' }));
+    await waitFor(() => expect(called(backend, 'applyImport')).toMatchObject([[{ servers: [{ answers: [{ name: 'key', value: '', secret: true }] }] }]]));
+  });
+
   it.each([['a.mcpb', true], ['claude_desktop_config.json', true], ['mcp.json', true], ['conversations.json', false], ['notes.txt', false]])('a dropped %s is a server: %s', (name, is) => expect(looksLikeServer(name)).toBe(is));
 });
 
