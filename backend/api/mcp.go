@@ -18,6 +18,7 @@ type ServerPorts struct {
 	Setup     *mcpsetup.Setup
 	Questions *mcpclient.Questions
 	KeyringOK func() bool
+	Warm      func() // starts behind what was asked those that models may be offered tools of
 }
 
 // Servers are the MCP servers: what is configured, how each is, and what they offer beside
@@ -117,7 +118,8 @@ func (v ServerSettings) entered() mcpsetup.Settings {
 	return out
 }
 
-// edited carries out a change of what is configured, and returns the page after it.
+// edited carries out a change of what is configured, and returns the page after it. What it has
+// put there is started at once: its tools can be accepted only when they are known.
 func (s *Servers) edited(change func(ServerPorts) error) (ServersPanel, error) {
 	p, err := s.ports()
 	if err == nil {
@@ -126,6 +128,7 @@ func (s *Servers) edited(change func(ServerPorts) error) (ServersPanel, error) {
 	if err != nil {
 		return ServersPanel{Servers: []ServerView{}}, err
 	}
+	p.Warm()
 	s.c.Hub.Change(chat.Change{Kind: chat.ChangeServers})
 	return s.Servers()
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"contextinfinity/backend/api"
@@ -66,11 +67,24 @@ func (s *servers) stop() {
 }
 
 // warmServers starts the servers where models are offered tools, so that the first message need
-// not wait for them.
+// not wait for them, and that a person sees which tools there are to accept.
 func (a *app) warmServers() {
-	if a.config.Config().Tools.Mode == toolsEnabled {
+	if !a.readOnly && a.config.Config().Tools.Mode == toolsEnabled {
 		a.behind.Go(func() { a.servers.manager.Ensure(a.life) })
 	}
+}
+
+// warmWhenEnabled does so again when tools are switched on while the window is open.
+func (a *app) warmWhenEnabled() {
+	var was atomic.Value
+	was.Store(a.config.Config().Tools.Mode)
+	first := a.servers.leave
+	second := a.config.Subscribe(func(c *config.Config) {
+		if was.Swap(c.Tools.Mode) != c.Tools.Mode {
+			a.warmServers()
+		}
+	})
+	a.servers.leave = func() { second(); first() }
 }
 
 // toolsEnabled is tools.mode with which calls are run.
@@ -78,7 +92,7 @@ const toolsEnabled = "enabled"
 
 // serverPorts are what the window's service works with.
 func (a *app) serverPorts() api.ServerPorts {
-	return api.ServerPorts{Manager: a.servers.manager, Setup: a.servers.setup, Questions: a.servers.questions, KeyringOK: a.keys.KeyringOK}
+	return api.ServerPorts{Manager: a.servers.manager, Setup: a.servers.setup, Questions: a.servers.questions, KeyringOK: a.keys.KeyringOK, Warm: a.warmServers}
 }
 
 // verbServers are the servers as the verbs use them.

@@ -66,6 +66,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			a.upkeep.Start()
 			a.warm()
 			a.warmServers()
+			a.warmWhenEnabled()
 			a.resumeTools()
 			work = a.desk(hub)
 			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) })

@@ -16,7 +16,7 @@ import (
 // repeats the one that brought it about; a step's items repeat the final answer of
 // its turn, and its raw events the items. They are packed against those, as
 // requests are against requests, and say so themselves: a value begins with
-// packedOn, its depth and the event_seq it rests on (0: what its kind rests on). No
+// codec.PackedOn, its depth and the event_seq it rests on (0: what its kind rests on). No
 // value rests on more than fifteen others.
 //
 // An event that others rest on can be erased only once those are packed anew; its

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// unwritableSetup makes the data of a test that runs in a namespace of its own.
+// unwritableSeed and unwritableText are the data of a test that runs in a namespace of its own.
 const (
 	unwritableSeed = "CONTEXTINFINITY_TEST_UNWRITABLE" // a folder that holds data, in it beside and alone
 	unwritableText = "what was said before the disk was full"

@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// noParent is what Claude.ai and LibreChat write as the parent of a first message.
+// noParentClaude and noParentLibre are what Claude.ai and LibreChat write as the parent of a first message.
 const (
 	noParentClaude = "00000000-0000-4000-8000-000000000000"
 	noParentLibre  = "00000000-0000-0000-0000-000000000000"

@@ -110,7 +110,7 @@ func ContentTexts(t testing.TB, raw json.RawMessage) []string {
 	return out
 }
 
-// everyByteIsShown: the items in their order are the texts on the wire, byte for
+// EveryByteIsShown: the items in their order are the texts on the wire, byte for
 // byte, and each item is what its part of the manifest says it is.
 func EveryByteIsShown(t testing.TB, w WireProtocol, v View, body []byte, where string) {
 	t.Helper()

@@ -41,7 +41,7 @@ func TestLossOfPowerKeepsWhatWasAccepted(t *testing.T) {
 // Nothing of the fault points is in the program that is shipped.
 func TestTheShippedProgramHasNoFaultPoints(t *testing.T) {
 	t.Parallel()
-	for _, part := range []string{"CONTEXTINFINITY_FAULT", "internal/faults.(*plan)", "internal/faultfs.losePower", "backend/store.vfsWrite"} {
+	for _, part := range []string{"CONTEXTINFINITY_FAULT", "internal/faults.(*plan)", "internal/faultfs.losePower", "backend/store/sqlite.vfsWrite"} {
 		if in := bytes.Contains(harness.ReadFile(t, harness.Shipped(t)), []byte(part)); in {
 			t.Errorf("the shipped program holds %q", part)
 		}

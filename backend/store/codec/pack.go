@@ -106,7 +106,7 @@ func PackAgainst(base, b []byte) ([]byte, error) {
 // surelySmall is the ratio beyond what text reaches when it is packed alone.
 const surelySmall = 16
 
-// UnpackAgainst decodes what packAgainst made with the same base.
+// UnpackAgainst decodes what PackAgainst made with the same base.
 func UnpackAgainst(base, z []byte) ([]byte, error) {
 	if len(z) == 0 || z[0] != PackedLinked {
 		return nil, errors.New("packed value names a base it was not made with")

@@ -78,7 +78,7 @@ func Unwritable(dir string) string {
 	return ""
 }
 
-// readingPrefix is of folders that hold a copy of the data while it is read, and
+// ReadingPrefix is of folders that hold a copy of the data while it is read, and
 // staleReading is from when on one was left by a program that was killed.
 const (
 	ReadingPrefix = "contextinfinity-reading-"

@@ -16,8 +16,8 @@ interface Parts {
   home: Home;
   provider: Provider;
   vendors: Vendors;
-  /** Opens the production window; a picture of it is kept when the test fails. */
-  open: () => Promise<Desktop>;
+  /** Opens the production window, with more variables of the environment; a picture of it is kept when the test fails. */
+  open: (extra?: Record<string, string>) => Promise<Desktop>;
   /** What surrounds the window: nothing until the test puts it there, and nothing after it. */
   desk: Desk;
 }
@@ -53,8 +53,8 @@ export const test = base.extend<Parts>({
   },
   open: async ({ home, vendors }, use, info) => {
     const opened: Desktop[] = [];
-    await use(async () => {
-      const desktop = await Desktop.start(home, built('contextinfinity'), vendors.env);
+    await use(async (extra = {}) => {
+      const desktop = await Desktop.start(home, built('contextinfinity'), { ...vendors.env, ...extra });
       opened.push(desktop);
       return desktop;
     });

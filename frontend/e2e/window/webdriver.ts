@@ -41,11 +41,11 @@ export class WebDriver {
     await this.post(`element/${await this.find(css)}/click`, {});
   }
 
-  /** Presses the button whose words begin so, as soon as it is there and can be pressed. */
-  async press(words: string): Promise<void> {
-    const script = `return [...document.querySelectorAll('button')].find((button) => !button.disabled && button.offsetParent
+  /** Presses the button, or the line that unfolds, whose words begin so, as soon as it is there and can be pressed. */
+  async press(words: string, within = 'body'): Promise<void> {
+    const script = `return [...document.querySelectorAll(arguments[1] + ' :is(button, summary)')].find((button) => !button.disabled && button.offsetParent
       && (button.getAttribute('aria-label') ?? button.innerText).trim().startsWith(arguments[0])) ?? null`;
-    const element = await until(`a button "${words}"`, () => this.run<Record<string, string> | null>(script, words));
+    const element = await until(`a button "${words}"`, () => this.run<Record<string, string> | null>(script, words, within));
     await this.post(`element/${Object.values(element)[0]}/click`, {});
   }
 
@@ -56,6 +56,17 @@ export class WebDriver {
   /** Types into an element that a script returned. */
   async typeInto(element: string | Record<string, string>, text: string): Promise<void> {
     await this.post(`element/${typeof element === 'string' ? element : Object.values(element)[0]}/value`, { text });
+  }
+
+  /** Presses keys together on the keyboard, wherever the focus is: the last one while the others are held. */
+  async keys(...keys: string[]): Promise<void> {
+    const actions = [...keys.map((value) => ({ type: 'keyDown', value })), ...keys.toReversed().map((value) => ({ type: 'keyUp', value }))];
+    await this.post('actions', { actions: [{ type: 'key', id: 'keyboard', actions }] });
+  }
+
+  /** Puts words into the focused field at once, as pasting does: the driver types a key at a time. */
+  async paste(text: string): Promise<void> {
+    await this.run(`document.execCommand('insertText', false, arguments[0])`, text);
   }
 
   /** The visible text of the page, or of the first element that matches. */

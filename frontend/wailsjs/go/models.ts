@@ -1006,6 +1006,7 @@ export namespace api {
 	    score: number;
 	    form: string;
 	    at: number;
+	    tool: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new ChunkUseView(source);
@@ -1020,6 +1021,7 @@ export namespace api {
 	        this.score = source["score"];
 	        this.form = source["form"];
 	        this.at = source["at"];
+	        this.tool = source["tool"];
 	    }
 	}
 	export class ChunkRow {
@@ -1134,6 +1136,26 @@ export namespace api {
 	}
 	
 	
+	export class LookedUpView {
+	    tool: string;
+	    sessionId: string;
+	    sessionTitle: string;
+	    turnId: string;
+	    turnSeq: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new LookedUpView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.tool = source["tool"];
+	        this.sessionId = source["sessionId"];
+	        this.sessionTitle = source["sessionTitle"];
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	    }
+	}
 	export class RedactionView {
 	    rule: string;
 	    count: number;
@@ -1321,6 +1343,7 @@ export namespace api {
 	    note: string;
 	    stepId: string;
 	    error?: ErrorView;
+	    lookedUp: LookedUpView[];
 	
 	    static createFrom(source: any = {}) {
 	        return new ContextView(source);
@@ -1352,6 +1375,7 @@ export namespace api {
 	        this.note = source["note"];
 	        this.stepId = source["stepId"];
 	        this.error = this.convertValues(source["error"], ErrorView);
+	        this.lookedUp = this.convertValues(source["lookedUp"], LookedUpView);
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
@@ -2496,6 +2520,7 @@ export namespace api {
 	        this.models = source["models"];
 	    }
 	}
+	
 	
 	
 	export class MemoryFilter {

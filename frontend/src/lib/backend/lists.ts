@@ -27,6 +27,7 @@ export const listFields: ReadonlySet<string> = new Set([
   'chunks',
   'embedders',
   'uses',
+  'lookedUp',
   'hits',
   'spaces',
   'degraded',

@@ -1,0 +1,111 @@
+import { expect } from '@playwright/test';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { verb } from '../harness/fixtures.ts';
+import { belonging, repository, until } from '../harness/process.ts';
+import type { Desktop } from './desktop.ts';
+import { composer, pastFirstStart, said, say, test } from './fixtures.ts';
+
+const server = join(repository, 'test/mcp/node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+test.skip(!existsSync(server), 'the MCP servers of test/mcp are not installed (scripts/setup test)');
+
+const control = '\uE009';
+const shift = '\uE008';
+const enter = '\uE007';
+const escape = '\uE00C';
+const long = 'trigger-long-running-operation';
+
+/** What another program has in its configuration: a real server, and what is sent to it is also written down. */
+const configuration = (record: string) => JSON.stringify({
+  mcpServers: { everything: { command: 'sh', args: ['-c', 'tee -a "$0" | exec "$1" "$2" stdio', record, process.execPath, server] } },
+});
+
+/** How often the server was told to run a tool, over all its starts. */
+function calls(record: string, tool: string): number {
+  const lines = existsSync(record) ? readFileSync(record, 'utf8').split('\n').filter((line) => line.includes('"tools/call"')) : [];
+  return lines.filter((line) => JSON.parse(line).params.name === tool).length;
+}
+
+/** Everything that a call says about itself, in its turn. */
+function card({ page }: Desktop, tool: string): Promise<string> {
+  return page.text(`[aria-label="Call of everything.${tool}"]`);
+}
+
+/** The queue of calls, opened by its keys; what waits in it has the focus. */
+async function openQueue({ page }: Desktop): Promise<void> {
+  await page.keys(control, shift, 'A');
+  await until('the waiting call has the focus', () => page.run<boolean>(`return document.activeElement.matches('dialog[open] [data-entry] [aria-expanded="true"]')`));
+}
+
+/** Brings the server in by the configuration of another program, and accepts two of its tools. */
+async function connect({ page }: Desktop, text: string): Promise<void> {
+  await page.keys(control, ',');
+  await page.press('Tool servers', 'nav[aria-label="Settings"]');
+  await page.press('From another program');
+  await until('a field to paste into', () => page.run<boolean>(`return document.activeElement.matches('dialog[open] textarea')`));
+  await page.paste(text);
+  await page.press('Look at it');
+  await until('the server is shown before it is taken', async () => (await page.text('dialog[open]')).includes('server-everything'));
+  await page.press('Add 1 server');
+  await until('the server runs', async () => /Running/.test(await page.text('section[aria-label="everything"]')));
+  await page.press('Tools', 'nav[aria-label="Settings"]');
+  for (const tool of ['echo', long]) {
+    await page.press(tool, 'section[aria-label="everything"]');
+    await page.press('Accept', 'section[aria-label="everything"] details[open]');
+    await until(`${tool} is accepted`, () => page.run<boolean>(`return !document.querySelector('section[aria-label="everything"] details[open]').innerText.includes('Models are offered it from then on')`));
+    await page.press(tool, 'section[aria-label="everything"]');
+  }
+  await page.keys(escape);
+  await until('the conversation again', () => page.has(composer));
+}
+
+test('a real server: connected, asked, allowed by keyboard; killed in the middle of a call, whose outcome a person decides', async ({ provider, open, home }) => {
+  test.setTimeout(600_000); // each wait has its own limit, which ends what hangs
+  const record = join(home.root, 'sent.jsonl');
+  home.configure(provider, '[tools]\nmode = "enabled"');
+  provider.callsTools('Echo my greeting', 'I ask the server.', [{ name: 'everything__echo', arguments: { message: 'good morning' } }], 'The server echoed it.');
+  provider.callsTools('Do the long work', 'I start it.', [{ name: `everything__${long}`, arguments: { duration: 3600, steps: 3600 } }], 'As you found it.');
+  provider.answer('And now?', 'Now we go on.');
+
+  let desktop = await open({ LANG: 'C' });
+  await pastFirstStart(desktop);
+  await connect(desktop, configuration(record));
+
+  await say(desktop, 'Echo my greeting');
+  await until('the call waits', async () => (await card(desktop, 'echo')).includes('Waits for you'));
+  const offered = ((provider.lastRequest() as { tools: { function?: { name: string }; name?: string }[] }).tools).map((tool) => tool.function?.name ?? tool.name);
+  expect(offered.filter((name) => name?.startsWith('everything__')).sort()).toEqual(['everything__echo', `everything__${long}`]); // and none that nobody accepted
+  expect(await desktop.page.run<boolean>('return document.activeElement.matches(arguments[0])', composer)).toBe(true);
+  expect(calls(record, 'echo')).toBe(0);
+  await openQueue(desktop);
+  await desktop.page.keys('o');
+  await until('the answer with the result', async () => (await said(desktop)).includes('The server echoed it.'));
+  expect(await card(desktop, 'echo')).toMatch(/Done/);
+  expect(await card(desktop, 'echo')).toContain('Echo: good morning');
+  expect(calls(record, 'echo')).toBe(1);
+
+  await say(desktop, 'Do the long work');
+  await until('the second call waits', async () => (await card(desktop, long)).includes('Waits for you'));
+  await openQueue(desktop);
+  await desktop.page.keys('o');
+  await until('the second call runs', async () => /Running/.test(await card(desktop, long)));
+  await until('the server has it', () => calls(record, long) === 1);
+  await desktop.crash();
+  await until('nothing of the server is left', () => belonging(home.root).length === 0);
+
+  desktop = await open({ LANG: 'de_DE.UTF-8' });
+  await until('its outcome is unknown', async () => (await card(desktop, long)).includes('Outcome unknown'));
+  expect(await card(desktop, long)).toContain('It is not run again by itself');
+  await openQueue(desktop);
+  await desktop.page.keys('e');
+  await until('a field for what was found', () => desktop.page.run<boolean>(`return document.activeElement.matches('dialog[open] textarea')`));
+  await desktop.page.paste('Twelve rows were written.');
+  await desktop.page.keys(control, enter);
+  await until('the model goes on with it', async () => (await said(desktop)).includes('As you found it.'));
+  expect(await card(desktop, long)).toContain('Twelve rows were written.');
+  await say(desktop, 'And now?');
+  await until('the conversation goes on', async () => (await said(desktop)).includes('Now we go on.'));
+  expect(calls(record, long)).toBe(1);
+  expect(await desktop.close()).toBe(true);
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
