@@ -4,9 +4,9 @@ import { Conversation } from './conversation.ts';
 test('one question to three models: side by side while they arrive, found again after a crash, gone on with, merged', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   const question = 'Which index would you add?';
-  const answer = 'A partial index on the open orders, since few of them are open at once.';
+  const answer = 'On the table of orders I would add a partial index on those that are open. It is small, since most are closed within the hour, and the planner takes it for the query that lists them: at any moment few of them are open at once.';
   provider.answer('Hello', 'Good morning.');
-  provider.answer(question, answer, { holdAfter: 4 });
+  provider.answer(question, answer, { holdAfter: 9 });
   const program = await launch();
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'Hello', 'Good morning.');
