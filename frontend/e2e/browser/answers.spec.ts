@@ -1,3 +1,4 @@
+import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
@@ -29,6 +30,7 @@ test('one question to three models: side by side while they arrive, found again 
   await page.setViewportSize({ width: 900, height: 600 });
   await column('mock-chat').scrollIntoViewIfNeeded();
   await expect(column('mock-chat').getByRole('button', { name: 'Go on with mock-chat' })).toBeInViewport();
+  expect((await new AxeBuilder({ page }).setLegacyMode().include('.answers').analyze()).violations).toEqual([]);
   provider.release(question);
   for (const model of models) await expect(column(model)).toContainText('few of them are open at once.');
   for (const model of models) await expect(column(model).getByRole('button', { name: /^Stop/ })).toBeHidden();
@@ -50,4 +52,7 @@ test('one question to three models: side by side while they arrive, found again 
   await page.getByRole('menuitem', { name: /^mock-messages/ }).click();
   await expect(chat.answer(2)).toContainText('All three agree on the partial index.');
   await expect(chat.turn(2)).toContainText('3 models answered the question below');
+  await expect(chat.turn(2).getByRole('group', { name: 'Versions of turn 2' })).toContainText('4/4');
+  // It answers another message, and has none beside it.
+  await expect(page.getByRole('button', { name: 'Answers side by side' })).toHaveCount(0);
 });

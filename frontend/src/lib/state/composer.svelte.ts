@@ -136,6 +136,7 @@ export class ComposerState {
   get why(): string {
     if (this.waits) return 'A document is still being attached';
     if (this.opening) return 'The conversation is still opening';
+    if (this.#several.length > 1 && this.#conversation.running && this.#editing === null && !this.isCommand) return 'Several models can be asked once this answer is final';
     if (!this.#draft.isEmpty) return '';
     return this.#draft.memories.length > 0 ? 'Add a message to go with the attached memory' : 'Write a message first';
   }
@@ -225,8 +226,9 @@ export class ComposerState {
     const still = this.#conversation.wish();
     const branch = await this.#backend.sessions.fork(turn.id, true, '');
     const request = this.#request(branch.id, written, '');
+    const several = this.#several; // opening the fork forgets it
     if (still()) await this.#conversation.open(request.sessionId, branch.id);
-    const sent = await this.#deliver(request);
+    const sent = await this.#deliver(request, several);
     await this.#sent(sent, nothing);
     this.#deliveredToSeveral();
   }
@@ -259,9 +261,9 @@ export class ComposerState {
   }
 
   /** To the model of the message, or to several at once. */
-  async #deliver(request: SendRequest): Promise<SendResult> {
-    if (this.#several.length < 2) return this.#backend.chat.send(request);
-    const { first, problems } = await this.#backend.chat.sendToSeveral(request, [...this.#several]);
+  async #deliver(request: SendRequest, several = this.#several): Promise<SendResult> {
+    if (several.length < 2) return this.#backend.chat.send(request);
+    const { first, problems } = await this.#backend.chat.sendToSeveral(request, [...several]);
     this.#several = [];
     this.#delivered = { turnId: first.turnId, problems };
     return first;

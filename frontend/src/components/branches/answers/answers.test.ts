@@ -101,6 +101,33 @@ describe('one message to several models', () => {
     await waitFor(() => expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull());
   });
 
+  it('waits for the answer that is arriving', async () => {
+    const { app, backend } = await opened(endless);
+    app.draft.typed = 'One';
+    await app.composer.send();
+    app.composer.useSeveral(['sonnet', 'local']);
+    app.draft.typed = 'Two';
+    expect(app.composer.why).toBe('Several models can be asked once this answer is final');
+    expect(screen.getByRole('button', { name: /^Queue/ })).toBeDisabled();
+    await app.composer.submit();
+    expect(backend.calls.some((call) => call.name === 'chat.sendToSeveral')).toBe(false);
+    app.composer.useSeveral([]);
+    expect(app.composer.why).toBe('');
+  });
+
+  it('of an edited message are as many, beside it', async () => {
+    const { app, backend } = await asked();
+    app.branches.closeWide();
+    await waitFor(() => expect(app.conversation.newest?.state).toBe('head'));
+    app.composer.edit(app.conversation.newest!);
+    app.draft.text = 'Which one, and why?';
+    app.composer.useSeveral(['local', 'sonnet']);
+    await app.composer.send();
+    const said = backend.world.session(app.conversation.sessionId).branchIds.map((id) => backend.world.branch(id).turns[0]).map((turn) => `${turn?.model}: ${turn?.user[0]?.text}`);
+    expect(said.sort()).toEqual(['local: Which index would you add?', 'local: Which one, and why?', 'sonnet: Which index would you add?', 'sonnet: Which one, and why?']);
+    expect(app.branches.wide).toEqual({ face: 'answers', turnId: app.conversation.newest?.id });
+  });
+
   it('says what kept it from being sent, and keeps the text', async () => {
     const { app, backend } = await opened();
     app.composer.useSeveral(['sonnet', 'local']);
