@@ -33,6 +33,15 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	if err := c.explain(ctx, &v, seen.Manifest, t.SessionID); err != nil {
 		return v, err
 	}
+	looked, err := c.Store.LookedUp(ctx, id)
+	if err != nil {
+		return v, err
+	}
+	for _, l := range looked {
+		v.LookedUp = append(v.LookedUp, LookedUpView{
+			Tool: l.Tool, SessionID: string(l.Session), SessionTitle: chat.BoundTitle(l.Title), TurnID: string(l.Turn), TurnSeq: l.TurnSeq,
+		})
+	}
 	steps, err := c.Store.Steps(ctx, id)
 	if err != nil {
 		return v, err
@@ -200,7 +209,7 @@ func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 	b := m.Budget
 	v := ContextView{
 		Model: m.Model, Provider: m.Provider, Format: u.Format(), State: u.State(), Tokens: m.TotalTokens, Ceiling: b.Ceiling,
-		MaxOutput: m.MaxOutput, Cut: m.History.Cut, Sections: []ContextSection{}, Shrink: append(append([]string{}, m.Shrink...), m.Notes...),
+		MaxOutput: m.MaxOutput, Cut: m.History.Cut, Sections: []ContextSection{}, LookedUp: []LookedUpView{}, Shrink: append(append([]string{}, m.Shrink...), m.Notes...),
 		Dropped: append([]int64{}, m.DroppedPending...), Redacted: redactionViews(m.Redactions), SHA256: m.SHA256,
 		RetrievalError: m.Inputs.RetrievalError,
 		Budget: BudgetView{

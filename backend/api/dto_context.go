@@ -28,6 +28,16 @@ type ContextView struct {
 	Note           string          `json:"note"`   // why texts are missing or differ; empty if all is well
 	StepID         string          `json:"stepId"` // whose exact request Inspect.RawStep gives
 	Error          *ErrorView      `json:"error"`  // it does not fit (what comes next)
+	LookedUp       []LookedUpView  `json:"lookedUp"`
+}
+
+// LookedUpView is an earlier turn that the model asked for with a tool while it answered.
+type LookedUpView struct {
+	Tool         string `json:"tool"`
+	SessionID    string `json:"sessionId"`
+	SessionTitle string `json:"sessionTitle"`
+	TurnID       string `json:"turnId"`
+	TurnSeq      int64  `json:"turnSeq"` // 0: the turn is not here any more
 }
 
 // BudgetView is where the ceiling comes from, in tokens.

@@ -48,7 +48,7 @@ type ChunkDetail struct {
 	Uses      []ChunkUseView `json:"uses"`      // newest first
 }
 
-// ChunkUseView is a context that a chunk was put into.
+// ChunkUseView is a context that a chunk was put into, or a turn whose model looked it up.
 type ChunkUseView struct {
 	TurnID    string  `json:"turnId"`
 	TurnSeq   int64   `json:"turnSeq"`
@@ -57,6 +57,7 @@ type ChunkUseView struct {
 	Score     float64 `json:"score"`
 	Form      string  `json:"form"` // full, slice or summary
 	At        int64   `json:"at"`
+	Tool      string  `json:"tool"` // with which the model looked it up; empty: it was put into the context
 }
 
 // MatchWhy says why a search found a chunk, or why a prompt holds it.

@@ -120,7 +120,7 @@ func (s *Memory) Chunk(id string) (ChunkDetail, error) {
 	for _, u := range uses {
 		d.Uses = append(d.Uses, ChunkUseView{
 			TurnID: string(u.Turn), TurnSeq: u.TurnSeq, SessionID: string(u.Session), Rank: u.Rank, Score: u.Score,
-			Form: string(u.Packed), At: ms(u.At),
+			Form: string(u.Packed), At: ms(u.At), Tool: u.Tool,
 		})
 	}
 	return d, err

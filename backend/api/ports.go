@@ -68,6 +68,7 @@ type Store interface {
 	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
 	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
 	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
+	LookedUp(context.Context, chat.TurnID) ([]chat.LookedUp, error)
 	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
 	UnitCount(context.Context) (int, error)
 	UnitTotals(context.Context) (units int, tokens int64, err error)
@@ -132,6 +133,7 @@ type Core struct {
 	Turns    *turn.Engine
 	Jobs     *jobs.Runner
 	Branches *branches.Service
+	Answers  Answers
 	Counter  Counter
 	Hub      *Hub
 	// Documents reads files that are attached.

@@ -108,7 +108,7 @@ type ChunkQuery struct {
 	Offset int
 }
 
-// ChunkUse is one time that a chunk was put into a context.
+// ChunkUse is one time that a chunk was put into a context, or that a model looked it up.
 type ChunkUse struct {
 	Turn    TurnID    `json:"turn_id"`
 	TurnSeq int64     `json:"turn_seq"`
@@ -117,6 +117,9 @@ type ChunkUse struct {
 	Score   float64   `json:"score"`
 	Packed  PackedAs  `json:"packed_as"`
 	At      time.Time `json:"at"`
+	// Tool is the one with which the model itself looked the turn up that the chunk is of;
+	// then rank, score and form are empty. Empty: the chunk was put into the context.
+	Tool string `json:"tool,omitempty"`
 }
 
 // PackedAs is the form in which a chunk stood in a prompt (SRD 8.3).

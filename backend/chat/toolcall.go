@@ -176,6 +176,19 @@ type CallEnd struct {
 	State  ToolCallState // as of CallDecision
 	Result *ToolResult
 	Reason UnknownReason
+	// Recalled are the turns that the result quotes, where the tool read memory.
+	Recalled []ShownTurn
+}
+
+// LookedUp is a turn that a model was shown because it asked for it with a tool, in the
+// middle of its own turn.
+type LookedUp struct {
+	Call    ToolCallID `json:"call_id"`
+	Tool    string     `json:"tool"`
+	Session SessionID  `json:"session_id"`
+	Title   string     `json:"session"` // empty: the session is not here
+	Turn    TurnID     `json:"turn_id"`
+	TurnSeq int64      `json:"turn_seq"` // 0: the turn is not here
 }
 
 // WaitingCall is a call that waits for a person, with where it belongs.

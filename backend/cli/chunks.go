@@ -181,6 +181,10 @@ func (s *Services) chunk(ctx context.Context, id chat.ChunkID) (reply, error) {
 // words that it shares with the turn's question.
 func (s *Services) chunkUse(ctx context.Context, u chat.ChunkUse, t chat.ChunkText) (chunkUse, error) {
 	use := chunkUse{ChunkUse: u}
+	if u.Tool != "" {
+		use.Matched, use.Why = []string{}, "the model looked it up itself"
+		return use, nil
+	}
 	turn, err := s.Store.Turn(ctx, u.Turn)
 	if err != nil {
 		return use, err
@@ -215,6 +219,10 @@ func (r chunkReply) print(o *output) {
 		o.printf("It stood in no request yet.\n")
 	}
 	for _, u := range r.Uses {
+		if u.Tool != "" {
+			o.printf("turn #%d (%s): the model looked it up itself, with %s\n", u.TurnSeq, u.Turn, line(u.Tool))
+			continue
+		}
 		o.printf("turn #%d (%s): rank %d, score %.2f, packed as %s; %s\n", u.TurnSeq, u.Turn, u.Rank, u.Score, u.Packed, line(u.Why))
 	}
 }

@@ -23,8 +23,9 @@ type contextReply struct {
 	RecalledTokens int             `json:"recalled_tokens"`
 	Manifest       prompt.Manifest `json:"manifest"`
 	Items          []prompt.Text   `json:"items"`
-	Recalled       []recalledRow   `json:"recalled"` // memory in it, and why
-	Same           bool            `json:"same"`     // assembled again it has the stored hash
+	Recalled       []recalledRow   `json:"recalled"`            // memory in it, and why
+	LookedUp       []chat.LookedUp `json:"looked_up,omitempty"` // by the model itself, with tools
+	Same           bool            `json:"same"`                // assembled again it has the stored hash
 	Note           string          `json:"note,omitempty"`
 	Reported       int             `json:"reported_input_tokens,omitempty"`
 	NotBelieved    string          `json:"usage_not_believed,omitempty"`
@@ -115,6 +116,9 @@ func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn)
 	}
 	doc.TurnID, doc.TurnSeq, doc.BranchID = t.ID, t.Seq, t.BranchID
 	doc.Manifest, doc.Items, doc.Same, doc.Note = seen.Manifest, seen.Texts, seen.Same, seen.Note
+	if doc.LookedUp, err = s.Store.LookedUp(ctx, t.ID); err != nil {
+		return err
+	}
 	if t.Usage != nil {
 		doc.Reported, doc.Cached = t.Usage.InputTokens, t.Usage.CachedInputTokens
 		doc.NotBelieved = t.Usage.NotBelieved
@@ -201,6 +205,9 @@ func (r contextReply) print(o *output, text bool) {
 	if why := r.Manifest.Inputs.RetrievalError; why != "" {
 		o.printf("Memory was not searched: %s\n", line(why))
 	}
+	for _, l := range r.LookedUp {
+		o.printf("%s\n", lookedUpLine(l))
+	}
 	for _, x := range r.Manifest.Redactions {
 		o.printf("redacted %s (%d bytes)\n", line(x.Rule), x.Bytes)
 	}
@@ -215,6 +222,14 @@ func (r contextReply) print(o *output, text bool) {
 			o.printf("\n--- %s, %s\n%s\n", it.Section, itemName(it.Part), it.Text)
 		}
 	}
+}
+
+// lookedUpLine says which turn the model asked for with a tool.
+func lookedUpLine(l chat.LookedUp) string {
+	if l.TurnSeq == 0 {
+		return "looked up by the model with " + line(l.Tool) + ": a turn that is not here any more"
+	}
+	return fmt.Sprintf("looked up by the model with %s: turn #%d of %s (%s)", line(l.Tool), l.TurnSeq, line(titleOf(l.Title)), l.Turn)
 }
 
 // table lists the items, those of memory with why they are there.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"contextinfinity/backend/answers"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
@@ -80,6 +81,7 @@ type Store interface {
 	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
 	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
 	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
+	LookedUp(context.Context, chat.TurnID) ([]chat.LookedUp, error)
 	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
 	Verify(context.Context) ([]chat.Finding, error)
 	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
@@ -192,11 +194,13 @@ type Services struct {
 	// Upkeep puts in order what crashes and time leave behind.
 	Upkeep   *jobs.Reconciler
 	Branches *branches.Service
-	Models   Models
-	Imports  Importer
-	Counter  turn.Counter
-	Tools    Tools
-	Calls    Calls
+	// Answers asks several models one message.
+	Answers *answers.Service
+	Models  Models
+	Imports Importer
+	Counter turn.Counter
+	Tools   Tools
+	Calls   Calls
 	// ToolsMode is tools.mode.
 	ToolsMode func() string
 	// Memory is searched by what was said.

@@ -54,6 +54,12 @@ type (
 		Reason  chat.UnknownReason `json:"reason,omitempty"`
 		IsError bool               `json:"is_error,omitempty"`
 		Content json.RawMessage    `json:"content,omitempty"`
+		// Recalled are the turns that the result quotes, of any session.
+		Recalled []RecalledTurn `json:"recalled,omitempty"`
+	}
+	RecalledTurn struct {
+		Session chat.SessionID `json:"session_id"`
+		Turn    chat.TurnID    `json:"turn_id"`
 	}
 	ToolBatchClosed struct {
 		State chat.BatchState `json:"state"`
@@ -91,6 +97,7 @@ type (
 		ResultAt string `json:"result_at"`
 		IsError  bool   `json:"is_error"`
 		Result   Sum    `json:"result"`
+		Recalled Sum    `json:"recalled"`
 	}
 )
 
@@ -152,11 +159,24 @@ func SumOfRedactions(text string) Sum {
 	return SumOfText(text)
 }
 
+// SumOfRecalled is the sum of the turns that a result quotes; empty for none.
+func SumOfRecalled(turns []RecalledTurn) Sum {
+	if len(turns) == 0 {
+		return ""
+	}
+	text := ""
+	for _, t := range turns {
+		text += string(t.Session) + " " + string(t.Turn) + "\n"
+	}
+	return SumOfText(text)
+}
+
 func (s *State) toolEnded(e Event, p ToolCallEnded) error {
 	return on(s.ToolCalls, e.Entity, func(c *ToolCall) {
 		c.EndedAt, c.Reason = e.CreatedAt, string(p.Reason)
 		if c.State = string(chat.CallUnknown); p.Reason == "" {
 			c.State, c.ResultAt, c.IsError, c.Result = string(chat.CallDone), e.CreatedAt, p.IsError, SumOf(p.Content)
+			c.Recalled = SumOfRecalled(p.Recalled)
 		}
 	})
 }

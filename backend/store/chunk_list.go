@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -115,7 +117,8 @@ func likePattern(words string) (string, bool) {
 	return "%" + strings.NewReplacer(`%`, `\%`, `_`, `\_`).Replace(words) + "%", true
 }
 
-// ChunkUses are the contexts that a chunk was put into, newest first.
+// ChunkUses are the contexts that a chunk was put into, and the turns whose models looked it
+// up, newest first.
 func (s *Store) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse, error) {
 	var rows []struct {
 		Named     namedRetrieval `gorm:"embedded"`
@@ -124,7 +127,11 @@ func (s *Store) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse
 		SessionID string
 		CreatedAt string
 	}
-	err := s.read(ctx, "chunk.uses", func(db *gorm.DB) error {
+	var lookedUp []chat.ChunkUse
+	err := s.read(ctx, "chunk.uses", func(db *gorm.DB) (err error) {
+		if lookedUp, err = lookedUpIn(db, id); err != nil {
+			return err
+		}
 		return db.Raw(`SELECT r.*, t.id AS turn_id, t.turn_seq, t.session_id, t.created_at FROM chunks c
 			JOIN retrieved r ON r.chunk_n = c.n AND r.rank > 0 JOIN turns t ON t.n = r.turn_n WHERE c.id = ? ORDER BY t.created_at DESC, t.id DESC`, id).Scan(&rows).Error
 	})
@@ -136,6 +143,10 @@ func (s *Store) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse
 			Score: use.Score, Packed: use.Packed, At: moment(r.CreatedAt),
 		}
 	}
+	out = append(out, lookedUp...)
+	slices.SortStableFunc(out, func(a, b chat.ChunkUse) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Turn, a.Turn), cmp.Compare(a.Tool, b.Tool))
+	})
 	return out, err
 }
 

@@ -28,6 +28,9 @@ func (e *erasing) session() error {
 	if err := e.forgetCalibrations(); err != nil {
 		return err
 	}
+	if err := e.lookedUpElsewhere(id); err != nil {
+		return err
+	}
 	if err := e.accesses(`session_id = ?`, id); err != nil {
 		return err
 	}

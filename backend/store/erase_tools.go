@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
@@ -40,6 +42,9 @@ func (x *erasingTurn) tools() error {
 		codec.Pack([]byte(erasedResult)), codec.Hash([]byte(erasedResult)), x.ids()); err != nil {
 		return err
 	}
+	if err := x.remove("tool_recalled", `DELETE FROM tool_recalled WHERE tool_call_id IN (SELECT id FROM tool_calls WHERE `+ofTurn+`)`, x.ids()); err != nil {
+		return err
+	}
 	if err := x.remove("tool_calls", `UPDATE tool_calls SET arguments = ?, name = ?, call_id = '' WHERE `+ofTurn, erasedArguments, erasedMark, x.ids()); err != nil {
 		return err
 	}
@@ -65,11 +70,31 @@ func (x *erasingTurn) tools() error {
 	for _, id := range calls {
 		if err := reword(x.erasing, session, id, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
 			if p.Reason == "" {
-				p.Content = []byte(erasedResult)
+				p.Content, p.Recalled = []byte(erasedResult), nil
 			}
 		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lookedUpElsewhere takes a session that goes out of the records of what models of other
+// sessions looked up.
+func (e *erasing) lookedUpElsewhere(session string) error {
+	calls, err := sqlite.All[struct{ ID, SessionID string }](e.DB, `SELECT DISTINCT c.id, t.session_id FROM tool_recalled r
+		JOIN tool_calls c ON c.id = r.tool_call_id JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id
+		WHERE r.session_id = ? AND t.session_id <> ? ORDER BY c.id`, session, session)
+	if err != nil {
+		return err
+	}
+	for _, c := range calls {
+		e.others[chat.SessionID(c.SessionID)] = true
+		if err := reword(e, chat.SessionID(c.SessionID), c.ID, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
+			p.Recalled = slices.DeleteFunc(p.Recalled, func(r ledger.RecalledTurn) bool { return string(r.Session) == session })
+		}); err != nil {
+			return err
+		}
+	}
+	return e.remove("tool_recalled", `DELETE FROM tool_recalled WHERE session_id = ?`, session)
 }

@@ -21,7 +21,14 @@ var toolEvents = map[ledger.Type]eventKind{
 	}),
 	ledger.EventToolCallDecided: kindOf((*applier).toolDecided, nil),
 	ledger.EventToolCallStarted: kindOf((*applier).toolStarted, nil),
-	ledger.EventToolCallEnded:   kindOf((*applier).toolEnded, nil),
+	ledger.EventToolCallEnded: kindOf((*applier).toolEnded, func(c *copying, d *ledger.ToolCallEnded) {
+		for i := range d.Recalled { // turns of other sessions keep their names
+			if r := &d.Recalled[i]; c.ids[string(r.Session)] == c.session {
+				idOf(c, &r.Session)
+				idOf(c, &r.Turn)
+			}
+		}
+	}),
 	ledger.EventToolBatchClosed: kindOf((*applier).toolsClosed, nil),
 }
 
@@ -122,9 +129,12 @@ func (a *applier) toolEnded(e ledger.Event, d ledger.ToolCallEnded) error {
 	if d.Reason != "" {
 		return nil
 	}
-	return a.DB.Create(&resultRow{
+	if err := a.DB.Create(&resultRow{
 		ToolCallID: e.Entity, IsError: d.IsError, CreatedAt: e.CreatedAt, ContentHash: codec.Hash(d.Content), Content: codec.Pack(d.Content),
-	}).Error
+	}).Error; err != nil {
+		return err
+	}
+	return a.lookedUp(e.Entity, d.Recalled)
 }
 
 func (a *applier) toolsClosed(e ledger.Event, d ledger.ToolBatchClosed) error {
@@ -140,7 +150,7 @@ func (r resultRow) content() ([]byte, error) {
 	return b, err
 }
 
-func (r callRow) toLedgerRecord(result *resultRow, content []byte) *ledger.ToolCall {
+func (r callRow) toLedgerRecord(result *resultRow, content []byte, recalled []ledger.RecalledTurn) *ledger.ToolCall {
 	c := &ledger.ToolCall{
 		BatchID: r.BatchID, Ordinal: r.Ordinal, UseID: r.CallID, Name: r.Name, Source: r.Source, Tool: r.Tool, Definition: r.DefinitionHash,
 		Effects: r.Effects, State: r.State, Decision: r.Decision, DecidedAt: text(r.DecidedAt), Runs: r.Runs, StartedAt: text(r.StartedAt),
@@ -148,6 +158,7 @@ func (r callRow) toLedgerRecord(result *resultRow, content []byte) *ledger.ToolC
 	}
 	if result != nil {
 		c.ResultAt, c.IsError, c.Result = result.CreatedAt, result.IsError, ledger.SumOf(content)
+		c.Recalled = ledger.SumOfRecalled(recalled)
 	}
 	return c
 }

@@ -278,6 +278,9 @@ func (r *restoring) upgrade(ctx context.Context) error {
 		return err
 	}
 	r.out.Schema = newestVersion(r.steps)
+	if err := s.markRestored(ctx); err != nil {
+		return errors.Join(err, s.Close())
+	}
 	found, err := s.Verify(ctx)
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err

@@ -47,6 +47,8 @@ var sessionTables = []table{
 		travels: true, verified: `batch_id IN (SELECT b.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id WHERE t.session_id = ?)`, check: (*audit).toolCalls},
 	{name: "tool_results", of: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
 		travels: true, verified: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`},
+	{name: "tool_recalled", of: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
+		travels: true, verified: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`},
 	{name: "tool_permissions", of: ofSession},
 	{name: "mcp_grants", of: ofSession},
 	{name: "mcp_shown", of: ofSession},

@@ -165,6 +165,9 @@ func (t *tx) endCall(at callAt, e chat.CallEnd) error {
 			return sqlite.Invalid("The result cannot be stored: %v.", err)
 		}
 		told.IsError, told.Content = e.Result.IsError, json.RawMessage(clean(string(content)))
+		for _, r := range e.Recalled[:min(len(e.Recalled), chat.MaxShown)] {
+			told.Recalled = append(told.Recalled, ledger.RecalledTurn{Session: r.Session, Turn: r.Turn})
+		}
 	}
 	return t.record(chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, told)
 }

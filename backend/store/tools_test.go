@@ -34,7 +34,11 @@ func (f *fixture) runs(call chat.ToolCallID, result string) {
 	f.Helper()
 	f.ok(f.DecideCall(f.ctx, chat.CallDecision{Call: call, Decision: chat.DecisionOnce, Definition: writeTool.Hash()}))
 	f.ok(f.StartCall(f.ctx, call, []chat.CallRedaction{{Rule: "generic-api-key", Bytes: 20}}))
-	f.ok(f.EndCall(f.ctx, chat.CallEnd{Call: call, Result: &chat.ToolResult{Content: chat.Blocks{chat.Text{Text: result}}}}))
+	batch, err := f.CallBatch(f.ctx, call)
+	f.ok(err)
+	f.ok(f.EndCall(f.ctx, chat.CallEnd{
+		Call: call, Result: &chat.ToolResult{Content: chat.Blocks{chat.Text{Text: result}}}, Recalled: []chat.ShownTurn{{Session: batch.SessionID, Turn: batch.TurnID}},
+	}))
 }
 
 // answerWithTools is a turn that is final after its model called a tool.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 )
 
@@ -41,6 +42,10 @@ func (a *audit) toolCalls() {
 		a.expect(err != nil || bytes.Equal(r.ContentHash, codec.Hash(content)), findContent, "tool_results", r.ToolCallID, "It does not match its hash.")
 		results[r.ToolCallID] = stored{r, content}
 	})
+	recalled := map[string][]ledger.RecalledTurn{}
+	each(a, "tool_recalled", "*", "tool_call_id, place", func(r lookedUpRow) {
+		recalled[r.ToolCallID] = append(recalled[r.ToolCallID], ledger.RecalledTurn{Session: chat.SessionID(r.SessionID), Turn: chat.TurnID(r.TurnID)})
+	})
 	each(a, "tool_calls", "*", "batch_id, ordinal", func(r callRow) {
 		a.times("tool_calls", r.ID, r.StartedAt, r.EndedAt, r.DecidedAt)
 		a.expect(json.Valid([]byte(r.Arguments)), findContent, "tool_calls", r.ID, "Its arguments cannot be read.")
@@ -48,12 +53,16 @@ func (a *audit) toolCalls() {
 		delete(results, r.ID)
 		a.expect(done == (chat.ToolCallState(r.State) == chat.CallDone), findPhase, "tool_calls", r.ID,
 			"It is %s, which does not fit whether it has a result.", r.State)
-		record := r.toLedgerRecord(nil, nil)
+		record := r.toLedgerRecord(nil, nil, nil)
 		if done {
-			record = r.toLedgerRecord(&have.row, have.content)
+			record = r.toLedgerRecord(&have.row, have.content, recalled[r.ID])
+			delete(recalled, r.ID)
 		}
 		a.have.ToolCalls[r.ID] = record
 	})
+	for id := range recalled {
+		a.add(findReplay, "tool_recalled", id, "There is no such call, or it has no result.")
+	}
 	for id := range results {
 		a.add(findReplay, "tool_results", id, "There is no such call.")
 	}

@@ -43,6 +43,8 @@ type Progress struct {
 type Output struct {
 	Content chat.Blocks
 	IsError bool
+	// Recalled are the turns that the content quotes, where the tool read memory.
+	Recalled []chat.ShownTurn
 }
 
 // ErrNotStarted is wrapped by errors of calls that never reached the tool: the server does

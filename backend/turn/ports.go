@@ -33,6 +33,7 @@ type Store interface {
 	UnfinishedTurns(context.Context) ([]chat.Turn, error)
 	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
 	StepByID(context.Context, chat.StepID) (chat.Step, error)
+	WasRestored(context.Context, chat.StepID) (bool, error)
 	// StepEvents yields the stored stream of a step, one event at a time.
 	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
 	State(context.Context, chat.StateID) (chat.State, error)

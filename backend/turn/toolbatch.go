@@ -106,8 +106,15 @@ func (e *Engine) openBatch(ctx context.Context, turn chat.TurnID) (open *chat.To
 // decideByPolicy decides about the calls that nobody needs to be asked about, and reports
 // whether there were any. n is the number of the batch in its turn. fresh calls were asked
 // for just now; about an older one whose tool is not there, or is another, a person decides:
-// its server may only not have started yet.
+// its server may only not have started yet. So a person does about calls with effects that
+// were not asked for in this place, whatever is allowed there: they may have run elsewhere.
 func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fresh bool) (changed bool, err error) {
+	own := fresh
+	if !fresh {
+		if own, err = e.isOwn(ctx, b); err != nil {
+			return false, err
+		}
+	}
 	for _, c := range b.Calls {
 		if c.State != chat.CallProposed {
 			continue
@@ -116,7 +123,7 @@ func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fr
 		if err != nil {
 			return changed, err
 		}
-		if d.Decision == chat.DecisionNone {
+		if d.Decision == chat.DecisionNone || d.Decision.Allows() && c.Effects && !own {
 			continue
 		}
 		if err := e.store.DecideCall(ctx, d); err != nil {

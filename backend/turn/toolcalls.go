@@ -281,7 +281,7 @@ func (e *Engine) resumable(ctx context.Context, t chat.Turn) (bool, error) {
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
-	return e.isOwn(list[len(list)-1])
+	return e.isOwn(ctx, list[len(list)-1])
 }
 
 // finalizeOpen makes what a turn has between two steps its answer. Calls that have no result

@@ -234,7 +234,7 @@ func (e *Engine) ask(ctx context.Context, src tools.Source, c tools.Call) (tools
 // knows.
 func endOf(id chat.ToolCallID, out tools.Output, err, cause error, effects bool, limit time.Duration) chat.CallEnd {
 	if err == nil {
-		return chat.CallEnd{Call: id, Result: kept(out)}
+		return chat.CallEnd{Call: id, Result: kept(out), Recalled: out.Recalled}
 	}
 	if errors.Is(err, tools.ErrNotStarted) {
 		return chat.CallEnd{Call: id, Result: errorResult("Not run: the tool could not be reached. " + words(err))}

@@ -22,7 +22,7 @@ func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.Recovery
 	if b == nil {
 		return nil, nil
 	}
-	own, err := e.isOwn(*b)
+	own, err := e.isOwn(ctx, *b)
 	if err != nil {
 		return nil, err
 	}
@@ -34,10 +34,11 @@ func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.Recovery
 			}
 			e.changed(chat.ChangeCall, string(c.ID), t.SessionID)
 		}
-		if c.State != chat.CallStarted || own && !c.Effects {
+		again := c.State == chat.CallAllowed && !own && c.Runs > 0 // it was to run a second time
+		if !again && (c.State != chat.CallStarted || own && !c.Effects) {
 			continue
 		}
-		if err := e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: chat.CallStarted, Reason: chat.UnknownCrash}); err != nil {
+		if err := e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash}); err != nil {
 			return nil, err
 		}
 		e.changed(chat.ChangeCall, string(c.ID), t.SessionID)
@@ -51,10 +52,15 @@ func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.Recovery
 
 // isOwn reports that the calls were asked for in this place: the journal of their step is
 // here until its turn ends. Those of a session that was imported, or of data that was restored
-// from a backup, are nobody's decision here: none of them runs before a person says so.
-func (e *Engine) isOwn(b chat.ToolBatch) (bool, error) {
+// from a backup, are nobody's decision here, and may have run since the backup was taken: none
+// of them runs before a person says so.
+func (e *Engine) isOwn(ctx context.Context, b chat.ToolBatch) (bool, error) {
 	journals, err := e.journals.List()
-	return slices.Contains(journals, b.StepID), err
+	if err != nil || !slices.Contains(journals, b.StepID) {
+		return false, err
+	}
+	restored, err := e.store.WasRestored(ctx, b.StepID)
+	return !restored, err
 }
 
 // propose records the calls of an answer that had come to its end when the program ended.

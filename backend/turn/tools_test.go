@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/store"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
@@ -703,6 +704,103 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 	}
 	if left, err := w.journals.List(); err != nil || len(left) != 0 {
 		t.Errorf("journals are left: %v %v", left, err)
+	}
+	w.clean()
+}
+
+// After a restore of a backup that was taken in the middle of a batch, no call with effects
+// runs by itself: each may have run since. What was to run a second time is unknown.
+func TestRestoredCallsAskAgain(t *testing.T) {
+	for _, byHand := range []bool{false, true} {
+		t.Run(fmt.Sprint("by hand: ", byHand), func(t *testing.T) { restoredCalls(t, byHand) })
+	}
+}
+
+func restoredCalls(t *testing.T, byHand bool) {
+	w := withTools(t)
+	w.answers([]string{asks("a", "box__write", `{"n":1}`), asks("b", "box__write", `{"n":2}`), asks("c", "box__write", `{"n":3}`)}, []string{text("ok")})
+	got := w.send("go")
+	calls := w.waits(got, 3)
+	w.close()
+	w.open()
+	once := func(c chat.CallRecord, state chat.ToolCallState) {
+		t.Helper()
+		if err := w.store.DecideCall(t.Context(), chat.CallDecision{Call: c.ID, State: state, Decision: chat.DecisionOnce, Definition: w.tools.hash(c.Tool)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	once(calls[0], chat.CallProposed)
+	once(calls[1], chat.CallProposed)
+	if err := errors.Join(w.store.StartCall(t.Context(), calls[1].ID, nil),
+		w.store.EndCall(t.Context(), chat.CallEnd{Call: calls[1].ID, Reason: chat.UnknownTimeout})); err != nil {
+		t.Fatal(err)
+	}
+	once(calls[1], chat.CallUnknown)
+	w.restore(byHand)
+
+	w.tools.allow("write") // what is allowed for good does not hold for these either
+	if _, err := w.engine.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d turns go on, %v", n, err)
+	}
+	now := w.waits(got, 3)
+	if len(w.tools.calls()) != 0 || now[0].State != chat.CallProposed || now[1].State != chat.CallUnknown || now[2].State != chat.CallProposed {
+		t.Errorf("ran %q, %+v", w.tools.calls(), now)
+	}
+	w.decide(now[0], chat.DecisionDeny)
+	if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: now[1].ID, As: chat.ResolveTell}); err != nil {
+		t.Fatal(err)
+	}
+	if left := w.waits(got, 1); len(w.tools.calls()) != 0 || left[0].ID != now[2].ID {
+		t.Errorf("ran %q, %+v", w.tools.calls(), left)
+	}
+	w.decide(now[2], chat.DecisionOnce)
+	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	if !slices.Equal(w.tools.calls(), []string{`write{"n":3}`}) {
+		t.Errorf("ran %q", w.tools.calls())
+	}
+	w.clean()
+}
+
+// restore puts a backup of the data in its place; by hand the journals that are there stay.
+func (w *world) restore(byHand bool) {
+	w.t.Helper()
+	w.close()
+	archive := store.NewArchive(store.ArchiveOptions{DataDir: w.dir, Clock: w.clock})
+	made, err := archive.Backup(w.t.Context(), filepath.Join(w.t.TempDir(), "copy.db"))
+	switch {
+	case err != nil:
+	case byHand:
+		var data []byte
+		if data, err = os.ReadFile(made.Path); err == nil {
+			err = os.WriteFile(filepath.Join(w.dir, "contextinfinity.db"), data, 0o600)
+		}
+	default:
+		_, err = archive.Restore(w.t.Context(), made.Path, func(chat.Restoration) error { return nil })
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.open()
+}
+
+// The turns that a tool quoted are recorded with the call, for the X-ray.
+func TestWhatAToolQuotedIsRecorded(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{text("one")})
+	first := w.send("first")
+	w.tools.allow("write")
+	w.tools.do = func(context.Context, tools.Call) (tools.Output, error) {
+		return tools.Output{Content: chat.Blocks{chat.Text{Text: "first"}}, Recalled: []chat.ShownTurn{{Session: first.SessionID, Turn: first.ID}}}, nil
+	}
+	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("two")})
+	second := w.send("second")
+	w.is(second, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "two")
+	got, err := w.store.LookedUp(t.Context(), second.ID)
+	if err != nil || len(got) != 1 || got[0].Turn != first.ID || got[0].TurnSeq != first.Seq || got[0].Tool != "write" {
+		t.Errorf("recorded %+v, %v", got, err)
 	}
 	w.clean()
 }

@@ -165,7 +165,13 @@ func answer(f Found, err error) (tools.Output, error) {
 	var no refused
 	switch {
 	case err == nil:
-		return text(f.Text), nil
+		out := text(f.Text)
+		for _, s := range f.Shown {
+			if s.Turn != "" { // a session in a list quotes nothing
+				out.Recalled = append(out.Recalled, s)
+			}
+		}
+		return out, nil
 	case errors.As(err, &no):
 		return failure("%s", display.Start(no.words, 1<<10)), nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -234,6 +235,30 @@ func TestReadersAreOffWithoutMemory(t *testing.T) {
 	for _, d := range s.Definitions() {
 		if d.Effects || !s.AllowedByDefault(d.Tool) || s.AsksEachCall(d.Tool) {
 			t.Errorf("%s has effects, or asks", d.Tool)
+		}
+	}
+}
+
+// What a reader quoted is told with its answer; a list of sessions quotes nothing.
+func TestReadersTellWhatTheyQuoted(t *testing.T) {
+	p := newPast()
+	p.hit("S2", "T3", 1, "Iron.")
+	p.hit("S1", "T1", 1, "beans")
+	p.hit("S1", "T1", 1, "beans again")
+	s := New(&Memory{Store: p, Search: p, Settings: func() (bool, chat.Scope) { return true, chat.ScopeAll }}, nil)
+	for _, c := range []struct {
+		tool      string
+		arguments map[string]any
+		want      []chat.ShownTurn
+	}{
+		{"search_memory", map[string]any{"query": "x"}, []chat.ShownTurn{{Session: "S2", Turn: "T3"}, {Session: "S1", Turn: "T1"}}},
+		{"get_turn", map[string]any{"turn_id": "T1"}, []chat.ShownTurn{{Session: "S1", Turn: "T1"}}},
+		{"get_turn", map[string]any{"turn_id": "T9"}, nil},
+		{"list_sessions", map[string]any{}, nil},
+	} {
+		out, err := s.Call(t.Context(), tools.Call{Tool: c.tool, Session: "S1", Branch: "B1", Turn: "T2", Arguments: argumentsOf(t, c.arguments)})
+		if err != nil || !slices.Equal(out.Recalled, c.want) {
+			t.Errorf("%s told %+v, %v", c.tool, out.Recalled, err)
 		}
 	}
 }

@@ -268,7 +268,7 @@ describe('a piece', () => {
     const { app, backend, user } = await open();
     const old = (await backend.memory.chunks({ ...everything, scope: 'lineage', branchId: app.conversation.branchId, offset: 200 })).chunks[0]!;
     const detail = await backend.memory.chunk(old.id);
-    backend.memory.chunk = async () => ({ ...detail, uses: [{ turnId: old.turnId, turnSeq: old.turnSeq, sessionId: old.sessionId, rank: 2, score: 0.5, form: 'full', at: old.at }] });
+    backend.memory.chunk = async () => ({ ...detail, uses: [{ turnId: old.turnId, turnSeq: old.turnSeq, sessionId: old.sessionId, rank: 2, score: 0.5, form: 'full', at: old.at, tool: '' }] });
     app.memory.open(old.id);
     await user.click(await screen.findByRole('button', { name: `turn ${old.turnSeq}` }));
     expect(app.inspector.tab).toBe('xray');

@@ -41,6 +41,17 @@ export interface ContextView {
   stepId: string;
   /** it does not fit (what comes next) */
   error: ErrorView | null;
+  lookedUp: LookedUpView[];
+}
+
+/** LookedUpView is an earlier turn that the model asked for with a tool while it answered. */
+export interface LookedUpView {
+  tool: string;
+  sessionId: string;
+  sessionTitle: string;
+  turnId: string;
+  /** 0: the turn is not here any more */
+  turnSeq: number;
 }
 
 /** BudgetView is where the ceiling comes from, in tokens. */

@@ -62,7 +62,7 @@ export interface ChunkDetail {
   uses: ChunkUseView[];
 }
 
-/** ChunkUseView is a context that a chunk was put into. */
+/** ChunkUseView is a context that a chunk was put into, or a turn whose model looked it up. */
 export interface ChunkUseView {
   turnId: string;
   turnSeq: number;
@@ -72,6 +72,8 @@ export interface ChunkUseView {
   /** full, slice or summary */
   form: string;
   at: number;
+  /** with which the model looked it up; empty: it was put into the context */
+  tool: string;
 }
 
 /** MatchWhy says why a search found a chunk, or why a prompt holds it. */

@@ -56,6 +56,21 @@ async function xray(change: Partial<ContextView> = {}) {
 const row = (name: RegExp) => screen.getByText(name).closest('details')!;
 
 describe('the X-ray', () => {
+  it('lists what the model looked up by itself, each with a door to its source', async () => {
+    const change: Partial<ContextView> = {};
+    const { app, newest } = await xray(change);
+    change.lookedUp = [
+      { tool: 'search_memory', sessionId: '', sessionTitle: 'Garden', turnId: newest.id, turnSeq: newest.seq },
+      { tool: 'get_turn', sessionId: 'gone', sessionTitle: '', turnId: 'gone', turnSeq: 0 },
+    ];
+    app.inspector.look(newest.id);
+    const list = within((await screen.findByText('Looked up by the model')).closest('section')!);
+    expect(list.getByText('a turn that is not here any more')).toBeTruthy();
+    expect(list.getByText('search_memory')).toBeTruthy();
+    await user.click(list.getByRole('button', { name: `Go to the source: turn ${newest.seq} of Garden` }));
+    await waitFor(() => expect(app.conversation.intent.turnId).toBe(newest.id));
+  });
+
   it('shows what comes next, then what a turn saw, and steps from turn to turn', async () => {
     const { app, newest } = await xray();
     expect(await screen.findByText('next')).toBeVisible();

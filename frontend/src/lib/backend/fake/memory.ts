@@ -31,7 +31,7 @@ export function memoryService(world: World): MemoryService {
       const uses = turnsOf(world).filter((turn) => turn.user.some((part: BlockView) => part.kind === 'memory' && part.id === id));
       return {
         chunk: row, text, start: 0, end: text.length, embedders: [embedder],
-        uses: uses.map((turn, i) => ({ turnId: turn.id, turnSeq: turn.seq, sessionId: row.sessionId, rank: i + 1, score: 1, form: 'full', at: turn.createdAt })),
+        uses: uses.map((turn, i) => ({ turnId: turn.id, turnSeq: turn.seq, sessionId: row.sessionId, rank: i + 1, score: 1, form: 'full', at: turn.createdAt, tool: '' })),
       };
     },
     search: async (filter, query) => {
