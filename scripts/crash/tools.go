@@ -128,6 +128,7 @@ func (c *counting) recover(ctx context.Context) (open, unknown bool, err error) 
 	var waiting struct {
 		Calls []struct {
 			ID    string `json:"call_id"`
+			Turn  string `json:"turn_id"`
 			State string
 		}
 	}
@@ -136,8 +137,9 @@ func (c *counting) recover(ctx context.Context) (open, unknown bool, err error) 
 	}
 	if len(waiting.Calls) > 0 {
 		call := waiting.Calls[0]
-		if call.State != "unknown" {
-			return false, false, fmt.Errorf("a call that was allowed is %s", call.State)
+		if call.State != "unknown" { // it died before the call was decided about; going on asks the server what it offers now
+			_, err := c.run(ctx, "continue", call.Turn)
+			return true, false, err
 		}
 		_, err := c.run(ctx, "tools", "resolve", call.ID, "tell") // the next look tells what it did
 		return true, true, err
