@@ -36,7 +36,7 @@ type child struct {
 
 // startChild starts the program of a server whose values are filled in. It may be asked to stop
 // from then on.
-func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring) (*child, error) {
+func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring, t *traffic) (*child, error) {
 	path, err := lookPath(cfg.Command, env)
 	if err != nil {
 		return nil, &permanentError{fmt.Sprintf("The program %q was not found. Install it, or give its whole path.", cfg.Command), err}
@@ -47,7 +47,7 @@ func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring) (*
 	}
 	cmd := exec.Command(path, cfg.Args...)
 	cmd.Env, cmd.Dir = env, dir
-	c := &child{cmd: cmd, limits: limits, filter: newFilter(limits.Frame, log), exited: make(chan struct{}), drained: make(chan struct{}), stopped: make(chan struct{})}
+	c := &child{cmd: cmd, limits: limits, filter: newFilter(limits.Frame, log, t), exited: make(chan struct{}), drained: make(chan struct{}), stopped: make(chan struct{})}
 	var stdout, stderr *os.File
 	if c.stdin, stdout, stderr, err = c.start(); err != nil {
 		return nil, &permanentError{fmt.Sprintf("The program %q could not be started.", cfg.Command), err}
@@ -119,7 +119,17 @@ type probeWriter struct{ c *child }
 
 func (w *probeWriter) Write(p []byte) (int, error) {
 	w.c.filter.asked(p, w.c.limits.Discover)
-	return w.c.stdin.Write(p)
+	answer := w.c.filter.traffic.answers(p)
+	_ = w.c.stdin.SetWriteDeadline(time.Now().Add(w.c.limits.Write)) // not every system has it for pipes
+	n, err := w.c.stdin.Write(p)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.c.filter.traffic.flooded(errStuck) // half a message was written: nothing can follow it
+		return n, errors.Join(errStuck, err)
+	case err == nil && answer:
+		w.c.filter.traffic.answered()
+	}
+	return n, err
 }
 
 func (w *probeWriter) Close() error { return w.c.stdin.Close() }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -51,6 +52,17 @@ func structured(value any) chat.Blocks {
 	return chat.Blocks{chat.Text{Text: string(raw)}}
 }
 
+// redacted are blocks without secrets: what a server was given is not for models, nor for others.
+func (s *server) redacted(blocks chat.Blocks) chat.Blocks {
+	for i, b := range blocks {
+		if t, ok := b.(chat.Text); ok {
+			t.Text = s.redact(t.Text)
+			blocks[i] = t
+		}
+	}
+	return blocks
+}
+
 func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func note(format string, args ...any) chat.Block {
@@ -66,6 +78,11 @@ func image(media string, data []byte) chat.Block {
 		return note("an image of %d bytes: too large to be shown", len(data))
 	case len(data) == 0:
 		return note("an empty image")
+	}
+	// What it is goes by its bytes: a provider refuses the whole request over one that is something
+	// else than it is said to be.
+	if media = http.DetectContentType(data); !slices.Contains(imageTypes, media) {
+		return note("an image whose data is of no type that can be shown, %d bytes", len(data))
 	}
 	source, _ := json.Marshal(map[string]string{"data": base64.StdEncoding.EncodeToString(data)})
 	return chat.Image{MediaType: media, Source: source}

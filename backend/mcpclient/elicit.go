@@ -85,8 +85,8 @@ const (
 )
 
 // questionOf reads what a server asks.
-func questionOf(server string, p *mcp.ElicitParams) (Question, error) {
-	q := Question{Server: server, Mode: p.Mode, Message: cut(text(p.Message), maxQuestion)}
+func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
+	q := Question{Server: s.name, Mode: p.Mode, Message: cut(s.redact(text(p.Message)), maxQuestion)}
 	if q.Mode == ModeURL {
 		u, err := url.Parse(p.URL)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || len(p.URL) > maxQuestion {
@@ -100,18 +100,19 @@ func questionOf(server string, p *mcp.ElicitParams) (Question, error) {
 	if err != nil || len(raw) > 64<<10 {
 		return q, fmt.Errorf("the form is too large")
 	}
-	var s *jsonschema.Schema
-	if err := json.Unmarshal(raw, &s); err != nil || s == nil {
+	var form *jsonschema.Schema
+	if err := json.Unmarshal(raw, &form); err != nil || form == nil {
 		return q, err
 	}
-	if len(s.Properties) > maxFields {
+	if len(form.Properties) > maxFields {
 		return q, fmt.Errorf("the form has too many fields")
 	}
-	for _, name := range fieldOrder(raw, s) {
-		f, err := fieldOf(name, s.Properties[name], slices.Contains(s.Required, name))
+	for _, name := range fieldOrder(raw, form) {
+		f, err := fieldOf(name, form.Properties[name], slices.Contains(form.Required, name))
 		if err != nil {
 			return q, err
 		}
+		f.Title, f.Description = s.redact(f.Title), s.redact(f.Description)
 		q.Fields = append(q.Fields, f)
 	}
 	return q, nil

@@ -48,6 +48,8 @@ func (s *server) wordsOf(err error) string {
 		return "It wants you to sign in."
 	case errors.Is(err, errFrame):
 		return fmt.Sprintf("It sent a message of more than %d MiB, so the connection was ended.", s.m.limits.Frame>>20)
+	case errors.Is(err, errFlood), errors.Is(err, errStuck):
+		return "The connection was ended: " + plainError(err) + "."
 	case errors.Is(err, errRedirect), errors.Is(err, errInside):
 		return sentence(plainError(err))
 	case errors.Is(err, context.DeadlineExceeded):
@@ -70,7 +72,7 @@ func (s *server) wordsOf(err error) string {
 
 // plainError is the one of ours that is wrapped in err.
 func plainError(err error) string {
-	for _, own := range []error{errRedirect, errInside} {
+	for _, own := range []error{errRedirect, errInside, errFlood, errStuck} {
 		if errors.Is(err, own) {
 			return own.Error()
 		}

@@ -96,7 +96,7 @@ func (ss *session) listPrompts(ctx context.Context) ([]Prompt, error) {
 				continue
 			}
 			seen[p.Name] = true
-			out = append(out, promptOf(ss.s.name, p))
+			out = append(out, ss.s.promptOf(p))
 		}
 		return r.NextCursor, nil
 	}, func() bool { return len(out) >= limits.Prompts })
@@ -141,11 +141,11 @@ func usableName(name string) bool { return name != "" && len(name) <= 256 && cle
 // maxArguments bounds what a prompt wants to be told.
 const maxArguments = 50
 
-func promptOf(server string, p *mcp.Prompt) Prompt {
-	out := Prompt{Server: server, Name: p.Name, Title: cut(clean(p.Title), 200), Description: cut(text(p.Description), 2000)}
+func (s *server) promptOf(p *mcp.Prompt) Prompt {
+	out := Prompt{Server: s.name, Name: p.Name, Title: cut(clean(s.redact(p.Title)), 200), Description: cut(s.redact(text(p.Description)), 2000)}
 	for _, a := range p.Arguments {
 		if a != nil && len(out.Arguments) < maxArguments && usableName(a.Name) {
-			out.Arguments = append(out.Arguments, Argument{a.Name, cut(clean(a.Title), 200), cut(text(a.Description), 1000), a.Required})
+			out.Arguments = append(out.Arguments, Argument{a.Name, cut(clean(s.redact(a.Title)), 200), cut(s.redact(text(a.Description)), 1000), a.Required})
 		}
 	}
 	return out
@@ -159,7 +159,7 @@ func (m *Manager) GetPrompt(ctx context.Context, server, name string, args map[s
 		if err != nil {
 			return err
 		}
-		out.Description = cut(text(r.Description), 2000)
+		out.Description = cut(ss.s.redact(text(r.Description)), 2000)
 		for _, msg := range r.Messages {
 			if msg == nil || len(out.Messages) >= maxMessages {
 				continue
@@ -168,7 +168,7 @@ func (m *Manager) GetPrompt(ctx context.Context, server, name string, args map[s
 			if msg.Role == "assistant" {
 				role = "assistant"
 			}
-			out.Messages = append(out.Messages, PromptMessage{role, blocksOf([]mcp.Content{msg.Content})})
+			out.Messages = append(out.Messages, PromptMessage{role, ss.s.redacted(blocksOf([]mcp.Content{msg.Content}))})
 		}
 		return nil
 	})
@@ -192,7 +192,7 @@ func (m *Manager) ask(ctx context.Context, op, name string, ask func(context.Con
 		return nil
 	}
 	if wire, ok := answered(err); ok {
-		return chat.Errorf(chat.CodeProvider, op, "The server %s refused: %s", name, s.redact(cut(clean(wire.Message), longestWords)))
+		return chat.Errorf(chat.CodeProvider, op, "The server %s refused: %s", name, cut(clean(s.redact(wire.Message)), longestWords))
 	}
 	return chat.WrapError(chat.CodeUnavailable, op, err, "The server "+name+": "+s.wordsOf(err))
 }
@@ -219,8 +219,8 @@ func (ss *session) listResources(ctx context.Context) ([]Resource, error) {
 			return
 		}
 		seen[r.URI] = true
-		r.Server, r.Name, r.Title = ss.s.name, cut(clean(r.Name), 300), cut(clean(r.Title), 300)
-		r.Description, r.MediaType = cut(text(r.Description), 1000), cut(clean(r.MediaType), 100)
+		r.Server, r.Name, r.Title = ss.s.name, cut(clean(ss.s.redact(r.Name)), 300), cut(clean(ss.s.redact(r.Title)), 300)
+		r.Description, r.MediaType = cut(ss.s.redact(text(r.Description)), 1000), cut(clean(r.MediaType), 100)
 		out = append(out, r)
 	}
 	_, err := pages(limits.Pages, func(cursor string) (string, error) {
@@ -267,6 +267,7 @@ func (m *Manager) ReadResource(ctx context.Context, server, uri string) (chat.Bl
 		for _, c := range r.Contents {
 			out = append(out, resourceBlock(c))
 		}
+		out = ss.s.redacted(out)
 		return nil
 	})
 	if err == nil && len(out) == 0 {

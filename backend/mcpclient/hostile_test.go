@@ -117,12 +117,18 @@ func answerHostile(fault string, m message, generation *int) {
 				notify("notifications/message", object{"level": "info", "data": "flood"})
 			}
 		}
+		if fault == "pings" {
+			for i := range 200_000 {
+				say(object{"jsonrpc": "2.0", "id": 1000 + i, "method": "ping"})
+			}
+			time.Sleep(10 * time.Minute) // it never reads what it is answered
+		}
 	case "tools/list":
 		listHostile(fault, m, generation)
 	case "prompts/list":
-		reply(m.ID, object{"prompts": []object{{"name": "greet", "arguments": []object{{"name": "who", "required": true}}}}, "nextCursor": "again"})
+		reply(m.ID, object{"prompts": []object{{"name": "greet", "description": "uses " + os.Getenv("TOKEN"), "arguments": []object{{"name": "who", "required": true}}}}, "nextCursor": "again"})
 	case "resources/list":
-		reply(m.ID, object{"resources": []object{{"uri": "mem://a", "name": "a"}}})
+		reply(m.ID, object{"resources": []object{{"uri": "mem://a", "name": "a", "description": "uses " + os.Getenv("TOKEN")}}})
 	case "tools/call":
 		callHostile(fault, m)
 	default:
@@ -152,6 +158,19 @@ func listHostile(fault string, m message, generation *int) {
 		reply(m.ID, object{"tools": []object{tool("t", "x"), big, long, {"name": "none"}, {"name": "list", "inputSchema": object{"type": "array"}}, {"name": "word", "inputSchema": "x"}}})
 	case "names":
 		reply(m.ID, object{"tools": []object{tool("t", "first"), tool("t", "twice"), tool("bad name <b>", "markup"), tool("", "none"), tool("line\nbreak", "x"), tool("esc\x1b[31m", "x"), tool(strings.Repeat("n", 5000), "x")}})
+	case "changing again", "changing early", "changing badly":
+		early := 1
+		if fault != "changing early" {
+			early = 2
+		}
+		if *generation == early {
+			notify("notifications/tools/list_changed", object{})
+		}
+		if fault == "changing badly" && *generation > 1 {
+			reply(m.ID, object{"tools": "none of your business"})
+			return
+		}
+		reply(m.ID, object{"tools": []object{tool("t", fmt.Sprint("the list of time ", *generation))}})
 	case "changing":
 		description := "reads a file"
 		if *generation > 1 {
@@ -173,6 +192,9 @@ func callHostile(fault string, m message) {
 	case "die":
 		os.Exit(3)
 	case "hang":
+	case "deaf":
+		notify("notifications/message", object{"level": "info", "data": "it reads no more"})
+		time.Sleep(10 * time.Minute)
 	case "huge":
 		reply(m.ID, words(strings.Repeat("x", 60<<20)))
 	case "badtype":
@@ -183,9 +205,11 @@ func callHostile(fault string, m message) {
 		reply(m.ID, object{})
 	case "structonly":
 		reply(m.ID, object{"structuredContent": object{"a": 1}})
+	case "secret":
+		say(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32602, "message": "not with " + os.Getenv("TOKEN")}})
 	case "refuse":
 		say(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32602, "message": "no such argument"}})
-	case "changing":
+	case "changing", "changing again", "changing badly":
 		notify("notifications/tools/list_changed", object{})
 		reply(m.ID, words("ok"))
 	case "progress":

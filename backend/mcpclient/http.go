@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -17,20 +18,21 @@ import (
 )
 
 // newHTTPClient reaches one server: its headers go to no other, and it may not send us elsewhere.
-func newHTTPClient(endpoint *url.URL, headers map[string]string, limits Limits) *http.Client {
+func newHTTPClient(endpoint *url.URL, headers map[string]string, limits Limits, ss *session) (*http.Client, *serverTransport) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSHandshakeTimeout = 15 * time.Second
 	t.IdleConnTimeout = 60 * time.Second
 	t.MaxResponseHeaderBytes = 64 << 10
+	web := &serverTransport{next: t, endpoint: endpoint, headers: headers, most: int64(limits.Frame), traffic: ss.traffic, life: ss.life}
 	return &http.Client{
-		Transport: &serverTransport{next: t, endpoint: endpoint, headers: headers, most: int64(limits.Frame)},
+		Transport: web,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if !sameOrigin(r.URL, endpoint) || len(via) > 5 {
 				return errRedirect
 			}
 			return nil
 		},
-	}
+	}, web
 }
 
 var errRedirect = errors.New("the server sends to another address, which is not followed: configure the right one")
@@ -45,25 +47,154 @@ type serverTransport struct {
 	endpoint *url.URL
 	headers  map[string]string
 	most     int64
+	traffic  *traffic
+	life     context.Context // of the session: what waits for the server ends with it
+	// signIn says why a refused request cannot go on, nil where a person is there to sign in. It
+	// must not be left to the SDK: that ends the whole connection where one call that is refused
+	// has been cancelled.
+	signIn func(*http.Response) error
 }
 
 func (t *serverTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameOrigin(r.URL, t.endpoint) {
 		return nil, errRedirect
 	}
+	if r.Method == http.MethodDelete { // the goodbye after the session's end, which the SDK bounds
+		return t.send(r)
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	stop := context.AfterFunc(t.life, cancel)
+	end := func() { stop(); cancel() }
+	resp, err := t.send(r.WithContext(ctx))
+	if err != nil {
+		end()
+		return nil, err
+	}
+	resp.Body = &tied{resp.Body, end}
+	return resp, nil
+}
+
+// tied is a body with something to be ended after it.
+type tied struct {
+	io.ReadCloser
+	end func()
+}
+
+func (b *tied) Close() error {
+	defer b.end()
+	return b.ReadCloser.Close()
+}
+
+func (t *serverTransport) send(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	for name, value := range t.headers {
 		r.Header.Set(name, value)
 	}
+	if t.answers(r) {
+		defer t.traffic.answered()
+	}
+	sent := attemptOf(r.Context())
+	sent.begin()
 	resp, err := t.next.RoundTrip(r)
 	if err != nil {
+		if r.Method == http.MethodPost && isDial(err) {
+			sent.refuse()
+		}
 		return nil, err
 	}
-	// An event stream may go on for ever; the SDK bounds each event of it.
-	if media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";"); strings.TrimSpace(strings.ToLower(media)) != "text/event-stream" {
+	if r.Method == http.MethodPost {
+		if refused(resp) {
+			sent.refuse()
+		}
+		if t.signIn != nil && (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) {
+			if err := t.signIn(resp); err != nil {
+				_ = resp.Body.Close()
+				return nil, err
+			}
+		}
+	}
+	// An event stream may go on for ever; each event of it is bounded. Of an error the SDK reads
+	// all, whatever its type.
+	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	if strings.TrimSpace(strings.ToLower(media)) == "text/event-stream" && resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		resp.Body = newEventFilter(resp.Body, t.traffic, int(t.most))
+	} else {
 		resp.Body = &bounded{ReadCloser: resp.Body, left: t.most}
 	}
 	return resp, nil
+}
+
+// answers reports a request over HTTP that carries an answer to one of the server's.
+func (t *serverTransport) answers(r *http.Request) bool {
+	if r.Method != http.MethodPost || r.GetBody == nil {
+		return false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	defer func() { _ = body.Close() }()
+	data, err := io.ReadAll(body)
+	return err == nil && t.traffic.answers(data)
+}
+
+// attempt counts what was sent for one call: its own request, that request once more after a
+// sign-in, and what resumes its answer.
+type attempt struct {
+	mu            sync.Mutex
+	sent, refused int
+}
+
+type attemptKey struct{}
+
+func withAttempt(ctx context.Context) (context.Context, *attempt) {
+	a := &attempt{}
+	return context.WithValue(ctx, attemptKey{}, a), a
+}
+
+// attemptOf is that of the call for which a request is sent; nil: it is for none.
+func attemptOf(ctx context.Context) *attempt {
+	a, _ := ctx.Value(attemptKey{}).(*attempt)
+	return a
+}
+
+func (a *attempt) begin() {
+	if a != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.sent++
+	}
+}
+
+func (a *attempt) refuse() {
+	if a != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.refused++
+	}
+}
+
+// neverReached reports that each request of the call was refused, or that there was none.
+func (a *attempt) neverReached() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sent == a.refused
+}
+
+// refused reports an answer that proves that a request was not worked on.
+func refused(resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusUnauthorized, http.StatusNotFound:
+		return true
+	case http.StatusForbidden:
+		return wantsScope(resp.Header)
+	}
+	return false
+}
+
+// wantsScope reports a refusal for want of a permission that signing in again may give.
+func wantsScope(h http.Header) bool {
+	return strings.Contains(strings.Join(h.Values("WWW-Authenticate"), " "), "insufficient_scope")
 }
 
 // bounded fails where a body is too large.

@@ -260,3 +260,33 @@ func TestAnAddressThatGoesAway(t *testing.T) {
 		t.Errorf("a call of a server that is gone: %v", err)
 	}
 }
+
+// The SDK reads all of an error's body, so that it is bounded whatever its type.
+func TestTheBodyOfAnErrorIsBounded(t *testing.T) {
+	var status atomic.Int32
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(int(status.Load()))
+		for range 2000 {
+			_, _ = io.WriteString(w, ": "+strings.Repeat("x", 1000)+"\n\n")
+		}
+	}))
+	t.Cleanup(web.Close)
+	endpoint, err := url.Parse(web.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := newHTTPClient(endpoint, nil, Limits{Frame: 1 << 20}, &session{life: t.Context(), traffic: &newMeter().traffic})
+	defer c.CloseIdleConnections()
+	for code, want := range map[int32]error{http.StatusInternalServerError: errFrame, http.StatusOK: nil} {
+		status.Store(code)
+		resp, err := c.Post(web.URL, "application/json", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = io.Copy(io.Discard, resp.Body); !errors.Is(err, want) {
+			t.Errorf("%d: %v, want %v", code, err, want)
+		}
+		_ = resp.Body.Close()
+	}
+}

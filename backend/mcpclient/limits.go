@@ -21,6 +21,7 @@ type Limits struct {
 	List        time.Duration // of one list, all its pages; 30 s
 	Ask         time.Duration // how long a question waits for a person; 10 min
 	SignIn      time.Duration // 5 min
+	Write       time.Duration // until a program has to read what it is sent; 1 min
 	Terminate   time.Duration // between the steps of ending a process; 2 s
 	Debounce    time.Duration // after a change of a list; 300 ms
 	Backoff     time.Duration // before the first start anew, doubled each time; 1 s
@@ -53,6 +54,7 @@ func (l Limits) withDefaults() Limits {
 	or(&l.List, 30*time.Second)
 	or(&l.Ask, 10*time.Minute)
 	or(&l.SignIn, 5*time.Minute)
+	or(&l.Write, time.Minute)
 	or(&l.Terminate, 2*time.Second)
 	or(&l.Debounce, 300*time.Millisecond)
 	or(&l.Backoff, time.Second)

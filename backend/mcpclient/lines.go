@@ -28,6 +28,8 @@ type filter struct {
 	out  *io.PipeReader
 	in   *io.PipeWriter
 
+	traffic *traffic
+
 	mu       sync.Mutex // of writes to in, and what follows
 	probe    json.RawMessage
 	patience *time.Timer
@@ -35,8 +37,8 @@ type filter struct {
 	failed   error  // why nothing is passed on any more, if not because the output ended
 }
 
-func newFilter(most int, log *ring) *filter {
-	f := &filter{most: most, log: log}
+func newFilter(most int, log *ring, t *traffic) *filter {
+	f := &filter{most: most, log: log, traffic: t}
 	f.out, f.in = io.Pipe()
 	return f
 }
@@ -77,6 +79,9 @@ func (f *filter) pass(line []byte, cut bool) error {
 	if cut || !looksLikeMessage(line) || !json.Valid(line) {
 		f.log.add(FromStdout, string(line[:min(len(line), logLine)]))
 		return nil
+	}
+	if ok, err := f.traffic.admit(line); err != nil || !ok {
+		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -340,6 +340,30 @@ func TestADefinitionThatChanges(t *testing.T) {
 	}
 }
 
+// No notice of a change is lost: neither one that comes while the tools are listed anew, nor one
+// from before the server was ready. What cannot be listed is not offered as it was.
+func TestNoChangeOfToolsIsLost(t *testing.T) {
+	described := func(b *bench) string {
+		if all := b.source().Definitions(); len(all) == 1 {
+			return all[0].Description
+		}
+		return "nothing"
+	}
+	for fault, want := range map[string]string{"changing again": "the list of time 3", "changing early": "the list of time 2", "changing badly": "nothing"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil, faulty(fault))
+			b.Ensure(t.Context())
+			if fault != "changing early" {
+				if _, err := b.call(t.Context(), "t"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.until(want, func() bool { return described(b) == want })
+		})
+	}
+}
+
 func TestProgressIsPassedOnAndBounded(t *testing.T) {
 	b := newBench(t, nil, faulty("progress"))
 	var mu sync.Mutex
@@ -373,8 +397,18 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	b.secrets["bad/TOKEN"] = canary
 	b.Ensure(t.Context())
 	out, err := b.source().Call(t.Context(), tools.Call{Tool: "env"})
-	if err != nil || !strings.Contains(textOf(out.Content), "TOKEN="+canary) {
-		t.Fatalf("its own server has no secret: %v", err)
+	if err != nil || !strings.Contains(textOf(out.Content), "TOKEN=[redacted]") || strings.Contains(textOf(out.Content), "canary-93f1") {
+		t.Fatalf("its own server has no secret, or its result tells it: %v", err)
+	}
+	out, err = b.source().Call(t.Context(), tools.Call{Tool: "t"})
+	if err != nil || !out.IsError || textOf(out.Content) != "The server refused the call: not with [redacted]" {
+		t.Errorf("a refusal: %q, %v", textOf(out.Content), err)
+	}
+	if ps := b.Prompts(t.Context()); len(ps) != 2 || ps[0].Description != "uses [redacted]" {
+		t.Errorf("prompts %+v", ps)
+	}
+	if rs := b.Resources(t.Context()); len(rs) != 2 || rs[0].Description != "uses [redacted]" {
+		t.Errorf("resources %+v", rs)
 	}
 	if strings.Contains(textOf(out.Content), "sk-canary") {
 		t.Error("the program's key reached a server")
@@ -475,11 +509,11 @@ func TestASecretThatComesLater(t *testing.T) {
 		t.Errorf("%v, it is %s", err, b.status().State)
 	}
 	b.mu.Lock()
-	b.secrets["bad/TOKEN"] = "another one"
+	b.secrets["bad/TOKEN"] = "two" // too short to be taken out of texts
 	b.mu.Unlock()
 	b.Reset("bad")
 	out, err := b.call(t.Context(), "env")
-	if err != nil || !strings.Contains(textOf(out.Content), "TOKEN=another one") {
+	if err != nil || !strings.Contains(textOf(out.Content), "TOKEN=two") {
 		t.Errorf("with another secret: %v", err)
 	}
 }

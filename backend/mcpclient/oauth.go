@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -206,11 +205,20 @@ type asking struct {
 }
 
 func (q *asking) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
-	if q.in != nil && !q.in.over.Load() {
+	err := q.refuse(resp)
+	if err == nil {
 		return q.OAuthHandler.Authorize(ctx, req, resp)
 	}
 	_ = resp.Body.Close()
-	if resp.StatusCode == http.StatusForbidden && !strings.Contains(strings.Join(resp.Header.Values("WWW-Authenticate"), " "), "insufficient_scope") {
+	return err
+}
+
+// refuse remembers what was refused while nobody is there to sign in, and says so.
+func (q *asking) refuse(resp *http.Response) error {
+	if q.in != nil && !q.in.over.Load() {
+		return nil
+	}
+	if resp.StatusCode == http.StatusForbidden && !wantsScope(resp.Header) {
 		return &permanentError{"It refuses access (403): nobody who signs in here may use it, or its key is wrong.", nil}
 	}
 	q.s.mu.Lock()

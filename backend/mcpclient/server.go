@@ -117,7 +117,7 @@ func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Tr
 		return nil, err
 	}
 	if !cfg.HTTP() {
-		c, err := startChild(cfg, environment(s.m.deps.Environ(), cfg.Env), s.m.limits, s.log)
+		c, err := startChild(cfg, environment(s.m.deps.Environ(), cfg.Env), s.m.limits, s.log, ss.traffic)
 		if err != nil {
 			return nil, err
 		}
@@ -128,11 +128,15 @@ func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Tr
 	if err != nil {
 		return nil, &permanentError{"Its address is not one of http or https.", err}
 	}
-	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: newHTTPClient(endpoint, cfg.Headers, s.m.limits), MaxEventSize: s.m.limits.Frame}
+	client, web := newHTTPClient(endpoint, cfg.Headers, s.m.limits, ss)
+	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: client, MaxEventSize: s.m.limits.Frame}
 	ss.idle = t.HTTPClient.CloseIdleConnections
 	if !hasAuthorization(cfg.Headers) {
 		if t.OAuthHandler, err = s.newOAuth(cfg, endpoint, secret, in); err != nil {
 			return nil, &permanentError{"Its settings of OAuth cannot be used.", err}
+		}
+		if q, ok := t.OAuthHandler.(*asking); ok {
+			web.signIn = q.refuse
 		}
 		if in == nil {
 			s.mu.Lock()
@@ -277,7 +281,8 @@ func (s *server) attempt(ctx context.Context, in *signIn) error {
 	s.session, s.state, s.why, s.readyAt = ss, StateReady, "", s.m.deps.Now()
 	s.settle()
 	s.mu.Unlock()
-	s.log.add(FromProgram, fmt.Sprintf("It is ready and offers %d tools.", len(ss.offer.tools)))
+	ss.nowReady()
+	s.log.add(FromProgram, fmt.Sprintf("It is ready and offers %d tools.", len(ss.offered().tools)))
 	s.m.changed(s.name)
 	ss.count()
 	err = ss.wait(ctx)
@@ -485,7 +490,7 @@ func (s *server) status() Status {
 		return st
 	}
 	init := ss.conn.InitializeResult()
-	st.Protocol, st.Instructions = cut(clean(init.ProtocolVersion), 40), cut(text(init.Instructions), maxInstructions)
+	st.Protocol, st.Instructions = cut(clean(init.ProtocolVersion), 40), cut(s.redact(text(init.Instructions)), maxInstructions)
 	if i := init.ServerInfo; i != nil {
 		st.Title, st.Version = cut(clean(i.Title), 200), cut(clean(i.Version), 100)
 		if st.Title == "" {

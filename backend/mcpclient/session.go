@@ -32,12 +32,18 @@ type session struct {
 	work sync.WaitGroup
 	lost chan error // why it cannot go on, where the connection itself does not end
 
+	listing sync.Mutex // one list anew at a time
+
 	mu       sync.Mutex
 	closed   bool
 	offer    offer
 	debounce *time.Timer
+	ready    bool // its tools are offered
+	stale    bool // a notice of a change came before it was ready
 	calls    map[string]*call
 	nextCall int
+	traffic  *traffic
+	leaving  error // why no call is begun any more; the session ends after those that run
 	prompts  int
 	things   int // resources and their templates
 }
@@ -59,6 +65,10 @@ type call struct {
 func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
 	ss := &session{s: s, calls: map[string]*call{}, idle: func() {}, lost: make(chan error, 1)}
 	ss.life, ss.end = context.WithCancel(context.Background())
+	ss.traffic = &traffic{
+		now: s.m.deps.Now, changed: ss.changed, flooded: ss.breakOff,
+		dropped: func() { s.log.add(FromProgram, "It sends more notices than can be handled: some are left out.") },
+	}
 	defer func() {
 		if err != nil {
 			ss.close()
@@ -126,7 +136,7 @@ func (ss *session) because(err error) error {
 	if ss.child == nil || !isEnd(err) {
 		return err
 	}
-	if failed := ss.child.filter.failure(); errors.Is(failed, errFrame) {
+	if failed := ss.child.filter.failure(); errors.Is(failed, errFrame) || errors.Is(failed, errFlood) {
 		return failed
 	}
 	ss.child.ended(100 * time.Millisecond) // the end of its output comes first
@@ -282,26 +292,34 @@ func (ss *session) changed() {
 			ss.mu.Unlock()
 			return
 		}
+		ss.debounce = nil // a notice from here on may be of what the list below does not have yet
 		ss.work.Add(1)
 		ss.mu.Unlock()
 		defer ss.work.Done()
 		ss.relist()
-		ss.mu.Lock()
-		defer ss.mu.Unlock()
-		ss.debounce = nil
 	})
 }
 
+// relist asks for the tools anew. What cannot be read is offered no more: what was offered before
+// may not be what runs now.
 func (ss *session) relist() {
-	if ss.conn == nil || ss.s.current() != ss {
-		return // it is still being opened: its tools are asked for anyway
+	ss.listing.Lock()
+	defer ss.listing.Unlock()
+	ss.mu.Lock()
+	ss.stale = !ss.ready
+	wait := ss.stale
+	ss.mu.Unlock()
+	if wait {
+		return // it is done once the session is ready
 	}
 	found, err := ss.list(ss.life)
 	if err != nil {
-		if ss.life.Err() == nil {
-			ss.s.log.add(FromProgram, "It said that its tools changed, and they could not be read: "+ss.s.wordsOf(err))
+		if ss.life.Err() != nil {
+			return
 		}
-		return
+		why := "It said that its tools changed, and they could not be read: " + ss.s.wordsOf(err)
+		ss.s.log.add(FromProgram, why)
+		found = offer{problems: []tools.Problem{{Source: ss.s.name, Message: why}}}
 	}
 	ss.mu.Lock()
 	same := sameTools(ss.offer.tools, found.tools) && len(ss.offer.problems) == len(found.problems)
@@ -310,6 +328,17 @@ func (ss *session) relist() {
 	if !same {
 		ss.s.log.add(FromProgram, fmt.Sprintf("Its tools changed: it offers %d now.", len(found.tools)))
 		ss.s.m.changed(ss.s.name)
+	}
+}
+
+// nowReady has a notice that came before the session was ready heeded.
+func (ss *session) nowReady() {
+	ss.mu.Lock()
+	ss.ready = true
+	stale := ss.stale
+	ss.mu.Unlock()
+	if stale {
+		ss.changed()
 	}
 }
 
@@ -356,7 +385,7 @@ func (ss *session) progressed(p *mcp.ProgressNotificationParams) {
 	c := ss.calls[token]
 	ss.mu.Unlock()
 	if c != nil {
-		c.report(tools.Progress{Done: p.Progress, Total: p.Total, Message: cut(clean(p.Message), 500)}, ss.s.m.deps.Now())
+		c.report(tools.Progress{Done: p.Progress, Total: p.Total, Message: cut(clean(ss.s.redact(p.Message)), 500)}, ss.s.m.deps.Now())
 	}
 }
 
@@ -375,6 +404,10 @@ func (c *call) report(p tools.Progress, now time.Time) {
 func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error) {
 	c := &call{progress: tc.Progress}
 	ss.mu.Lock()
+	if why := ss.leaving; why != nil {
+		ss.mu.Unlock()
+		return tools.Output{}, notStarted(ss.s.name, "%s", ss.s.wordsOf(why))
+	}
 	ss.nextCall++
 	token := "call-" + strconv.Itoa(ss.nextCall)
 	ss.calls[token] = c
@@ -382,6 +415,7 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 	defer func() {
 		ss.mu.Lock()
 		delete(ss.calls, token)
+		ss.leaveIfIdle()
 		ss.mu.Unlock()
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -389,19 +423,53 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 	}()
 	params := &mcp.CallToolParams{Name: tc.Tool, Arguments: arguments(tc.Arguments)}
 	params.SetProgressToken(token)
-	var result *mcp.CallToolResult
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ss.life, cancel)()
-	err := guard(func() (err error) { result, err = ss.conn.CallTool(running, params); return err })
+	running, sent := withAttempt(running)
+	result, returned, err := ss.callTool(running, params)
 	if err != nil {
-		return ss.failed(ctx, err)
+		return ss.failed(ctx, err, returned && ss.child == nil && sent.neverReached())
 	}
-	out := tools.Output{Content: blocksOf(result.Content), IsError: result.IsError}
+	out := tools.Output{Content: ss.s.redacted(blocksOf(result.Content)), IsError: result.IsError}
 	if len(out.Content) == 0 {
-		out.Content = structured(result.StructuredContent)
+		out.Content = ss.s.redacted(structured(result.StructuredContent))
 	}
 	return out, nil
+}
+
+// callTool also returns when the context ends while the SDK still waits for a program to read what
+// it is sent; returned: it did not.
+func (ss *session) callTool(ctx context.Context, params *mcp.CallToolParams) (result *mcp.CallToolResult, returned bool, err error) {
+	type answer struct {
+		result *mcp.CallToolResult
+		err    error
+	}
+	done := make(chan answer, 1)
+	ss.mu.Lock()
+	if ss.closed {
+		ss.mu.Unlock()
+		return nil, false, io.EOF
+	}
+	ss.work.Go(func() {
+		var a answer
+		a.err = guard(func() (err error) { a.result, err = ss.conn.CallTool(ctx, params); return err })
+		done <- a
+	})
+	ss.mu.Unlock()
+	select {
+	case a := <-done:
+		return a.result, true, a.err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(ss.s.m.limits.Terminate) // it has to tell the server, which takes a moment
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.result, true, a.err
+	case <-timer.C:
+		return nil, false, ctx.Err()
+	}
 }
 
 func arguments(raw json.RawMessage) any {
@@ -411,13 +479,41 @@ func arguments(raw json.RawMessage) any {
 	return raw
 }
 
-// failed sorts what became of a call that has no result.
-func (ss *session) failed(ctx context.Context, err error) (tools.Output, error) {
+// leave ends the session after the calls that run: what was refused to one need not be to them.
+func (ss *session) leave(why error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.leaving == nil {
+		ss.leaving = why
+	}
+	ss.leaveIfIdle()
+}
+
+// breakOff ends the session now: the connection would not end by itself.
+func (ss *session) breakOff(why error) {
+	select {
+	case ss.lost <- why:
+	default:
+	}
+}
+
+// leaveIfIdle is called with mu held.
+func (ss *session) leaveIfIdle() {
+	if ss.leaving == nil || len(ss.calls) > 0 {
+		return
+	}
+	ss.breakOff(ss.leaving) // the server is connected to anew, or waits for a person to sign in
+}
+
+// failed sorts what became of a call that has no result. unreached: its own requests prove that it
+// did not reach the server. What an error says is no such proof: the SDK gives the reason for which
+// the connection ended to all calls on it, those at work too.
+func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools.Output, error) {
 	if wire, ok := answered(err); ok {
 		if wire.Code == codeOpenPage {
 			return ss.openPages(ctx, wire.Data), nil
 		}
-		words := cut(text(wire.Message), longestWords)
+		words := cut(ss.s.redact(text(wire.Message)), longestWords)
 		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The server refused the call: " + words}}, IsError: true}, nil
 	}
 	if ctx.Err() != nil {
@@ -427,14 +523,17 @@ func (ss *session) failed(ctx context.Context, err error) (tools.Output, error) 
 		err = io.EOF // the session's end came before the connection's
 	}
 	words := ss.s.wordsOf(ss.because(err))
+	anew := isDial(err) || errors.Is(err, errSignIn) || errors.Is(err, mcp.ErrSessionMissing)
+	if anew {
+		ss.leave(err)
+	}
+	var permanent *permanentError
 	switch {
-	case isDial(err), errors.Is(err, errSignIn), errors.Is(err, mcp.ErrSessionMissing):
-		select {
-		case ss.lost <- err: // the server is connected to anew, or waits for a person to sign in
-		default:
-		}
+	case unreached:
 		return tools.Output{}, notStarted(ss.s.name, "%s", words)
-	case isEnd(err), errors.Is(err, errFrame), isBroken(err), ss.gone():
+	case errors.As(err, &permanent):
+		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s gave no result. %s", ss.s.name, words))
+	case anew, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.gone():
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
 	}
 	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s answered what cannot be read. %s", ss.s.name, words))
@@ -492,7 +591,7 @@ func (ss *session) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elicit
 		return &mcp.ElicitResult{Action: Decline}, nil
 	}
 	defer s.finish()
-	q, err := questionOf(s.name, p)
+	q, err := s.questionOf(p)
 	if err != nil {
 		s.log.add(FromProgram, "It asked a question that cannot be shown: "+err.Error()+".")
 		return &mcp.ElicitResult{Action: Decline}, nil

@@ -250,8 +250,11 @@ func (r *reading) places(text string) string {
 		inner := found[2 : len(found)-1]
 		kind, name, ok := strings.Cut(inner, ":")
 		switch {
-		case ok && (kind == "answer" || kind == "secret") && keyPattern.MatchString(name):
+		case ok && kind == "answer" && keyPattern.MatchString(name):
 			return found
+		case ok && kind == "secret" && keyPattern.MatchString(name):
+			r.ask(Question{Key: name, Title: name, Type: "string", Secret: true, Required: true})
+			return asked(name)
 		case ok && kind == "env" && keyPattern.MatchString(name):
 			r.note("%s is taken from the environment in which this program is started.", name)
 			return found

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -162,12 +163,28 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 			}
 		}
 	}
+	if err := s.forgetReplaced(replaced, kept); err != nil {
+		undo()
+		return err
+	}
 	if err := s.Config.SaveServers(servers); err != nil {
 		undo()
 		return err
 	}
 	for _, old := range replaced {
 		s.dropBundle(old)
+	}
+	return nil
+}
+
+// forgetReplaced removes the secrets of servers that are replaced, before there is one of their
+// name that could get them: it has those of its import alone.
+func (s *Setup) forgetReplaced(replaced []config.MCPServer, kept map[string]map[string]string) error {
+	for _, old := range replaced {
+		now := slices.Collect(maps.Keys(kept[old.Name]))
+		if err := s.forget(old.Name, append(old.SecretNames(), ownSecrets...), now); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,0 +1,17 @@
+package mcpclient
+
+import (
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// An image is what its bytes say.
+func TestImagesAreWhatTheirBytesSay(t *testing.T) {
+	if b, ok := image("image/png", []byte("\xff\xd8\xff\xe0 jpeg")).(chat.Image); !ok || b.MediaType != "image/jpeg" {
+		t.Errorf("a JPEG that is said to be a PNG: %+v", b)
+	}
+	if b, ok := image("image/png", []byte("<html>no image</html>")).(chat.Text); !ok {
+		t.Errorf("a page that is said to be a PNG: %+v", b)
+	}
+}

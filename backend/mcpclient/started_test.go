@@ -1,0 +1,107 @@
+//go:build unix
+
+package mcpclient
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"contextinfinity/backend/tools"
+)
+
+// calling has tool calls answered by answer, and the rest by a server that is honest.
+func calling(answer func(w http.ResponseWriter, r *http.Request, id json.RawMessage)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			var m message
+			if json.Unmarshal(body, &m) == nil && m.Method == "tools/call" || r.Header.Get("Last-Event-ID") != "" {
+				answer(w, r, m.ID)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// A server that forgets its connections while a call is at work may have carried it out: the call
+// must not be repeated. One that refuses the call itself has not.
+func TestOnlyARefusedCallCountsAsNotStarted(t *testing.T) {
+	for name, c := range map[string]struct {
+		stateless bool
+		status    int // of the call's own request; 0: it begins, and its answer cannot be resumed
+		resume    int
+		started   bool
+	}{
+		"the session is gone before":           {false, http.StatusNotFound, 0, false},
+		"a sign-in is wanted before":           {true, http.StatusUnauthorized, 0, false},
+		"the session is gone while it works":   {false, 0, http.StatusNotFound, true},
+		"a sign-in is wanted while it works":   {false, 0, http.StatusUnauthorized, true},
+		"it works and there is no session":     {true, 0, http.StatusNotFound, true},
+		"the answer is one of a broken server": {false, http.StatusInternalServerError, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ran atomic.Int32
+			b := newBench(t, nil, at(honest(t, c.stateless, calling(func(w http.ResponseWriter, r *http.Request, _ json.RawMessage) {
+				switch {
+				case r.Method == http.MethodGet:
+					w.WriteHeader(c.resume)
+				case c.status != 0:
+					w.WriteHeader(c.status)
+				default:
+					ran.Add(1)
+					w.Header().Set("Content-Type", "text/event-stream")
+					_, _ = io.WriteString(w, "id: 1\nretry: 1\ndata: \n\n")
+				}
+			})).URL))
+			b.Ensure(t.Context())
+			_, err := b.call(t.Context(), "ask")
+			if err == nil || errors.Is(err, tools.ErrNotStarted) == c.started {
+				t.Errorf("the call ran %d times and ended with %v", ran.Load(), err)
+			}
+		})
+	}
+}
+
+// A call that is refused does not end one that works.
+func TestARefusedCallLeavesOthersAlone(t *testing.T) {
+	began, goOn := make(chan struct{}), make(chan struct{})
+	var calls atomic.Int32
+	b := newBench(t, nil, at(honest(t, false, calling(func(w http.ResponseWriter, _ *http.Request, id json.RawMessage) {
+		if calls.Add(1) > 1 {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		close(began)
+		<-goOn
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"paid"}]}}`, id)
+	})).URL))
+	b.Ensure(t.Context())
+	done := make(chan string, 1)
+	go func() {
+		out, err := b.call(t.Context(), "ask")
+		done <- textOf(out.Content) + errText(err)
+	}()
+	<-began
+	for range 2 {
+		if _, err := b.call(t.Context(), "ask"); !errors.Is(err, tools.ErrNotStarted) {
+			t.Errorf("a call that was refused: %v", err)
+		}
+	}
+	close(goOn)
+	if got := <-done; got != "paid" {
+		t.Errorf("the call that worked ended with %q", got)
+	}
+	b.until("a sign-in is asked for", func() bool { return b.status().State == StateSignIn })
+	if n := calls.Load(); n != 2 {
+		t.Errorf("%d calls were sent", n)
+	}
+}

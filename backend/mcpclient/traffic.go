@@ -1,0 +1,214 @@
+package mcpclient
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// errFlood is of a server that asks for more at once than any server needs.
+var errFlood = errors.New("the server sends requests faster than they can be answered")
+
+// errStuck is of a program that does not read what it is sent.
+var errStuck = errors.New("the server does not read what it is sent")
+
+// Bounds of what a server sends without being asked. The SDK keeps all of it until it is handled,
+// so that one which sends faster than that would fill the memory.
+const (
+	noticesAtOnce    = 1000 // a notification counts once, and once more for each KiB of it
+	noticesPerSecond = 200
+	requestsAtOnce   = 64
+	largestRequest   = 1 << 20
+)
+
+// traffic bounds what one connection passes on to the SDK.
+type traffic struct {
+	now     func() time.Time
+	changed func()      // a notice that tools changed was left out
+	dropped func()      // the first notice was left out
+	flooded func(error) // the connection has to end
+
+	mu     sync.Mutex
+	budget float64
+	at     time.Time
+	told   bool
+	asked  int // requests of the server without an answer yet
+}
+
+// kind is what a message of the protocol is.
+type kind int
+
+const (
+	isResponse kind = iota
+	isRequest
+	isNotice
+)
+
+// kindOf tells messages apart as the SDK does: by names that are written exactly so. What it may
+// read and this cannot counts as a notice.
+func kindOf(data []byte) (k kind, method string) {
+	var m map[string]json.RawMessage
+	if json.NewDecoder(bytes.NewReader(data)).Decode(&m) != nil {
+		return isNotice, ""
+	}
+	name, named := m["method"]
+	if !named {
+		return isResponse, ""
+	}
+	_ = json.Unmarshal(name, &method)
+	if id, ok := m["id"]; ok && string(id) != "null" {
+		return isRequest, method
+	}
+	return isNotice, method
+}
+
+// admit reports whether a message of the server is passed on.
+func (t *traffic) admit(data []byte) (bool, error) {
+	switch k, method := kindOf(data); k {
+	case isRequest:
+		t.mu.Lock()
+		t.asked++
+		over := t.asked > requestsAtOnce || len(data) > largestRequest
+		t.mu.Unlock()
+		if over {
+			t.flooded(errFlood)
+			return false, errFlood
+		}
+	case isNotice:
+		ok, first := t.afford(1 + float64(len(data)>>10))
+		if first {
+			t.dropped()
+		}
+		if !ok && method == "notifications/tools/list_changed" {
+			t.changed() // many of them are looked at once
+		}
+		return ok, nil
+	}
+	return true, nil
+}
+
+func (t *traffic) afford(cost float64) (ok, firstDropped bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	if t.at.IsZero() {
+		t.budget = noticesAtOnce
+	} else if passed := now.Sub(t.at); passed > 0 {
+		t.budget = min(noticesAtOnce, t.budget+passed.Seconds()*noticesPerSecond)
+	}
+	t.at = now
+	if ok = t.budget >= cost; ok {
+		t.budget -= cost
+	} else {
+		firstDropped, t.told = !t.told, true
+	}
+	return ok, firstDropped
+}
+
+// answers reports that a message which is sent answers a request of the server.
+func (t *traffic) answers(data []byte) bool {
+	t.mu.Lock()
+	waiting := t.asked > 0
+	t.mu.Unlock()
+	if !waiting {
+		return false
+	}
+	k, _ := kindOf(data)
+	return k == isResponse
+}
+
+// answered counts an answer that has been sent.
+func (t *traffic) answered() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.asked = max(t.asked-1, 0)
+}
+
+// eventFilter is an event stream without the messages that are not passed on.
+type eventFilter struct {
+	io.Closer
+	r       *bufio.Reader
+	traffic *traffic
+	most    int
+
+	out []byte // what is still to be read
+	err error  // what comes after it
+	raw bool   // an event is too large: the SDK fails at it
+}
+
+func newEventFilter(body io.ReadCloser, t *traffic, most int) *eventFilter {
+	return &eventFilter{Closer: body, r: bufio.NewReader(body), traffic: t, most: most}
+}
+
+func (f *eventFilter) Read(p []byte) (int, error) {
+	for len(f.out) == 0 {
+		if f.err != nil {
+			return 0, f.err
+		}
+		if f.raw {
+			return f.r.Read(p)
+		}
+		f.next()
+	}
+	n := copy(p, f.out)
+	f.out = f.out[n:]
+	return n, nil
+}
+
+// next reads an event: lines, and an empty one.
+func (f *eventFilter) next() {
+	var event []byte
+	start := 0 // of the line
+	for {
+		part, err := f.r.ReadSlice('\n')
+		event = append(event, part...)
+		switch {
+		case len(event) > f.most:
+			f.out, f.raw = event, true
+			return
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil:
+			f.err = err
+		}
+		if err != nil || len(bytes.TrimRight(event[start:], "\r\n")) == 0 {
+			f.out = f.filtered(event)
+			return
+		}
+		start = len(event)
+	}
+}
+
+// filtered is an event without its data where its message is not passed on: its id still counts.
+func (f *eventFilter) filtered(event []byte) []byte {
+	var data, rest []byte
+	name := ""
+	for line := range bytes.Lines(event) {
+		key, value, _ := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte{':'})
+		if string(key) == "data" {
+			data = append(append(data, bytes.TrimSpace(value)...), '\n')
+			continue
+		}
+		if string(key) == "event" {
+			name = strings.TrimSpace(string(value))
+		}
+		rest = append(rest, line...)
+	}
+	if len(bytes.TrimSpace(data)) == 0 || name != "" && name != "message" {
+		return event
+	}
+	ok, err := f.traffic.admit(data)
+	switch {
+	case err != nil:
+		f.err = err
+		return nil
+	case !ok:
+		return rest
+	}
+	return event
+}
