@@ -258,7 +258,7 @@ result, rerun it, or tell the model that its outcome is unknown. To give up, dis
 		}
 		return c.aboutCall(ctx, f, args[0], func(s *Services, one chat.CallRecord) error {
 			s.Tools.Ensure(ctx)
-			return s.Calls.ResolveCall(ctx, turn.CallResolution{Call: one.ID, As: as, Text: text, IsError: *failed})
+			return s.Calls.ResolveCall(ctx, turn.CallResolution{Call: one.ID, As: as, Text: text, IsError: *failed, Hash: one.Definition})
 		})
 	})
 	return cmd

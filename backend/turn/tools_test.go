@@ -369,6 +369,40 @@ func TestResolveCall(t *testing.T) {
 	}
 }
 
+// A call runs again only as the tool that it was: not as another that came back with its
+// server, nor one that is not accepted, nor one that was forbidden since.
+func TestRunAgainIsRefused(t *testing.T) {
+	for name, change := range map[string]func(*world, *turn.CallResolution){
+		"another definition":        func(w *world, _ *turn.CallResolution) { w.tools.redefine() },
+		"another was shown":         func(_ *world, r *turn.CallResolution) { r.Hash = "another" },
+		"not accepted":              func(w *world, _ *turn.CallResolution) { w.tools.refused = map[string]bool{"write": true} },
+		"forbidden in the meantime": func(w *world, _ *turn.CallResolution) { w.tools.decisions["write"] = chat.DecisionNever },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := withTools(t)
+			w.tools.allow("write")
+			w.tools.do = func(context.Context, tools.Call) (tools.Output, error) { return tools.Output{}, errors.New("EOF") }
+			w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+			got := w.send("go")
+			call := w.waits(got, 1)[0]
+			again := turn.CallResolution{Call: call.ID, As: chat.ResolveRerun, Hash: call.Definition}
+			change(w, &again)
+			err := w.engine.ResolveCall(t.Context(), again)
+			if chat.CodeOf(err) != chat.CodeConflict || chat.AsError(err).Hint == "" {
+				t.Errorf("it was not refused: %v", err)
+			}
+			if call := w.waits(w.ended(got.ID), 1)[0]; call.State != chat.CallUnknown || len(w.tools.calls()) != 1 {
+				t.Errorf("it is %s, ran %q", call.State, w.tools.calls())
+			}
+			if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: call.ID, As: chat.ResolveTell}); err != nil {
+				t.Error(err)
+			}
+			w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+			w.clean()
+		})
+	}
+}
+
 // What a person does about a turn whose calls wait: each way leaves a valid conversation.
 func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 	waiting := func(t *testing.T) (*world, chat.Turn) {

@@ -4716,6 +4716,7 @@ export namespace api {
 	    choice: string;
 	    text: string;
 	    isError: boolean;
+	    hash: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new ToolResolveRequest(source);
@@ -4727,6 +4728,7 @@ export namespace api {
 	        this.choice = source["choice"];
 	        this.text = source["text"];
 	        this.isError = source["isError"];
+	        this.hash = source["hash"];
 	    }
 	}
 	export class ToolResultView {
