@@ -106,8 +106,9 @@ func (e *Engine) openBatch(ctx context.Context, turn chat.TurnID) (open *chat.To
 // decideByPolicy decides about the calls that nobody needs to be asked about, and reports
 // whether there were any. n is the number of the batch in its turn. fresh calls were asked
 // for just now; about an older one whose tool is not there, or is another, a person decides:
-// its server may only not have started yet. So a person does about calls with effects that
-// were not asked for in this place, whatever is allowed there: they may have run elsewhere.
+// its server may only not have started yet. So a person does about calls that were not asked
+// for in this place: policy may refuse them, and never lets one run, whatever is allowed here.
+// They may have run elsewhere, and what their records say of effects was written there.
 func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fresh bool) (changed bool, err error) {
 	own := fresh
 	if !fresh {
@@ -123,7 +124,7 @@ func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fr
 		if err != nil {
 			return changed, err
 		}
-		if d.Decision == chat.DecisionNone || d.Decision.Allows() && c.Effects && !own {
+		if d.Decision == chat.DecisionNone || d.Decision.Allows() && !own {
 			continue
 		}
 		if err := e.store.DecideCall(ctx, d); err != nil {

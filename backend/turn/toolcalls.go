@@ -91,11 +91,20 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	if err != nil {
 		return err
 	}
+	var remembered error
+	if c.Decision.Allows() && c.Decision.Lasts() { // before the call can begin, which asks what holds
+		remembered = e.remember(ctx, b, call, c, d.Definition)
+		if !e.holds(ctx, b, call) {
+			d.Decision = chat.DecisionOnce // this call is allowed all the same
+		}
+	}
 	if err := e.store.DecideCall(ctx, d); err != nil {
 		return err
 	}
 	e.changed(chat.ChangeCall, string(c.Call), b.SessionID)
-	remembered := e.remember(ctx, b, call, c, d.Definition)
+	if !c.Decision.Allows() {
+		remembered = e.remember(ctx, b, call, c, d.Definition)
+	}
 	if err := e.goOn(ctx, b.TurnID); err != nil {
 		return err
 	}
@@ -153,6 +162,16 @@ func (e *Engine) remember(ctx context.Context, b chat.ToolBatch, call chat.CallR
 	}
 	e.changed(chat.ChangeTools, "", b.SessionID)
 	return nil
+}
+
+// holds reports that a call's tool may run without asking.
+func (e *Engine) holds(ctx context.Context, b chat.ToolBatch, call chat.CallRecord) bool {
+	def, _, there := e.definition(call.Source, call.Tool)
+	if !there {
+		return false
+	}
+	now, err := e.tools.Decision(ctx, b.SessionID, def)
+	return err == nil && now.Allows()
 }
 
 // ResolveCall is what a person makes of a call whose outcome is unknown.

@@ -86,6 +86,9 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	if refusal != "" {
 		return e.refuse(ctx, b, c, refusal)
 	}
+	if holds, err := e.stillAllowed(ctx, b, c, def); err != nil || !holds {
+		return err
+	}
 	arguments, redactions := e.redactArguments(c.Arguments)
 	effects := c.Effects || def.Effects
 	if c.State == chat.CallStarted && effects { // it had none when it began, as far as was known then
@@ -135,6 +138,32 @@ func (e *Engine) runnable(c chat.CallRecord) (def chat.ToolDefinition, src tools
 		return def, src, changedWords(c.Name)
 	}
 	return def, src, ""
+}
+
+// stillAllowed looks, right before a call begins, whether what it was allowed by holds: a
+// person may have taken a permission back, or forbidden the tool, since it was decided. One
+// that is forbidden is denied; one that is not allowed any more is asked about again.
+func (e *Engine) stillAllowed(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, def chat.ToolDefinition) (bool, error) {
+	now, err := e.tools.Decision(ctx, b.SessionID, def)
+	if err != nil {
+		return false, err
+	}
+	forbidden := now == chat.DecisionNever || now == chat.DecisionDeny
+	if !forbidden && (!c.Decision.Lasts() || now.Allows()) {
+		return true, nil
+	}
+	switch {
+	case c.State == chat.CallStarted && forbidden: // it has no effects, and a crash cut it off
+		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Result: errorResult(deniedWords)})
+	case c.State == chat.CallStarted:
+		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
+	case forbidden:
+		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Decision: now, Definition: c.Definition, Result: errorResult(deniedWords)})
+	default:
+		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
+	}
+	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
+	return false, err
 }
 
 // refuse ends a call that cannot be run after all. One without effects that a crash cut off

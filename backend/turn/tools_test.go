@@ -742,6 +742,62 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 	w.clean()
 }
 
+// Of calls from elsewhere none runs by what is allowed here, even if their records say that
+// they have no effects: a decision about one of them starts no other.
+func TestCallsFromElsewhereAreNotAllowedByPolicy(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{asks("a", "box__write", `{}`), asks("r", "box__read", `{}`)}, []string{text("ok")})
+	got := w.send("go")
+	w.waits(got, 2)
+	w.close()
+	w.open()
+	if err := os.RemoveAll(filepath.Join(w.dir, "streams")); err != nil {
+		t.Fatal(err)
+	}
+	w.tools.allow("read", "write")
+	if _, err := w.engine.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.decide(w.waits(got, 2)[0], chat.DecisionDeny)
+	left := w.waits(w.ended(got.ID), 1)
+	if len(w.tools.calls()) != 0 {
+		t.Errorf("ran %q", w.tools.calls())
+	}
+	w.decide(left[0], chat.DecisionOnce)
+	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	w.clean()
+}
+
+// A permission that is taken back before a call begins does not let it run any more.
+func TestAPermissionTakenBackBeforeACallBegins(t *testing.T) {
+	for now, state := range map[chat.ToolDecision]chat.ToolCallState{chat.DecisionNone: chat.CallProposed, chat.DecisionNever: chat.CallDone} {
+		t.Run("now "+string(now), func(t *testing.T) {
+			w := withTools(t)
+			w.tools.allow("write")
+			w.tools.do = func(context.Context, tools.Call) (tools.Output, error) {
+				w.tools.mu.Lock()
+				defer w.tools.mu.Unlock()
+				w.tools.decisions["write"] = now // while the first of two runs
+				return tools.Output{Content: chat.Blocks{chat.Text{Text: "did it"}}}, nil
+			}
+			w.answers([]string{asks("a", "box__write", `{"n":1}`), asks("b", "box__write", `{"n":2}`)}, []string{text("ok")})
+			got := w.send("go")
+			if !slices.Equal(w.tools.calls(), []string{`write{"n":1}`}) {
+				t.Errorf("ran %q", w.tools.calls())
+			}
+			if second := w.batch(got.ID).Calls[1]; second.State != state || second.Decision != now {
+				t.Errorf("the second is %s %q", second.State, second.Decision)
+			}
+			if now == chat.DecisionNone {
+				w.decide(w.waits(got, 1)[0], chat.DecisionOnce)
+				got = w.ended(got.ID)
+			}
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+			w.clean()
+		})
+	}
+}
+
 // After a restore of a backup that was taken in the middle of a batch, no call with effects
 // runs by itself: each may have run since. What was to run a second time is unknown.
 func TestRestoredCallsAskAgain(t *testing.T) {
