@@ -141,11 +141,12 @@ func TestCallsThatCannotRun(t *testing.T) {
 		do   func(*toolbox)
 		want string
 	}{
-		"unknown":   {asks("a", "nobody", `{}`), nil, `no tool named "nobody"`},
-		"no object": {asks("a", "box__write", `[1]`), nil, "not a JSON object"},
-		"garbled":   {asks("a", "box__write", `{"x":`), nil, "not a JSON object"},
-		"gone":      {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs = b.defs[1:] }, "not available any more"},
-		"changed":   {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs[0].Description = "Deletes." }, "definition of the tool box__write changed"},
+		"unknown":      {asks("a", "nobody", `{}`), nil, `no tool named "nobody"`},
+		"no object":    {asks("a", "box__write", `[1]`), nil, "not a JSON object"},
+		"garbled":      {asks("a", "box__write", `{"x":`), nil, "not a JSON object"},
+		"a name twice": {asks("a", "box__write", `{"x":[{"path":"a","n":1,"path":"b"}]}`), nil, "a name twice"},
+		"gone":         {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs = b.defs[1:] }, "not available any more"},
+		"changed":      {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs[0].Description = "Deletes." }, "definition of the tool box__write changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := withTools(t)
