@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"contextinfinity/backend/chat"
 )
@@ -153,6 +154,14 @@ func (r *Registry) source(name string) (Source, bool) {
 type asOffered struct {
 	Source
 	r *Registry
+}
+
+// CallLimit implements TimeLimited for a source that does.
+func (s asOffered) CallLimit(c Call) time.Duration {
+	if own, ok := s.Source.(TimeLimited); ok {
+		return own.CallLimit(c)
+	}
+	return 0
 }
 
 // Definitions implements Source. If what people decided cannot be read, there are none.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store"
@@ -409,4 +410,20 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	f.offers("files__read")
+}
+
+type limited struct{ server }
+
+func (*limited) CallLimit(tools.Call) time.Duration { return time.Hour }
+
+// What a source says of its calls' time is heard through the registry.
+func TestCallLimit(t *testing.T) {
+	f := newFixture(t, &limited{server{name: "slow"}}, &server{name: "usual"})
+	for name, want := range map[string]time.Duration{"slow": time.Hour, "usual": 0} {
+		src, _ := f.Source(name)
+		own, ok := src.(tools.TimeLimited)
+		if !ok || own.CallLimit(tools.Call{}) != want {
+			t.Errorf("%s: %v", name, ok)
+		}
+	}
 }

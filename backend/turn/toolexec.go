@@ -35,12 +35,6 @@ var (
 	errCallTimeout   = errors.New("the call took too long")
 )
 
-// timeLimited is implemented by sources whose calls have a time limit of their own, which
-// was configured for them.
-type timeLimited interface {
-	CallTimeout() time.Duration
-}
-
 // runningCall is a call that runs in this process.
 type runningCall struct {
 	cancel context.CancelCauseFunc
@@ -200,16 +194,14 @@ func (e *Engine) redactArguments(raw json.RawMessage) (json.RawMessage, []chat.C
 func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, src tools.Source, arguments json.RawMessage, effects bool) (chat.CallEnd, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	limit := e.settings().CallTimeout
-	if limit <= 0 {
-		limit = defaultCallTimeout
+	live := &runningCall{cancel: cancel}
+	asked := tools.Call{
+		ID: c.ID, Session: b.SessionID, Branch: b.BranchID, Turn: b.TurnID, Tool: c.Tool, Arguments: arguments,
+		Progress: func(p tools.Progress) { e.progressed(b, c.ID, live, p) },
 	}
-	if own, ok := src.(timeLimited); ok && own.CallTimeout() > 0 {
-		limit = own.CallTimeout()
-	}
+	limit := e.callLimit(src, asked)
 	timer := time.AfterFunc(limit, func() { cancel(errCallTimeout) })
 	defer timer.Stop()
-	live := &runningCall{cancel: cancel}
 	e.mu.Lock()
 	e.calls[c.ID] = live
 	e.mu.Unlock()
@@ -219,11 +211,21 @@ func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 		e.mu.Unlock()
 	}()
 	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
-	out, err := e.ask(ctx, src, tools.Call{
-		ID: c.ID, Session: b.SessionID, Branch: b.BranchID, Turn: b.TurnID, Tool: c.Tool, Arguments: arguments,
-		Progress: func(p tools.Progress) { e.progressed(b, c.ID, live, p) },
-	})
+	out, err := e.ask(ctx, src, asked)
 	return endOf(c.ID, out, err, context.Cause(ctx), effects, limit), err
+}
+
+// callLimit is how long a call may take: what the settings say, or longer, where the call says
+// itself when it ends. A source may end its calls earlier.
+func (e *Engine) callLimit(src tools.Source, c tools.Call) time.Duration {
+	limit := e.settings().CallTimeout
+	if limit <= 0 {
+		limit = defaultCallTimeout
+	}
+	if own, ok := src.(tools.TimeLimited); ok {
+		limit = max(limit, own.CallLimit(c))
+	}
+	return limit
 }
 
 // ask calls the source in a goroutine of its own: one that does not return when it is
