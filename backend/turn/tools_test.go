@@ -404,6 +404,28 @@ func TestRunAgainIsRefused(t *testing.T) {
 	}
 }
 
+// The result of a call that the database did not take is known: Stop records it, and not
+// that nobody knows.
+func TestStopKeepsAResultThatWasNotSaved(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("write")
+	w.answers([]string{asks("a", "box__write", `{}`)})
+	w.refuseEnds.Store(1)
+	h := w.start("go")
+	if _, err := h.Wait(t.Context()); chat.CodeOf(err) != chat.CodeNoSpace {
+		t.Fatalf("the end was refused, and what is told is %v", err)
+	}
+	got, err := w.engine.Stop(t.Context(), h.Turn.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeStopped, "")
+	if len(told(got)) != 1 || !strings.HasPrefix(told(got)[0], "a false did write") {
+		t.Errorf("told %q", told(got))
+	}
+	w.clean()
+}
+
 // What a person does about a turn whose calls wait: each way leaves a valid conversation.
 func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 	waiting := func(t *testing.T) (*world, chat.Turn) {
