@@ -144,7 +144,8 @@ func (w shownCall) print(o *output, whole bool) {
 		o.printf("Its definition has changed since the model saw it.\n")
 	}
 	if whole && w.definition != nil {
-		o.text(indent(w.definition.Description) + "\n")
+		detailOf(*w.definition).printDefinition(o)
+		o.printf("\nIt is called with:\n")
 	}
 	o.text(indent(readable(w.Arguments)) + "\n")
 	if w.preview != "" {
