@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -64,12 +65,13 @@ type Registry struct {
 	granted map[chat.SessionID]map[string]int // names allowed for one message, see AllowFor
 	changed func()
 	needed  func(context.Context)
+	redact  func(json.RawMessage) json.RawMessage
 	checked map[string]checked // by source, see check
 }
 
 // NewRegistry returns a registry without sources.
 func NewRegistry(store Store, settings func() Settings) *Registry {
-	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}, needed: func(context.Context) {}, checked: map[string]checked{}}
+	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}, redact: func(raw json.RawMessage) json.RawMessage { return raw }, needed: func(context.Context) {}, checked: map[string]checked{}}
 }
 
 // OnChange has fn called after what is offered, accepted or permitted changed.
