@@ -4823,6 +4823,7 @@ export namespace api {
 	    choice: string;
 	    text: string;
 	    isError: boolean;
+	    hash: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new ToolResolveRequest(source);
@@ -4834,6 +4835,7 @@ export namespace api {
 	        this.choice = source["choice"];
 	        this.text = source["text"];
 	        this.isError = source["isError"];
+	        this.hash = source["hash"];
 	    }
 	}
 	export class ToolResultView {
