@@ -68,3 +68,27 @@ type BranchSide struct {
 	Summary string     `json:"summary"`
 	Pins    []PinView  `json:"pins"`
 }
+
+// AnswerSet are the answers of several models to one message, each on its branch.
+type AnswerSet struct {
+	Rev     int64          `json:"rev"`
+	Seq     int64          `json:"seq"`  // of the message
+	User    []BlockView    `json:"user"` // the message
+	Columns []AnswerColumn `json:"columns"`
+}
+
+// AnswerColumn is one of them.
+type AnswerColumn struct {
+	BranchID string   `json:"branchId"`
+	Label    string   `json:"label"`
+	Active   bool     `json:"active"` // the session's active branch
+	Later    int      `json:"later"`  // turns that follow it on its branch
+	Turn     TurnView `json:"turn"`
+}
+
+// SentToSeveral is a message sent to several models. Problems are what kept it from some;
+// it is on its way to the others.
+type SentToSeveral struct {
+	First    SendResult  `json:"first"`
+	Problems []ErrorView `json:"problems"`
+}

@@ -123,12 +123,14 @@ type ToolDecisionRequest struct {
 
 // ToolResolveRequest says what becomes of a call whose outcome is unknown: "enter" (Text is
 // the result as the person found it), "rerun", "tell" (the model is told that it is unknown).
+// Hash is that of the definition which was shown: with another one the tool is not run again.
 // To give up, discard the turn.
 type ToolResolveRequest struct {
 	CallID  string `json:"callId"`
 	Choice  string `json:"choice"`
 	Text    string `json:"text"`
 	IsError bool   `json:"isError"`
+	Hash    string `json:"hash"`
 }
 
 // ToolResultView is the whole result of a call.

@@ -133,6 +133,7 @@ type Core struct {
 	Turns    *turn.Engine
 	Jobs     *jobs.Runner
 	Branches *branches.Service
+	Answers  Answers
 	Counter  Counter
 	Hub      *Hub
 	// Documents reads files that are attached.

@@ -12,11 +12,8 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// maxResultShown bounds a result's text in a list of calls, maxPreview a diff; both in bytes.
-const (
-	maxResultShown = 8 << 10
-	maxPreview     = 64 << 10
-)
+// maxResultShown bounds a result's text in a list of calls, in bytes.
+const maxResultShown = 8 << 10
 
 // toolName names a tool by its source.
 type toolName struct{ source, tool string }
@@ -88,10 +85,9 @@ func (s *Tools) preview(ctx context.Context, c chat.CallRecord, session chat.Ses
 	if c.State != chat.CallProposed || c.Source == "" {
 		return ""
 	}
-	text := s.c.Tools.Registry.Preview(ctx, c.Source, tools.Call{
+	return s.c.Tools.Registry.Preview(ctx, c.Source, tools.Call{
 		ID: c.ID, Session: session, Branch: branch, Turn: c.TurnID, Tool: c.Tool, Arguments: c.Arguments,
 	})
-	return display.Start(untrusted.Visible(text), maxPreview)
 }
 
 func definitionView(d tools.Definition) ToolDefinitionView {

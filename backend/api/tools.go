@@ -121,7 +121,7 @@ func (s *Tools) Resolve(r ToolResolveRequest) error {
 	if as != chat.ResolveEnter && as != chat.ResolveRerun && as != chat.ResolveTell {
 		return chat.Errorf(chat.CodeInvalid, "tools.resolve", "%q is no way to resolve a tool call. Nothing was changed.", r.Choice)
 	}
-	return s.c.Tools.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: as, Text: r.Text, IsError: r.IsError})
+	return s.c.Tools.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: as, Text: r.Text, IsError: r.IsError, Hash: r.Hash})
 }
 
 // Cancel cancels a call that runs. If its tool may have effects, its outcome is then unknown.

@@ -1,11 +1,13 @@
 package app
 
 import (
+	"encoding/json"
 	"path/filepath"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/tools/builtin"
 	"contextinfinity/backend/turn"
@@ -15,6 +17,12 @@ import (
 func (a *app) newTools(publish turn.Publisher) *tools.Registry {
 	r := tools.NewRegistry(a.store, func() tools.Settings {
 		return tools.Settings{Allow: a.config.Config().Tools.Allow}
+	})
+	r.RedactArguments(func(raw json.RawMessage) json.RawMessage {
+		return prompt.RedactJSON(raw, func(text string) string {
+			clean, _ := a.redact(text)
+			return clean
+		})
 	})
 	r.SetBuiltin(builtin.New(a.pastReader(), &builtin.Folders{
 		Settings:  func() ([]string, bool) { t := a.config.Config().Tools; return t.Folders, t.RunCommands },

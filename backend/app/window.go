@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	several "contextinfinity/backend/answers"
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
@@ -47,6 +48,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	} else {
 		s = a.setup
 		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
+		core.Answers = several.New(a.store, a.turns, a.branches)
 		core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
 		core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
 		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: s.retrieves}

@@ -113,6 +113,9 @@ func (t *talk) askOutcome(ctx context.Context, w shownCall) (func() error, error
 			}
 		case "r", "rerun":
 			r.As = chat.ResolveRerun
+			if w.definition != nil {
+				r.Hash = w.definition.Hash
+			}
 		case "t", "tell":
 			r.As = chat.ResolveTell
 		default:

@@ -144,7 +144,8 @@ func (w shownCall) print(o *output, whole bool) {
 		o.printf("Its definition has changed since the model saw it.\n")
 	}
 	if whole && w.definition != nil {
-		o.text(indent(w.definition.Description) + "\n")
+		detailOf(*w.definition).printDefinition(o)
+		o.printf("\nIt is called with:\n")
 	}
 	o.text(indent(readable(w.Arguments)) + "\n")
 	if w.preview != "" {
@@ -258,7 +259,7 @@ result, rerun it, or tell the model that its outcome is unknown. To give up, dis
 		}
 		return c.aboutCall(ctx, f, args[0], func(s *Services, one chat.CallRecord) error {
 			s.Tools.Ensure(ctx)
-			return s.Calls.ResolveCall(ctx, turn.CallResolution{Call: one.ID, As: as, Text: text, IsError: *failed})
+			return s.Calls.ResolveCall(ctx, turn.CallResolution{Call: one.ID, As: as, Text: text, IsError: *failed, Hash: one.Definition})
 		})
 	})
 	return cmd

@@ -74,7 +74,15 @@ func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, 
 		return reply{}, err
 	}
 	if h.Turn.BranchID != t.BranchID {
-		c.notef("regenerated on the new branch %s, now the active one", h.Turn.BranchID)
+		session, err := s.Store.Session(ctx, h.Turn.SessionID)
+		if err != nil {
+			return sentSoFar(h.Turn), err
+		}
+		where := ""
+		if session.ActiveBranch == h.Turn.BranchID {
+			where = ", now the active one"
+		}
+		c.notef("answered on the new branch %s%s", h.Turn.BranchID, where)
 	}
 	end, answer, err := c.follow(ctx, s, st, h, base)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"contextinfinity/backend/answers"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
@@ -175,7 +176,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	upkeep.RecallPause(ctx)
 	s := &cli.Services{
 		Tools: registry, Calls: engine, ToolsMode: func() string { return cfg.Config().Tools.Mode },
-		Store: db, Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
+		Store: db, Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Answers: answers.New(db, engine, branching), Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"contextinfinity/backend/answers"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
@@ -193,11 +194,13 @@ type Services struct {
 	// Upkeep puts in order what crashes and time leave behind.
 	Upkeep   *jobs.Reconciler
 	Branches *branches.Service
-	Models   Models
-	Imports  Importer
-	Counter  turn.Counter
-	Tools    Tools
-	Calls    Calls
+	// Answers asks several models one message.
+	Answers *answers.Service
+	Models  Models
+	Imports Importer
+	Counter turn.Counter
+	Tools   Tools
+	Calls   Calls
 	// ToolsMode is tools.mode.
 	ToolsMode func() string
 	// Memory is searched by what was said.

@@ -15,6 +15,7 @@ import (
 type scripted struct {
 	mu    sync.Mutex
 	calls []answer
+	of    map[string]answer // by the id of the model, over calls
 	asked []string
 }
 
@@ -92,7 +93,11 @@ func (p *scripted) Stream(ctx context.Context, _ llm.Endpoint, body json.RawMess
 	p.mu.Lock()
 	p.asked = append(p.asked, string(body))
 	call := say("ok")
-	if len(p.calls) > 0 {
+	var asks struct{ Model string }
+	_ = json.Unmarshal(body, &asks)
+	if one, ok := p.of[asks.Model]; ok {
+		call = one
+	} else if len(p.calls) > 0 {
 		call, p.calls = p.calls[0], p.calls[1:]
 	}
 	p.mu.Unlock()

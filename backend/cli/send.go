@@ -19,6 +19,7 @@ type sendFlags struct {
 	branch     string
 	fresh      bool
 	model      string
+	models     []string // of send, which takes several
 	wait       string
 	incomplete string
 	images     []string
@@ -36,7 +37,11 @@ Without --session or --new it goes to the session used last.
 
 Ctrl-C stops the answer: the text so far is kept and marked stopped, and the exit
 code is 1 (code "cancelled"). A second Ctrl-C leaves at once; what had arrived is
-recovered at the next start. The exit code is 0 only when the answer is final, and 4
+recovered at the next start.
+
+With --model given two to four times, all of them answer side by side, each on a branch of
+its own: contextinfinity answers. They are printed one after the other, each once it is
+whole; the active branch is the one of the first. The exit code is 0 only when the answer is final, and 4
 when it waits for you to decide about calls of tools: contextinfinity tools waiting.`,
 		Args: atMost("TEXT"),
 	}
@@ -48,17 +53,23 @@ when it waits for you to decide about calls of tools: contextinfinity tools wait
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code or PDF (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message alone (may be repeated)")
-	c.shared(&f, cmd)
+	cmd.Flags().StringArrayVar(&f.models, "model", nil, "a configured model, instead of the session's (two to four: all of them answer)")
+	c.following(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.send(ctx, f, args) })
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
 	return cmd
 }
 
-// shared adds what send has in common with the decisions about a turn.
+// shared adds what the decisions about a turn have in common.
 func (c *call) shared(f *sendFlags, cmd *cobra.Command) {
+	c.following(f, cmd)
+	cmd.Flags().StringVar(&f.model, "model", "", "a configured model, instead of the session's")
+}
+
+// following adds what send has in common with them: how an answer is followed.
+func (c *call) following(f *sendFlags, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.events, "events", false,
 		"print a JSON line for each event of the answer, with what of it is durable: accepted, frame, settled")
-	cmd.Flags().StringVar(&f.model, "model", "", "a configured model, instead of the session's")
 	cmd.Flags().StringVar(&f.wait, "wait", string(jobs.LevelFinalized),
 		"run background work until the turn is finalized, committed or indexed")
 	_ = cmd.RegisterFlagCompletionFunc("wait", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp))
@@ -70,6 +81,8 @@ func (c *call) checkSend(f sendFlags) error {
 		return usagef("--json and --events exclude each other.")
 	case f.session != "" && f.fresh:
 		return usagef("--session and --new exclude each other.")
+	case c.events && len(f.models) > 1:
+		return usagef("--events shows one answer as it arrives, and does not go with several models.")
 	case f.branch != "" && f.fresh:
 		return usagef("--branch and --new exclude each other.")
 	case !slices.Contains(levels, f.wait):
@@ -88,6 +101,9 @@ func (f *sendFlags) policy() (turn.IncompletePolicy, error) {
 }
 
 func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, error) {
+	if len(f.models) > 0 {
+		f.model = f.models[0]
+	}
 	if err := c.checkSend(f); err != nil {
 		return reply{}, err
 	}
@@ -121,6 +137,9 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 			return reply{}, err
 		}
 		defer release()
+		if len(f.models) > 1 {
+			return c.deliverToSeveral(ctx, s, m, f)
+		}
 		t, answer, err := c.deliver(ctx, s, st, m)
 		if err != nil {
 			return sentSoFar(t), err

@@ -146,6 +146,8 @@ func TestEveryFailureIsOneDocument(t *testing.T) {
 		{2, "invalid", []string{"show", s.SessionID, "--last", "-3"}}, {1, "not_found", []string{"show", s.SessionID, "--raw", none}},
 		{2, "invalid", []string{"branches"}}, {1, "not_found", []string{"branches", none}},
 		{2, "invalid", []string{"fork"}}, {1, "not_found", []string{"fork", none}}, {1, "not_found", []string{"fork", "ZZZZ"}},
+		{2, "invalid", []string{"answers"}}, {1, "not_found", []string{"answers", none}}, {1, "not_found", []string{"answers", "also", none}},
+		{1, "conflict", []string{"answers", "merge", s.TurnID}},
 		{2, "invalid", []string{"rollback", s.SessionID}}, {1, "not_found", []string{"rollback", s.SessionID, "--to", none}},
 		{2, "invalid", []string{"switch", s.SessionID}}, {1, "not_found", []string{"switch", s.SessionID, none}},
 		{1, "not_found", []string{"states", none}},

@@ -207,6 +207,11 @@ func detailOf(d tools.Definition) toolDetail {
 func (d toolDetail) print(o *output) {
 	o.printf("%s\n", o.bold(line(d.Name)))
 	o.printf("of %s, %s, calls: %s\n", line(d.Source), stateWords[d.State], d.calls())
+	d.printDefinition(o)
+}
+
+// printDefinition shows all that a person accepts or approves with a tool.
+func (d toolDetail) printDefinition(o *output) {
 	if d.Title != "" {
 		o.printf("Title: %s\n", line(d.Title))
 	}
@@ -236,13 +241,22 @@ func (c *call) toolAcceptCommand() *cobra.Command {
 		Use: "accept NAME", Short: "Have models offered a tool, or all tools of a server, as they are defined now", Args: exactly("NAME"),
 		Long: `Accepts the definition of a tool, and prints it. From then on models are offered the tool; its calls still
 wait for you. If its server changes the definition, it is not offered until you accept it again.
-Look at it first: contextinfinity tools show NAME.`,
+Look at it first: contextinfinity tools show NAME. With --hash and its definition_hash of
+tools show NAME --json, another definition than that one is refused.`,
 	}
+	hash := cmd.Flags().String("hash", "", "accept the definition of this hash alone")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
 			one, whole, err := toolOrSource(p, args[0])
 			if err != nil {
 				return reply{}, err
+			}
+			switch {
+			case *hash != "" && whole:
+				return reply{}, usageHint("name one tool", "--hash is of one tool, and %s names a server.", clip(args[0], 60))
+			case *hash != "" && one.Hash != *hash:
+				return reply{}, chat.Errorf(chat.CodeConflict, "tools.accept", "The definition of %s is not the one that --hash names. Nothing was changed.", clip(args[0], 60)).
+					WithHint("look at it again: contextinfinity tools show NAME")
 			}
 			doc := acceptReply{Accepted: []toolDetail{}}
 			for _, d := range p.Definitions {

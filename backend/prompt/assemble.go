@@ -408,10 +408,27 @@ func (a *assembler) redactMessage(m chat.Message) chat.Message {
 			t.Input = RedactJSON(t.Input, a.redact)
 			b = t
 		case chat.ToolResult:
-			t.Content = a.redactMessage(chat.Message{Blocks: t.Content}).Blocks
+			t.Content = a.redactMessage(chat.Message{Blocks: visible(t.Content)}).Blocks
 			b = t
 		}
 		out.Blocks = append(out.Blocks, b)
+	}
+	return out
+}
+
+// visible are the blocks of a result without what a reader would not see: a secret that has
+// such characters in it would not be found, and would be whole once they are left out.
+func visible(blocks chat.Blocks) chat.Blocks {
+	out := slices.Clone(blocks)
+	for i, b := range out {
+		switch t := b.(type) {
+		case chat.Text:
+			t.Text = untrusted.Visible(t.Text)
+			out[i] = t
+		case chat.Refusal:
+			t.Text = untrusted.Visible(t.Text)
+			out[i] = t
+		}
 	}
 	return out
 }

@@ -259,6 +259,32 @@ func TestRedaction(t *testing.T) {
 	}
 }
 
+// TestRedactionSeesWhatIsSent: a character without a width inside a secret hides it from no
+// rule, in the result of a tool nor in what memory recalls.
+func TestRedactionSeesWhatIsSent(t *testing.T) {
+	in := sample()
+	in.Redact = func(s string) (string, []Redaction) {
+		if !strings.Contains(s, "hunter2") {
+			return s, nil
+		}
+		return strings.ReplaceAll(s, "hunter2", "[redacted]"), []Redaction{{Rule: "password", Bytes: 7}}
+	}
+	hidden := "it is hun\u200bter2"
+	in.Retrieved = []Artifact{{ID: "c1", Text: hidden, Score: 1}}
+	in.Cycle = []chat.Message{
+		{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.ToolUse{ToolUseID: "a", Name: "read", Input: json.RawMessage(`{}`)}}},
+		{Role: chat.RoleUser, Blocks: chat.Blocks{chat.ToolResult{ToolUseID: "a", Content: chat.Blocks{chat.Text{Text: hidden}}}}},
+	}
+	c, err := Assemble(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := json.Marshal([]any{c.System(), c.Messages()})
+	if strings.Contains(string(raw), "hun") || strings.Count(string(raw), "[redacted]") != 2 {
+		t.Errorf("%s", raw)
+	}
+}
+
 // TestEveryByteIsAccountedFor: the items' texts, put together, are the context.
 func TestEveryByteIsAccountedFor(t *testing.T) {
 	in := sample().over(long(40, 300), long(1, 50))

@@ -174,6 +174,9 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 		s.db.BeginMark(s.dir)
 	}
 	s.mark()
+	if err := s.adoptBackup(ctx); err != nil {
+		return err
+	}
 	if err := s.sweepStages(); err != nil {
 		s.log.Warn("what an import left cannot be removed", "err", err)
 	}

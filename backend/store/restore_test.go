@@ -376,3 +376,33 @@ func TestRestoreOfARawCopy(t *testing.T) {
 		t.Errorf("beside the user's files: %v %v", left, err)
 	}
 }
+
+// The steps of turns that were open in a backup are known in restored data, and no others are.
+func TestRestoredStepsAreKnown(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.committed(b.ID, "done", "yes")
+	turn := f.accept(b.ID, "question")
+	running := f.respond(turn)
+	f.journal(running.ID, "arriving")
+	steps, err := f.Steps(f.ctx, turn.ID)
+	f.ok(err)
+	known := func(want bool) {
+		t.Helper()
+		for _, s := range append(steps, chat.Step{ID: "another"}) {
+			got, err := f.WasRestored(f.ctx, s.ID)
+			f.ok(err)
+			if got != (want && s.ID == running.ID) {
+				t.Errorf("step %s: restored is %v", s.ID, got)
+			}
+		}
+	}
+	known(false)
+	backup := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
+	f.ok(f.Store.Close())
+	_, err = archiveOf(f.dir).Restore(f.ctx, backup, agreed)
+	f.ok(err)
+	f.open()
+	known(true)
+	f.verifyClean()
+}

@@ -1,11 +1,17 @@
 package tools
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/untrusted"
 )
 
 // Panel is what there is to know about tools: what is offered, what was decided, what is
@@ -179,7 +185,9 @@ func (r *Registry) MarkReadOnly(ctx context.Context, source, tool, hash string) 
 	return nil
 }
 
-// Preview says what a call would change, where its source can; empty otherwise.
+// Preview says what a call would change, where its source can; empty otherwise. It is of the
+// arguments as they leave, without secrets, and says so. Characters that nobody would see stand
+// in it by their number.
 func (r *Registry) Preview(ctx context.Context, source string, c Call) string {
 	s, ok := r.source(source)
 	if !ok {
@@ -189,9 +197,46 @@ func (r *Registry) Preview(ctx context.Context, source string, c Call) string {
 	if !ok {
 		return ""
 	}
+	r.mu.RLock()
+	redact := r.redact
+	r.mu.RUnlock()
+	raw := c.Arguments
+	c.Arguments = redact(raw)
 	text, err := p.Preview(ctx, c)
-	if err != nil {
+	if err != nil || text == "" {
 		return ""
 	}
+	text = seen(text)
+	if shown := display.Start(text, maxPreview); len(shown) < len(text) {
+		text = fmt.Sprintf("%s\n [Only the first %d of %d KB are shown.]", shown, len(shown)>>10, len(text)>>10)
+	}
+	if !bytes.Equal(raw, c.Arguments) {
+		text = " [Secrets are taken out of the arguments. This is what would be written.]\n" + text
+	}
 	return text
+}
+
+// maxPreview bounds a preview, in bytes.
+const maxPreview = 64 << 10
+
+// seen is a text in which characters that show nothing stand by their number: what is written
+// has them too.
+func seen(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if one := string(r); r == '\n' || r == '\t' || untrusted.Visible(one) == one {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		}
+	}
+	return b.String()
+}
+
+// RedactArguments has fn take secrets out of the arguments that previews are made of, as they
+// are taken out when a call begins.
+func (r *Registry) RedactArguments(fn func(json.RawMessage) json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.redact = fn
 }

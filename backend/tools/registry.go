@@ -3,9 +3,11 @@ package tools
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"contextinfinity/backend/chat"
 )
@@ -63,12 +65,13 @@ type Registry struct {
 	granted map[chat.SessionID]map[string]int // names allowed for one message, see AllowFor
 	changed func()
 	needed  func(context.Context)
+	redact  func(json.RawMessage) json.RawMessage
 	checked map[string]checked // by source, see check
 }
 
 // NewRegistry returns a registry without sources.
 func NewRegistry(store Store, settings func() Settings) *Registry {
-	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}, needed: func(context.Context) {}, checked: map[string]checked{}}
+	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}, redact: func(raw json.RawMessage) json.RawMessage { return raw }, needed: func(context.Context) {}, checked: map[string]checked{}}
 }
 
 // OnChange has fn called after what is offered, accepted or permitted changed.
@@ -153,6 +156,14 @@ func (r *Registry) source(name string) (Source, bool) {
 type asOffered struct {
 	Source
 	r *Registry
+}
+
+// CallLimit implements TimeLimited for a source that does.
+func (s asOffered) CallLimit(c Call) time.Duration {
+	if own, ok := s.Source.(TimeLimited); ok {
+		return own.CallLimit(c)
+	}
+	return 0
 }
 
 // Definitions implements Source. If what people decided cannot be read, there are none.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store"
@@ -409,4 +410,49 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	f.offers("files__read")
+}
+
+type limited struct{ server }
+
+func (*limited) CallLimit(tools.Call) time.Duration { return time.Hour }
+
+// What a source says of its calls' time is heard through the registry.
+func TestCallLimit(t *testing.T) {
+	f := newFixture(t, &limited{server{name: "slow"}}, &server{name: "usual"})
+	for name, want := range map[string]time.Duration{"slow": time.Hour, "usual": 0} {
+		src, _ := f.Source(name)
+		own, ok := src.(tools.TimeLimited)
+		if !ok || own.CallLimit(tools.Call{}) != want {
+			t.Errorf("%s: %v", name, ok)
+		}
+	}
+}
+
+type previewing struct{ server }
+
+func (*previewing) Preview(_ context.Context, c tools.Call) (string, error) {
+	var a struct{ Content string }
+	err := json.Unmarshal(c.Arguments, &a)
+	return "+" + a.Content, err
+}
+
+// A preview is of what leaves, shows what nobody would see, and says what it leaves out.
+func TestPreview(t *testing.T) {
+	f := newFixture(t, &previewing{server{name: "files"}})
+	f.RedactArguments(func(raw json.RawMessage) json.RawMessage {
+		return json.RawMessage(strings.ReplaceAll(string(raw), "hunter2", "[redacted]"))
+	})
+	preview := func(content string) string {
+		raw, _ := json.Marshal(map[string]string{"Content": content})
+		return f.Preview(t.Context(), "files", tools.Call{Arguments: raw})
+	}
+	if got := preview("a\u200bb\u202e"); got != "+a⟨U+200B⟩b⟨U+202E⟩" {
+		t.Errorf("%q", got)
+	}
+	if got := preview("x hunter2"); strings.Contains(got, "hunter2") || !strings.Contains(got, "Secrets are taken out") || !strings.HasSuffix(got, "\n+x [redacted]") {
+		t.Errorf("%q", got)
+	}
+	if got := preview(strings.Repeat("long ", 20000)); len(got) > 66<<10 || !strings.HasSuffix(got, "[Only the first 64 of 97 KB are shown.]") {
+		t.Errorf("%d bytes, %q", len(got), got[len(got)-60:])
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"contextinfinity/backend/chat"
 )
@@ -31,6 +32,13 @@ type Call struct {
 	Arguments json.RawMessage // an object
 	// Progress may be called while the tool runs, and not after Call has returned; nil: nobody listens.
 	Progress func(Progress)
+}
+
+// TimeLimited is implemented by sources some of whose calls say themselves how long they may
+// take: a command with its own limit.
+type TimeLimited interface {
+	// CallLimit is how long a call takes at most, with the time to end it; 0: it does not say.
+	CallLimit(Call) time.Duration
 }
 
 // Progress is how far a call has come. Total 0 means that nobody knows.

@@ -19,4 +19,7 @@ type CallResolution struct {
 	As      chat.Resolution
 	Text    string // of ResolveEnter: the result as the person found it
 	IsError bool
+	// Hash is that of the definition which was shown with ResolveRerun; a tool that has another
+	// one by now is not run. Empty: nothing was shown.
+	Hash string
 }

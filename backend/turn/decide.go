@@ -14,6 +14,9 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	e.mu.Unlock()
 	if r == nil {
 		t, err := e.store.Turn(ctx, id)
+		if _, left := e.unsavedTurn(id); err == nil && left { // a call whose end is known is not unknown
+			t, err = e.settledTurn(ctx, id, "turn.stop")
+		}
 		if err != nil {
 			return t, err
 		}

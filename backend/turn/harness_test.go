@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -44,6 +45,8 @@ type world struct {
 	memory     *fakeMemory
 	tools      *toolbox
 	redact     func(string) (string, []prompt.Redaction)
+	// refuseEnds is how many ends of calls the database does not take
+	refuseEnds atomic.Int32
 	// journalRoom is how many bytes a journal may have; 0: any
 	journalRoom int
 
@@ -141,7 +144,7 @@ func (w *world) open() {
 	w.jobs = jobs.NewRunner(jobs.Deps{Store: s, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
 	w.branches = branches.New(s, w.jobs, w.seen)
 	d := turn.Deps{
-		Store: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Store: fullForCalls{s, w}, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
 		Settings: func() turn.Settings { return w.settings }, Clock: w.clock, Redact: w.redact,
 	}
 	if w.memory != nil {
@@ -151,6 +154,19 @@ func (w *world) open() {
 		d.Tools = w.tools
 	}
 	w.engine = turn.NewEngine(d)
+}
+
+// fullForCalls is a database that has no room for the ends of some calls.
+type fullForCalls struct {
+	*store.Store
+	w *world
+}
+
+func (s fullForCalls) EndCall(ctx context.Context, e chat.CallEnd) error {
+	if s.w.refuseEnds.Add(-1) >= 0 {
+		return chat.Errorf(chat.CodeNoSpace, "test", "The disk is full.")
+	}
+	return s.Store.EndCall(ctx, e)
 }
 
 // roomFS is a disk on which a journal has so much room; 0: any.

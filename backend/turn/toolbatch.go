@@ -1,8 +1,11 @@
 package turn
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
+	"unicode"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
@@ -88,6 +91,59 @@ func isObject(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &object) == nil && object != nil
 }
 
+// repeatsName reports an object in a call's arguments that has a name twice: which of the two
+// values a tool takes is not told by what a person is shown. The program's own tools read names
+// without regard to case, so for them those count that differ in it alone. The arguments are
+// valid JSON.
+func repeatsName(raw json.RawMessage, anyCase bool) bool {
+	type level struct {
+		names map[string]bool // nil: a list
+		value bool            // the name was read, its value comes next
+	}
+	var open []level
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if token == json.Delim('}') || token == json.Delim(']') {
+			open = open[:len(open)-1]
+			continue
+		}
+		if n := len(open); n > 0 && open[n-1].names != nil {
+			in := &open[n-1]
+			if in.value = !in.value; in.value {
+				name, _ := token.(string)
+				if anyCase {
+					name = strings.Map(folded, name)
+				}
+				if in.names[name] {
+					return true
+				}
+				in.names[name] = true
+				continue
+			}
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, level{names: map[string]bool{}})
+		case json.Delim('['):
+			open = append(open, level{})
+		}
+	}
+}
+
+// folded is the same rune for all that differ in case alone.
+func folded(r rune) rune {
+	least := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		least = min(least, next)
+	}
+	return least
+}
+
 // openBatch is the batch of a turn that still has something to do, and how many batches
 // the turn has with it; without one, the number is of all.
 func (e *Engine) openBatch(ctx context.Context, turn chat.TurnID) (open *chat.ToolBatch, n int, err error) {
@@ -106,8 +162,9 @@ func (e *Engine) openBatch(ctx context.Context, turn chat.TurnID) (open *chat.To
 // decideByPolicy decides about the calls that nobody needs to be asked about, and reports
 // whether there were any. n is the number of the batch in its turn. fresh calls were asked
 // for just now; about an older one whose tool is not there, or is another, a person decides:
-// its server may only not have started yet. So a person does about calls with effects that
-// were not asked for in this place, whatever is allowed there: they may have run elsewhere.
+// its server may only not have started yet. So a person does about calls that were not asked
+// for in this place: policy may refuse them, and never lets one run, whatever is allowed here.
+// They may have run elsewhere, and what their records say of effects was written there.
 func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fresh bool) (changed bool, err error) {
 	own := fresh
 	if !fresh {
@@ -123,7 +180,7 @@ func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fr
 		if err != nil {
 			return changed, err
 		}
-		if d.Decision == chat.DecisionNone || d.Decision.Allows() && c.Effects && !own {
+		if d.Decision == chat.DecisionNone || d.Decision.Allows() && !own {
 			continue
 		}
 		if err := e.store.DecideCall(ctx, d); err != nil {
@@ -149,6 +206,8 @@ func (e *Engine) policyFor(ctx context.Context, b chat.ToolBatch, c chat.CallRec
 		refusal = unknownToolWords(c.Name)
 	case !isObject(c.Arguments):
 		refusal = noObjectWords
+	case repeatsName(c.Arguments, c.Source == chat.ToolSourceBuiltin):
+		refusal = repeatedWords
 	case !fresh && (!there || def.Hash() != c.Definition):
 		return d, nil
 	case !there:

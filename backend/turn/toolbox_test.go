@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -21,8 +22,9 @@ type toolbox struct {
 	defs      []chat.ToolDefinition
 	decisions map[string]chat.ToolDecision // by tool
 	kept      []chat.ToolPermission
-	ran       []string // tool and arguments, in order
-	atOnce    int      // the most calls that ran side by side
+	refused   map[string]bool // tools that are not accepted as they are
+	ran       []string        // tool and arguments, in order
+	atOnce    int             // the most calls that ran side by side
 	running   int
 	do        func(context.Context, tools.Call) (tools.Output, error)
 }
@@ -47,7 +49,17 @@ func (b *toolbox) Definitions() []chat.ToolDefinition {
 }
 
 func (b *toolbox) Offer(context.Context, chat.SessionID) ([]chat.ToolDefinition, error) {
-	return b.Definitions(), nil
+	defs := b.Definitions()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.DeleteFunc(defs, func(d chat.ToolDefinition) bool { return b.refused[d.Tool] }), nil
+}
+
+// redefine has the server come back with another definition of its first tool.
+func (b *toolbox) redefine() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.defs[0].Description += " And more."
 }
 
 func (b *toolbox) Decision(_ context.Context, _ chat.SessionID, d chat.ToolDefinition) (chat.ToolDecision, error) {

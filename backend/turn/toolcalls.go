@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -90,11 +91,20 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	if err != nil {
 		return err
 	}
+	var remembered error
+	if c.Decision.Allows() && c.Decision.Lasts() { // before the call can begin, which asks what holds
+		remembered = e.remember(ctx, b, call, c, d.Definition)
+		if !e.holds(ctx, b, call) {
+			d.Decision = chat.DecisionOnce // this call is allowed all the same
+		}
+	}
 	if err := e.store.DecideCall(ctx, d); err != nil {
 		return err
 	}
 	e.changed(chat.ChangeCall, string(c.Call), b.SessionID)
-	remembered := e.remember(ctx, b, call, c, d.Definition)
+	if !c.Decision.Allows() {
+		remembered = e.remember(ctx, b, call, c, d.Definition)
+	}
 	if err := e.goOn(ctx, b.TurnID); err != nil {
 		return err
 	}
@@ -154,6 +164,16 @@ func (e *Engine) remember(ctx context.Context, b chat.ToolBatch, call chat.CallR
 	return nil
 }
 
+// holds reports that a call's tool may run without asking.
+func (e *Engine) holds(ctx context.Context, b chat.ToolBatch, call chat.CallRecord) bool {
+	def, _, there := e.definition(call.Source, call.Tool)
+	if !there {
+		return false
+	}
+	now, err := e.tools.Decision(ctx, b.SessionID, def)
+	return err == nil && now.Allows()
+}
+
 // ResolveCall is what a person makes of a call whose outcome is unknown.
 func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 	const op = "tool.resolve"
@@ -171,12 +191,11 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 	case chat.ResolveTell:
 		end.Result = errorResult(unknownWords)
 	case chat.ResolveRerun:
-		def, _, there := e.definition(call.Source, call.Tool)
-		if !there {
-			return chat.Errorf(chat.CodeConflict, op, "The tool %s is not available, so it cannot run again.", call.Name)
+		if err := e.mayRerun(ctx, b, call, c.Hash, op); err != nil {
+			return err
 		}
 		err = e.store.DecideCall(ctx, chat.CallDecision{
-			Call: c.Call, State: chat.CallUnknown, Decision: chat.DecisionOnce, Definition: def.Hash(),
+			Call: c.Call, State: chat.CallUnknown, Decision: chat.DecisionOnce, Definition: call.Definition,
 		})
 	default:
 		return chat.Errorf(chat.CodeInvalid, op, "%q is nothing to do about a call whose outcome is unknown.", c.As)
@@ -189,6 +208,40 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 	}
 	e.changed(chat.ChangeCall, string(c.Call), b.SessionID)
 	return e.goOn(ctx, b.TurnID)
+}
+
+// mayRerun refuses to run a call again whose tool is not the one that the person was shown, is
+// not accepted as it is, or was forbidden since: a server may come back from the call that
+// ended it with another definition.
+func (e *Engine) mayRerun(ctx context.Context, b chat.ToolBatch, call chat.CallRecord, shown, op string) error {
+	const hint = "enter its result, or tell the model that it is unknown"
+	def, _, there := e.definition(call.Source, call.Tool)
+	if !there {
+		return chat.Errorf(chat.CodeConflict, op, "The tool %s is not available, so it cannot run again. Nothing was decided.", call.Name).WithHint(hint)
+	}
+	hash := def.Hash()
+	if hash != call.Definition || shown != "" && shown != hash {
+		return chat.Errorf(chat.CodeConflict, op, "The definition of the tool %s changed since the call, so it is not run again. Nothing was decided.", call.Name).WithHint(hint)
+	}
+	standing, err := e.tools.Decision(ctx, b.SessionID, def)
+	if err != nil {
+		return err
+	}
+	if standing == chat.DecisionNever {
+		return chat.Errorf(chat.CodeConflict, op, "You forbade the tool %s, so it is not run again. Nothing was decided.", call.Name).
+			WithHint("allow the tool again first; or " + hint)
+	}
+	offered, err := e.tools.Offer(ctx, b.SessionID)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(offered, func(d chat.ToolDefinition) bool {
+		return d.Source == call.Source && d.Tool == call.Tool && d.Hash() == hash
+	}) {
+		return chat.Errorf(chat.CodeConflict, op, "The definition of the tool %s is not accepted, so it is not run again. Nothing was decided.", call.Name).
+			WithHint("accept it first; or " + hint)
+	}
+	return nil
 }
 
 // goOn starts a turn again between two steps, if there is something that it can do.

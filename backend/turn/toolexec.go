@@ -35,12 +35,6 @@ var (
 	errCallTimeout   = errors.New("the call took too long")
 )
 
-// timeLimited is implemented by sources whose calls have a time limit of their own, which
-// was configured for them.
-type timeLimited interface {
-	CallTimeout() time.Duration
-}
-
 // runningCall is a call that runs in this process.
 type runningCall struct {
 	cancel context.CancelCauseFunc
@@ -85,6 +79,9 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	def, src, refusal := e.runnable(c)
 	if refusal != "" {
 		return e.refuse(ctx, b, c, refusal)
+	}
+	if holds, err := e.stillAllowed(ctx, b, c, def); err != nil || !holds {
+		return err
 	}
 	arguments, redactions := e.redactArguments(c.Arguments)
 	effects := c.Effects || def.Effects
@@ -137,6 +134,32 @@ func (e *Engine) runnable(c chat.CallRecord) (def chat.ToolDefinition, src tools
 	return def, src, ""
 }
 
+// stillAllowed looks, right before a call begins, whether what it was allowed by holds: a
+// person may have taken a permission back, or forbidden the tool, since it was decided. One
+// that is forbidden is denied; one that is not allowed any more is asked about again.
+func (e *Engine) stillAllowed(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, def chat.ToolDefinition) (bool, error) {
+	now, err := e.tools.Decision(ctx, b.SessionID, def)
+	if err != nil {
+		return false, err
+	}
+	forbidden := now == chat.DecisionNever || now == chat.DecisionDeny
+	if !forbidden && (!c.Decision.Lasts() || now.Allows()) {
+		return true, nil
+	}
+	switch {
+	case c.State == chat.CallStarted && forbidden: // it has no effects, and a crash cut it off
+		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Result: errorResult(deniedWords)})
+	case c.State == chat.CallStarted:
+		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
+	case forbidden:
+		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Decision: now, Definition: c.Definition, Result: errorResult(deniedWords)})
+	default:
+		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
+	}
+	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
+	return false, err
+}
+
 // refuse ends a call that cannot be run after all. One without effects that a crash cut off
 // has begun before.
 func (e *Engine) refuse(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, words string) error {
@@ -171,16 +194,14 @@ func (e *Engine) redactArguments(raw json.RawMessage) (json.RawMessage, []chat.C
 func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, src tools.Source, arguments json.RawMessage, effects bool) (chat.CallEnd, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	limit := e.settings().CallTimeout
-	if limit <= 0 {
-		limit = defaultCallTimeout
+	live := &runningCall{cancel: cancel}
+	asked := tools.Call{
+		ID: c.ID, Session: b.SessionID, Branch: b.BranchID, Turn: b.TurnID, Tool: c.Tool, Arguments: arguments,
+		Progress: func(p tools.Progress) { e.progressed(b, c.ID, live, p) },
 	}
-	if own, ok := src.(timeLimited); ok && own.CallTimeout() > 0 {
-		limit = own.CallTimeout()
-	}
+	limit := e.callLimit(src, asked)
 	timer := time.AfterFunc(limit, func() { cancel(errCallTimeout) })
 	defer timer.Stop()
-	live := &runningCall{cancel: cancel}
 	e.mu.Lock()
 	e.calls[c.ID] = live
 	e.mu.Unlock()
@@ -190,11 +211,21 @@ func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 		e.mu.Unlock()
 	}()
 	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
-	out, err := e.ask(ctx, src, tools.Call{
-		ID: c.ID, Session: b.SessionID, Branch: b.BranchID, Turn: b.TurnID, Tool: c.Tool, Arguments: arguments,
-		Progress: func(p tools.Progress) { e.progressed(b, c.ID, live, p) },
-	})
+	out, err := e.ask(ctx, src, asked)
 	return endOf(c.ID, out, err, context.Cause(ctx), effects, limit), err
+}
+
+// callLimit is how long a call may take: what the settings say, or longer, where the call says
+// itself when it ends. A source may end its calls earlier.
+func (e *Engine) callLimit(src tools.Source, c tools.Call) time.Duration {
+	limit := e.settings().CallTimeout
+	if limit <= 0 {
+		limit = defaultCallTimeout
+	}
+	if own, ok := src.(tools.TimeLimited); ok {
+		limit = max(limit, own.CallLimit(c))
+	}
+	return limit
 }
 
 // ask calls the source in a goroutine of its own: one that does not return when it is

@@ -82,11 +82,17 @@ func (r *run) calls(ctx context.Context) state {
 
 // callsFailed leaves the calls as they are recorded: the database took no more.
 func (r *run) callsFailed(ctx context.Context, err error) state {
+	var unsaid *unrecorded
+	known := errors.As(err, &unsaid)
 	if cause := context.Cause(ctx); cause != nil {
+		if known { // once more, before the turn ends and calls unknown what is not
+			if _, err := unsaid.write(context.WithoutCancel(ctx)); err != nil {
+				r.e.log.Error("the end of a tool call could not be recorded", "turn", r.turn.ID, "err", err)
+			}
+		}
 		return r.leaveCalls(cause)
 	}
-	var unsaid *unrecorded
-	if errors.As(err, &unsaid) {
+	if known {
 		r.unwritten(err, unsaid.write)
 		return nil
 	}

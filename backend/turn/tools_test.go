@@ -141,11 +141,12 @@ func TestCallsThatCannotRun(t *testing.T) {
 		do   func(*toolbox)
 		want string
 	}{
-		"unknown":   {asks("a", "nobody", `{}`), nil, `no tool named "nobody"`},
-		"no object": {asks("a", "box__write", `[1]`), nil, "not a JSON object"},
-		"garbled":   {asks("a", "box__write", `{"x":`), nil, "not a JSON object"},
-		"gone":      {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs = b.defs[1:] }, "not available any more"},
-		"changed":   {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs[0].Description = "Deletes." }, "definition of the tool box__write changed"},
+		"unknown":      {asks("a", "nobody", `{}`), nil, `no tool named "nobody"`},
+		"no object":    {asks("a", "box__write", `[1]`), nil, "not a JSON object"},
+		"garbled":      {asks("a", "box__write", `{"x":`), nil, "not a JSON object"},
+		"a name twice": {asks("a", "box__write", `{"x":[{"path":"a","n":1,"path":"b"}]}`), nil, "a name twice"},
+		"gone":         {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs = b.defs[1:] }, "not available any more"},
+		"changed":      {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs[0].Description = "Deletes." }, "definition of the tool box__write changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := withTools(t)
@@ -367,6 +368,62 @@ func TestResolveCall(t *testing.T) {
 			w.clean()
 		})
 	}
+}
+
+// A call runs again only as the tool that it was: not as another that came back with its
+// server, nor one that is not accepted, nor one that was forbidden since.
+func TestRunAgainIsRefused(t *testing.T) {
+	for name, change := range map[string]func(*world, *turn.CallResolution){
+		"another definition":        func(w *world, _ *turn.CallResolution) { w.tools.redefine() },
+		"another was shown":         func(_ *world, r *turn.CallResolution) { r.Hash = "another" },
+		"not accepted":              func(w *world, _ *turn.CallResolution) { w.tools.refused = map[string]bool{"write": true} },
+		"forbidden in the meantime": func(w *world, _ *turn.CallResolution) { w.tools.decisions["write"] = chat.DecisionNever },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := withTools(t)
+			w.tools.allow("write")
+			w.tools.do = func(context.Context, tools.Call) (tools.Output, error) { return tools.Output{}, errors.New("EOF") }
+			w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+			got := w.send("go")
+			call := w.waits(got, 1)[0]
+			again := turn.CallResolution{Call: call.ID, As: chat.ResolveRerun, Hash: call.Definition}
+			change(w, &again)
+			err := w.engine.ResolveCall(t.Context(), again)
+			if chat.CodeOf(err) != chat.CodeConflict || chat.AsError(err).Hint == "" {
+				t.Errorf("it was not refused: %v", err)
+			}
+			if call := w.waits(w.ended(got.ID), 1)[0]; call.State != chat.CallUnknown || len(w.tools.calls()) != 1 {
+				t.Errorf("it is %s, ran %q", call.State, w.tools.calls())
+			}
+			if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: call.ID, As: chat.ResolveTell}); err != nil {
+				t.Error(err)
+			}
+			w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+			w.clean()
+		})
+	}
+}
+
+// The result of a call that the database did not take is known: Stop records it, and not
+// that nobody knows.
+func TestStopKeepsAResultThatWasNotSaved(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("write")
+	w.answers([]string{asks("a", "box__write", `{}`)})
+	w.refuseEnds.Store(1)
+	h := w.start("go")
+	if _, err := h.Wait(t.Context()); chat.CodeOf(err) != chat.CodeNoSpace {
+		t.Fatalf("the end was refused, and what is told is %v", err)
+	}
+	got, err := w.engine.Stop(t.Context(), h.Turn.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeStopped, "")
+	if len(told(got)) != 1 || !strings.HasPrefix(told(got)[0], "a false did write") {
+		t.Errorf("told %q", told(got))
+	}
+	w.clean()
 }
 
 // What a person does about a turn whose calls wait: each way leaves a valid conversation.
@@ -708,9 +765,71 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 	w.clean()
 }
 
+// Of calls from elsewhere none runs by what is allowed here, even if their records say that
+// they have no effects: a decision about one of them starts no other.
+func TestCallsFromElsewhereAreNotAllowedByPolicy(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{asks("a", "box__write", `{}`), asks("r", "box__read", `{}`)}, []string{text("ok")})
+	got := w.send("go")
+	w.waits(got, 2)
+	w.close()
+	w.open()
+	if err := os.RemoveAll(filepath.Join(w.dir, "streams")); err != nil {
+		t.Fatal(err)
+	}
+	w.tools.allow("read", "write")
+	if _, err := w.engine.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.decide(w.waits(got, 2)[0], chat.DecisionDeny)
+	left := w.waits(w.ended(got.ID), 1)
+	if len(w.tools.calls()) != 0 {
+		t.Errorf("ran %q", w.tools.calls())
+	}
+	w.decide(left[0], chat.DecisionOnce)
+	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	w.clean()
+}
+
+// A permission that is taken back before a call begins does not let it run any more.
+func TestAPermissionTakenBackBeforeACallBegins(t *testing.T) {
+	for now, state := range map[chat.ToolDecision]chat.ToolCallState{chat.DecisionNone: chat.CallProposed, chat.DecisionNever: chat.CallDone} {
+		t.Run("now "+string(now), func(t *testing.T) {
+			w := withTools(t)
+			w.tools.allow("write")
+			w.tools.do = func(context.Context, tools.Call) (tools.Output, error) {
+				w.tools.mu.Lock()
+				defer w.tools.mu.Unlock()
+				w.tools.decisions["write"] = now // while the first of two runs
+				return tools.Output{Content: chat.Blocks{chat.Text{Text: "did it"}}}, nil
+			}
+			w.answers([]string{asks("a", "box__write", `{"n":1}`), asks("b", "box__write", `{"n":2}`)}, []string{text("ok")})
+			got := w.send("go")
+			if !slices.Equal(w.tools.calls(), []string{`write{"n":1}`}) {
+				t.Errorf("ran %q", w.tools.calls())
+			}
+			if second := w.batch(got.ID).Calls[1]; second.State != state || second.Decision != now {
+				t.Errorf("the second is %s %q", second.State, second.Decision)
+			}
+			if now == chat.DecisionNone {
+				w.decide(w.waits(got, 1)[0], chat.DecisionOnce)
+				got = w.ended(got.ID)
+			}
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+			w.clean()
+		})
+	}
+}
+
 // After a restore of a backup that was taken in the middle of a batch, no call with effects
 // runs by itself: each may have run since. What was to run a second time is unknown.
 func TestRestoredCallsAskAgain(t *testing.T) {
+	for _, byHand := range []bool{false, true} {
+		t.Run(fmt.Sprint("by hand: ", byHand), func(t *testing.T) { restoredCalls(t, byHand) })
+	}
+}
+
+func restoredCalls(t *testing.T, byHand bool) {
 	w := withTools(t)
 	w.answers([]string{asks("a", "box__write", `{"n":1}`), asks("b", "box__write", `{"n":2}`), asks("c", "box__write", `{"n":3}`)}, []string{text("ok")})
 	got := w.send("go")
@@ -730,7 +849,7 @@ func TestRestoredCallsAskAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	once(calls[1], chat.CallUnknown)
-	w.restore()
+	w.restore(byHand)
 
 	w.tools.allow("write") // what is allowed for good does not hold for these either
 	if _, err := w.engine.Recover(t.Context()); err != nil {
@@ -758,13 +877,20 @@ func TestRestoredCallsAskAgain(t *testing.T) {
 	w.clean()
 }
 
-// restore puts a backup of the data in its place.
-func (w *world) restore() {
+// restore puts a backup of the data in its place; by hand the journals that are there stay.
+func (w *world) restore(byHand bool) {
 	w.t.Helper()
 	w.close()
 	archive := store.NewArchive(store.ArchiveOptions{DataDir: w.dir, Clock: w.clock})
 	made, err := archive.Backup(w.t.Context(), filepath.Join(w.t.TempDir(), "copy.db"))
-	if err == nil {
+	switch {
+	case err != nil:
+	case byHand:
+		var data []byte
+		if data, err = os.ReadFile(made.Path); err == nil {
+			err = os.WriteFile(filepath.Join(w.dir, "contextinfinity.db"), data, 0o600)
+		}
+	default:
 		_, err = archive.Restore(w.t.Context(), made.Path, func(chat.Restoration) error { return nil })
 	}
 	if err != nil {

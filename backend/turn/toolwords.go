@@ -12,6 +12,7 @@ const (
 	deniedWords   = "Not run: the user did not allow this call."
 	stoppedWords  = "Not run: the user stopped the answer before this call began."
 	noObjectWords = "Not run: the arguments are not a JSON object. Nothing was changed."
+	repeatedWords = "Not run: an object in the arguments has a name twice. Nothing was changed. Write each name once."
 	unknownWords  = "The outcome of this call is unknown: it was started, and no result came. It may or may not have had its effects. " +
 		"Do not repeat it before you have verified what it did."
 )

@@ -24,6 +24,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if path := os.Getenv(counterFile); path != "" {
+		os.Exit(serveCounter(path))
+	}
 	dir, err := os.MkdirTemp("", "contextinfinity-crash-test-")
 	if err != nil {
 		panic(err)
@@ -78,6 +81,18 @@ func TestRandomKillsLoseNothing(t *testing.T) {
 		if row.tried != 13 {
 			t.Errorf("%s: %d restarts", row.what, row.tried)
 		}
+	}
+}
+
+// Tool calls with effects are killed at random, lose their power and their disk: none runs twice.
+func TestToolCallsRunAtMostOnce(t *testing.T) {
+	t.Parallel()
+	r := testRig(t, 5)
+	r.restarts, r.stride = 8, 25
+	rows, err := runTools(t.Context(), r)
+	clean(t, rows, err)
+	if len(rows) != 3 || rows[0].tried != 8 || rows[1].tried < 2 || rows[2].tried < 3 {
+		t.Errorf("tried %+v", rows)
 	}
 }
 

@@ -44,7 +44,7 @@ var parts = []struct {
 	name string
 	run  func(context.Context, *rig) ([]outcome, error)
 }{
-	{"points", runPoints}, {"power", runPower}, {"faults", runMatrix}, {"damage", runDamage}, {"flips", runFlips}, {"kills", runKills}, {"aimock", runAimock}, {"proof", runProofs},
+	{"points", runPoints}, {"power", runPower}, {"faults", runMatrix}, {"damage", runDamage}, {"flips", runFlips}, {"kills", runKills}, {"tools", runTools}, {"aimock", runAimock}, {"proof", runProofs},
 }
 
 // rig is what all parts need.
@@ -62,6 +62,9 @@ func (r *rig) say(format string, args ...any) {
 }
 
 func main() {
+	if path := os.Getenv(counterFile); path != "" {
+		os.Exit(serveCounter(path))
+	}
 	var p plan
 	var only string
 	flag.Uint64Var(&p.seed, "seed", rand.Uint64N(1_000_000), "decides what is done when; printed, so that a run can be repeated")

@@ -24,6 +24,7 @@ type provider struct {
 	mu    sync.Mutex
 	asked map[int]int // requests, by N
 	whole map[int]int // answers whose terminal event was sent, by N
+	calls map[int]int // how often tool calls were asked for, by N
 }
 
 // kinds are what a prompt can ask for.
@@ -34,6 +35,7 @@ const (
 	kindHold = "hold" // half of one, then nothing until the client goes
 	kindOnce = "once" // the first request fails with 500, the next is good
 	kindBad  = "bad"  // every request is refused
+	kindTool = "tool" // two tool calls, and once their results are there an answer
 )
 
 func newProvider() (*provider, error) {
@@ -41,7 +43,7 @@ func newProvider() (*provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &provider{url: "http://" + l.Addr().String(), asked: map[int]int{}, whole: map[int]int{}}
+	p := &provider{url: "http://" + l.Addr().String(), asked: map[int]int{}, whole: map[int]int{}, calls: map[int]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/chat/completions", p.serve)
 	mux.HandleFunc("/librarian/v1/chat/completions", p.summarize)
@@ -111,7 +113,40 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"error":{"message":"Something broke here.","type":"server_error"}}`)
 		return
 	}
+	if kind == kindTool && !resultsIn(body) {
+		p.askForTools(w, n)
+		return
+	}
 	p.stream(w, r, kind, n)
+}
+
+// resultsIn reports a request that ends with what tools returned.
+func resultsIn(body []byte) bool {
+	var request struct{ Messages []struct{ Role string } }
+	n := 0
+	if json.Unmarshal(body, &request) == nil {
+		n = len(request.Messages)
+	}
+	return n > 0 && request.Messages[n-1].Role == "tool"
+}
+
+// askForTools answers with two calls. Each time that a prompt is answered so they write other
+// words: a word that is written twice was written by one call.
+func (p *provider) askForTools(w http.ResponseWriter, n int) {
+	p.mu.Lock()
+	p.calls[n]++
+	k := p.calls[n]
+	p.mu.Unlock()
+	w.Header().Set("Content-Type", "text/event-stream")
+	var calls []string
+	for i := range 2 {
+		word := toolWord(n, k, i)
+		calls = append(calls, fmt.Sprintf(`{"index":%d,"id":"call_%s","type":"function","function":{"name":"counter__count","arguments":"{\"word\":\"%s\"}"}}`, i, word, word))
+	}
+	for _, part := range []string{`{"role":"assistant","content":null}`, `{"tool_calls":[` + strings.Join(calls, ",") + `]}`} {
+		_, _ = io.WriteString(w, `data: {"id":"r","model":"m-1","choices":[{"index":0,"delta":`+part+`,"finish_reason":null}]}`+"\n\n")
+	}
+	_, _ = io.WriteString(w, `data: {"id":"r","model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
 }
 
 func (p *provider) stream(w http.ResponseWriter, r *http.Request, kind string, n int) {

@@ -232,6 +232,11 @@ var withinRules = []within{
 		reason: "what a tool may do is decided by one policy, whatever runs the tool: sources are given to it",
 	},
 	{
+		name: "several answers", in: []string{"backend/answers"},
+		may:    []string{module + "/backend/chat", module + "/backend/turn", module + "/backend/internal/untrusted"},
+		reason: "asking several models is ordinary turns on ordinary branches: it has no store and no runner of its own",
+	},
+	{
 		name: "long work", in: []string{"backend/tasks"},
 		may:    []string{module + "/backend/chat", module + "/backend/internal/clock", module + "/backend/internal/panics", module + "/backend/internal/display"},
 		reason: "long work is carried out whatever it is: each kind is given to it by who knows it",

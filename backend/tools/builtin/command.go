@@ -48,6 +48,7 @@ const (
 	maxOutput    = 192 << 10 // bytes that are kept: the first two thirds and the last third
 	probeTime    = 5 * time.Second
 	endingTime   = 2 * time.Second // how long what runs a command may take to end all of it
+	startingTime = 5 * time.Second // what is before and after the command: its folder, its process
 	commandShell = "/bin/sh"
 )
 
@@ -86,6 +87,7 @@ func (k *Commands) tool(usable []folder, in string) tool {
 	return tool{
 		definition: define("run_command", "Run a command", "Runs a command of the shell in a folder, and returns its exit code and what it printed. "+c.words()+in, commandSchema, true),
 		asksEach:   c == ConfinedNot,
+		limit:      commandLimit,
 		run:        func(ctx context.Context, call tools.Call) (tools.Output, error) { return k.run(ctx, usable, call) },
 	}
 }
@@ -101,6 +103,16 @@ func (a commandArguments) time() time.Duration {
 		return usualTime
 	}
 	return min(time.Duration(a.Timeout)*time.Second, longestTime)
+}
+
+// commandLimit is how long a call takes at most: the command's own time, after which it is ended
+// and its result says so, and the time that takes.
+func commandLimit(c tools.Call) time.Duration {
+	var a commandArguments
+	if arguments(c, &a) != nil {
+		return 0
+	}
+	return a.time() + startingTime + 2*endingTime
 }
 
 func (k *Commands) run(ctx context.Context, usable []folder, c tools.Call) (tools.Output, error) {

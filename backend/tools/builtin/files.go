@@ -140,11 +140,16 @@ func (f *files) list(_ context.Context, c tools.Call) (string, error) {
 		return "", err
 	}
 	defer root.Close() //nolint:errcheck // nothing was written through it
-	dir, err := root.Open(rel)
+	dir, err := root.OpenFile(rel, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return "", err
 	}
 	defer dir.Close() //nolint:errcheck // it was only read
+	if info, err := dir.Stat(); err != nil {
+		return "", err
+	} else if !info.IsDir() {
+		return "", refusal("it is not a folder")
+	}
 	entries, err := dir.ReadDir(maxEntries + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err

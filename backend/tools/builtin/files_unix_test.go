@@ -16,5 +16,6 @@ func TestAPipeIsNotRead(t *testing.T) {
 	}
 	d.refuses("read_file", map[string]any{"path": "pipe"}, "it is not a file")
 	d.refuses("write_file", map[string]any{"path": "pipe", "content": "x"}, "it is not a file")
+	d.refuses("list_directory", map[string]any{"path": "pipe"}, "it is not a folder")
 	d.answers("search_files", map[string]any{"text": "x"}, "no file has this text")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/tools"
@@ -18,6 +19,7 @@ type tool struct {
 	asksEach   bool // each call is asked about
 	run        func(context.Context, tools.Call) (tools.Output, error)
 	preview    func(context.Context, tools.Call) (string, error)
+	limit      func(tools.Call) time.Duration // nil: as long as the settings say
 }
 
 // Source offers the program's own tools. What it offers may differ from one moment to the
@@ -89,6 +91,15 @@ func (s *Source) AllowedByDefault(name string) bool {
 func (s *Source) AsksEachCall(name string) bool {
 	t, ok := s.find(name)
 	return ok && t.asksEach
+}
+
+// CallLimit implements tools.TimeLimited.
+func (s *Source) CallLimit(c tools.Call) time.Duration {
+	t, ok := s.find(c.Tool)
+	if !ok || t.limit == nil {
+		return 0
+	}
+	return t.limit(c)
 }
 
 // Preview implements tools.Previewer.

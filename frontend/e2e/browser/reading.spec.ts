@@ -43,10 +43,14 @@ for (const [width, height] of [[1280, 800], [900, 600]] as const) {
 }
 
 test('long code is folded with its count, opened by its button and by a find, wrapped and numbered', async ({ provider, launch, page }) => {
-  provider.answer('A listing', `Before it.\n\n${fence}text listing.txt\n${lines.join('\n')}\n${fence}\n\nThe end of it.`);
+  provider.answer('A listing', `Before it.\n\n${fence}text listing.txt\n${lines.join('\n')}\n${fence}\n\nThe end of it.`, { chunkSize: 400, holdAfter: 6 });
   await launch();
   const chat = new Conversation(page);
-  await chat.askAndWait(1, 'A listing', 'The end of it.');
+  await chat.ask('A listing');
+  await expect(chat.answer(1)).toContainText('line 9 of the listing');
+  provider.release('A listing');
+  await expect(chat.answer(1)).toContainText('The end of it.');
+  await expect(chat.stop).toBeHidden();
   const code = chat.answer(1).locator('.code');
   const pre = code.locator('pre');
   const height = async () => (await pre.boundingBox())!.height;

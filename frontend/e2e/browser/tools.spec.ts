@@ -1,20 +1,11 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, verb } from '../harness/fixtures.ts';
-import type { Home } from '../harness/home.ts';
-import type { Provider } from '../harness/provider.ts';
-import { draw } from '../harness/screens.ts';
+import { draw, tour } from '../harness/screens.ts';
+import { connectPrograms, connectServers, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
-
-/** Models may write files in a folder of this home, and run commands there. */
-function withTools(home: Home, provider: Provider): string {
-  const folder = join(home.root, 'project');
-  mkdirSync(folder);
-  home.configure(provider, `[tools]\nmode = "enabled"\nfolders = ["${folder}"]\nrun_commands = true\n`);
-  return folder;
-}
 
 /** No serious finding, in any theme. */
 async function inspect(page: Page, screen: string): Promise<void> {
@@ -36,7 +27,7 @@ const card = (page: Page, tool: string) => page.getByRole('region', { name: `Cal
 const queue = (page: Page) => page.getByRole('dialog', { name: /wait|outcome/ });
 
 test('a call is asked about, allowed by keyboard, and its result stands in its card', async ({ home, provider, launch, page }) => {
-  const folder = withTools(home, provider);
+  const folder = withTools(home, provider, 'run_commands = true\n');
   writeFileSync(join(folder, 'alerts.yml'), 'alert: drift\nthreshold: 10\n');
   provider.callsTools('Raise the threshold', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'alerts.yml'), content: 'alert: drift\nthreshold: 100\n' } }], 'It is 100 now.');
   await launch();
@@ -67,7 +58,7 @@ test('a call is asked about, allowed by keyboard, and its result stands in its c
 });
 
 test('a denied call is not run, and the model is told', async ({ home, provider, launch, page }) => {
-  const folder = withTools(home, provider);
+  const folder = withTools(home, provider, 'run_commands = true\n');
   provider.callsTools('Write it', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'new.txt'), content: 'x' } }], 'Then not.');
   await launch();
   const chat = new Conversation(page);
@@ -79,7 +70,7 @@ test('a denied call is not run, and the model is told', async ({ home, provider,
 });
 
 test('killed in the middle of a call: its outcome is unknown, it is not run again, and a person decides', async ({ home, provider, launch, page }) => {
-  const folder = withTools(home, provider);
+  const folder = withTools(home, provider, 'run_commands = true\n');
   const counter = join(folder, 'ran');
   provider.callsTools('Run the repair', 'I run it.', [{ name: 'run_command', arguments: { command: `echo run >> ran; sleep 600`, folder, timeout_s: 600 } }], 'As you found it.');
   provider.answer('And now?', 'Now we go on.');
@@ -110,7 +101,7 @@ test('killed in the middle of a call: its outcome is unknown, it is not run agai
 });
 
 test('what there is and what was decided stands in the settings, and is taken back there', async ({ home, provider, launch, page }) => {
-  const folder = withTools(home, provider);
+  const folder = withTools(home, provider, 'run_commands = true\n');
   provider.callsTools('Write it', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'new.txt'), content: 'x' } }], 'Then not.');
   await launch();
   const chat = new Conversation(page);
@@ -132,3 +123,27 @@ test('what there is and what was decided stands in the settings, and is taken ba
   await page.setViewportSize({ width: 900, height: 600 });
   await fits(page);
 });
+
+// 640 x 400 is a window of 1280 x 800 whose page is drawn at 200 %.
+for (const size of [{ width: 900, height: 600 }, { width: 640, height: 400 }]) {
+  test(`each screen of tools, servers and programs at ${size.width} x ${size.height}: no serious finding, and nothing wider than the window`, async ({ home, provider, launch, page }) => {
+    test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
+    test.setTimeout(600_000); // each wait has its own limit, which ends what hangs
+    withTools(home, provider);
+    await launch();
+    const chat = new Conversation(page);
+    await chat.ready();
+    await connectServers(page);
+    await connectPrograms(page, home);
+    await page.setViewportSize(size);
+    const look = async (name: string) => {
+      await fits(page);
+      await inspect(page, name);
+    };
+    await tour(page, toolScreens, look);
+    await elicit(page, provider);
+    await look('elicitation');
+    await page.getByRole('button', { name: 'Decline' }).click();
+    await expect(chat.answer(1)).toContainText('Thank you.');
+  });
+}

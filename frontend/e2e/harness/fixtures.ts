@@ -109,8 +109,9 @@ async function passFirstStart(): Promise<boolean> {
   return true;
 }
 
-/** The inspector is closed at first; tests are about someone who has opened it. What a test leaves is kept. */
+/** The inspector is closed at first; tests are about someone who has opened it. What a test leaves is kept. A frame in the page has no storage. */
 function openInspector(): void {
+  if (window !== window.top) return;
   const key = 'contextinfinity.layout';
   if (localStorage.getItem(key) === null) localStorage.setItem(key, JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
 }

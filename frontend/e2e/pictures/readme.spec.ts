@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../harness/fixtures.ts';
 import { repository } from '../harness/process.ts';
 import { overlays } from '../harness/screens.ts';
+import { withTools } from '../harness/toolscreens.ts';
 import { workedIn } from '../harness/seed.ts';
 import { Conversation, plain } from '../browser/conversation.ts';
 
@@ -97,4 +98,19 @@ test('pictures of the tree and of the search', async ({ home, provider, launch, 
     await page.screenshot({ path: join(directory, `${name}.png`) });
     await page.keyboard.press('Escape');
   }
+});
+
+test('pictures of the first minute, and of a call that waits', async ({ home, provider, launch, page }) => {
+  const program = await launch();
+  await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
+  await page.screenshot({ path: join(directory, 'first-start.png') });
+  await program.stop();
+
+  const folder = withTools(home, provider, '\n[appearance]\ntheme = "light"\n');
+  writeFileSync(join(folder, 'alerts.yml'), 'alert: replication-lag\nfor: 5m\nthreshold: 10\n');
+  provider.callsTools('Raise the threshold to 100', 'I write it into the file.', [{ name: 'write_file', arguments: { path: join(folder, 'alerts.yml'), content: 'alert: replication-lag\nfor: 5m\nthreshold: 100\n' } }], 'It is 100 now.');
+  await launch();
+  await new Conversation(page).ask('Raise the threshold to 100');
+  await expect(page.getByText('1 tool call waits for you')).toBeVisible();
+  await page.screenshot({ path: join(directory, 'tools.png') });
 });

@@ -5,6 +5,7 @@ import { expect, test } from '../harness/fixtures.ts';
 import { canaryKey } from '../harness/home.ts';
 import { repository } from '../harness/process.ts';
 import { command, draw, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
+import { connectPrograms, connectServers, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
 import { essay, Seed, tenThousandTurns, workedIn } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
 
@@ -145,6 +146,58 @@ test('what is suggested: a pin, and a model embedder', async ({ home, provider, 
   await page.getByRole('button', { name: 'Show cost and time…' }).click();
   await expect(page.getByRole('dialog')).toBeVisible();
   await bothSizes(page, 'embedder-review');
+});
+
+test('tools, their servers, and other programs', async ({ home, provider, launch, page }) => {
+  test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
+  const folder = withTools(home, provider, 'run_commands = true\n');
+  const file = join(folder, 'alerts.yml');
+  writeFileSync(file, 'alert: drift\nfor: 5m\nthreshold: 10\nlabels:\n  severity: page\n');
+  provider.callsTools('Raise the threshold', 'I read how it is, and write it.', [
+    { name: 'everything__echo', arguments: { message: 'threshold: 10' } },
+    { name: 'write_file', arguments: { path: file, content: 'alert: drift\nfor: 5m\nthreshold: 100\nlabels:\n  severity: page\n' } },
+  ], 'It is 100 now.');
+  provider.callsTools('Run the repair', 'I run it.', [{ name: 'run_command', arguments: { command: 'sleep 600', folder, timeout_s: 600 } }], 'As you found it.');
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+  await eachSize(page, () => tour(page, [{ name: 'servers-none', show: async () => {
+    await page.keyboard.press('Control+,');
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: 'Tool servers' }).click();
+    await expect(page.getByText('No tool servers')).toBeVisible();
+  } }], (name) => picture(page, name)));
+  await connectServers(page);
+  await connectPrograms(page, home);
+  await eachSize(page, () => tour(page, toolScreens, (name) => picture(page, name)));
+  await page.setViewportSize(sizes[0]!);
+  await elicit(page, provider);
+  await bothSizes(page, 'elicitation');
+  await page.getByRole('button', { name: 'Decline' }).click();
+  await expect(chat.answer(1)).toContainText('Thank you.');
+
+  await page.setViewportSize(sizes[0]!);
+  await chat.ask('Raise the threshold');
+  await expect(page.getByText('2 tool calls wait for you')).toBeVisible();
+  await bothSizes(page, 'calls-wait');
+  await page.keyboard.press('Control+Shift+A');
+  await expect(page.getByRole('dialog', { name: '2 tool calls wait for you' })).toBeVisible();
+  await bothSizes(page, 'calls-queue');
+  await page.keyboard.press('o');
+  await expect(page.getByRole('dialog', { name: '1 tool call waits for you' })).toBeVisible();
+  await page.keyboard.press('o');
+  await expect(chat.answer(2)).toContainText('It is 100 now.');
+  await bothSizes(page, 'calls-done');
+
+  await page.setViewportSize(sizes[0]!);
+  await chat.ask('Run the repair');
+  const card = page.getByRole('region', { name: 'Call of run_command' });
+  await card.getByRole('button', { name: /^Allow once/ }).click();
+  await expect(card).toContainText('Running');
+  await bothSizes(page, 'call-runs');
+  await program.crash();
+  await launch();
+  await expect(card).toContainText('Outcome unknown');
+  await bothSizes(page, 'call-unknown');
 });
 
 test('long names', async ({ home, provider, launch, page }) => {

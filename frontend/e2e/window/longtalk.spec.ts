@@ -46,8 +46,8 @@ async function talk({ desktop: { page }, provider }: Room, turn: number): Promis
 /** One meaning, one number: the header and the command line agree about what was said. */
 async function checkHeader({ desktop, home }: Room, last: number): Promise<void> {
   await until('every turn is in the head', async () => (await field(desktop, 'head')).includes(`#${last} `));
-  await until('the newest turn is done', async () => new RegExp(`#${last}.*Done$`).test(await field(desktop, 'phase')));
-  expect(await field(desktop, 'pending')).toMatch(/None$/);
+  await until('the newest turn is done', async () => (await field(desktop, 'phase')).startsWith(`Turn #${last} Done `));
+  expect(await field(desktop, 'pending')).toMatch(/^Pending None /);
   const bytes = Buffer.byteLength(essay(last - 1));
   expect(await streamed(desktop)).toMatchObject({ durable: bytes, displayed: bytes });
 

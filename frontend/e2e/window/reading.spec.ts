@@ -13,7 +13,8 @@ test('in the window itself: previews run nothing, a conversation is made ready t
   try {
     const hostile = `<p>A page</p><script>window.webkit.messageHandlers.external.postMessage('Q'); parent.document.title = 'run'</script><img src="x" onerror="parent.document.title = 'run'">`;
     await room.talk('Draw', [`${fence}mermaid\ngraph TD\n  A[Client] --> B[Server]\n${fence}`, `${fence}html\n${hostile}\n${fence}`, `${fence}svg\n<svg viewBox="0 0 30 10" onload="parent.document.title = 'run'"><rect width="30" height="10"/></svg>\n${fence}`, 'That is all.'].join('\n\n'), 'That is all.');
-    const title = await page.run<string>('return document.title');
+    const title = 'Draw · ContextInfinity'; // the session is called so a moment after its first message
+    await until('the window has its title', async () => (await page.run<string>('return document.title')) === title);
     await page.run(`for (const button of document.querySelectorAll('article [data-act="preview"]')) button.click()`);
     await until('each is shown', () => page.run<boolean>(`return document.querySelectorAll('article .preview iframe').length === 3`));
     const frames = await page.run<{ sandbox: string | null; height: number }[]>(`return [...document.querySelectorAll('article .preview iframe')].map((frame) => ({

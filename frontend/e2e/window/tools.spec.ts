@@ -2,12 +2,12 @@ import { expect } from '@playwright/test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verb } from '../harness/fixtures.ts';
-import { belonging, repository, until } from '../harness/process.ts';
+import { belonging, until } from '../harness/process.ts';
+import { everything, installed } from '../harness/toolscreens.ts';
 import type { Desktop } from './desktop.ts';
 import { composer, pastFirstStart, said, say, test } from './fixtures.ts';
 
-const server = join(repository, 'test/mcp/node_modules/@modelcontextprotocol/server-everything/dist/index.js');
-test.skip(!existsSync(server), 'the MCP servers of test/mcp are not installed (scripts/setup test)');
+test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
 
 const control = '\uE009';
 const shift = '\uE008';
@@ -17,7 +17,7 @@ const long = 'trigger-long-running-operation';
 
 /** What another program has in its configuration: a real server, and what is sent to it is also written down. */
 const configuration = (record: string) => JSON.stringify({
-  mcpServers: { everything: { command: 'sh', args: ['-c', 'tee -a "$0" | exec "$1" "$2" stdio', record, process.execPath, server] } },
+  mcpServers: { everything: { command: 'sh', args: ['-c', 'tee -a "$0" | exec "$1" "$2" stdio', record, process.execPath, everything] } },
 });
 
 /** How often the server was told to run a tool, over all its starts. */

@@ -284,6 +284,288 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class ToolCallView {
+	    id: string;
+	    toolUseId: string;
+	    turnId: string;
+	    step: string;
+	    name: string;
+	    source: string;
+	    tool: string;
+	    title: string;
+	    state: string;
+	    decision: string;
+	    reason: string;
+	    why: string;
+	    effects: boolean;
+	    arguments: string;
+	    preview: string;
+	    redactions: number;
+	    result: string;
+	    resultMore: boolean;
+	    isError: boolean;
+	    images: number;
+	    definition: string;
+	    runs: number;
+	    running: boolean;
+	    progressDone: number;
+	    progressTotal: number;
+	    progressMessage: string;
+	    createdAt: number;
+	    decidedAt: number;
+	    startedAt: number;
+	    endedAt: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolCallView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.toolUseId = source["toolUseId"];
+	        this.turnId = source["turnId"];
+	        this.step = source["step"];
+	        this.name = source["name"];
+	        this.source = source["source"];
+	        this.tool = source["tool"];
+	        this.title = source["title"];
+	        this.state = source["state"];
+	        this.decision = source["decision"];
+	        this.reason = source["reason"];
+	        this.why = source["why"];
+	        this.effects = source["effects"];
+	        this.arguments = source["arguments"];
+	        this.preview = source["preview"];
+	        this.redactions = source["redactions"];
+	        this.result = source["result"];
+	        this.resultMore = source["resultMore"];
+	        this.isError = source["isError"];
+	        this.images = source["images"];
+	        this.definition = source["definition"];
+	        this.runs = source["runs"];
+	        this.running = source["running"];
+	        this.progressDone = source["progressDone"];
+	        this.progressTotal = source["progressTotal"];
+	        this.progressMessage = source["progressMessage"];
+	        this.createdAt = source["createdAt"];
+	        this.decidedAt = source["decidedAt"];
+	        this.startedAt = source["startedAt"];
+	        this.endedAt = source["endedAt"];
+	    }
+	}
+	export class ErrorView {
+	    code: string;
+	    op: string;
+	    message: string;
+	    hint: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ErrorView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.code = source["code"];
+	        this.op = source["op"];
+	        this.message = source["message"];
+	        this.hint = source["hint"];
+	    }
+	}
+	export class BlockView {
+	    kind: string;
+	    text: string;
+	    name: string;
+	    id: string;
+	    data: string;
+	    isError: boolean;
+	    tokens: number;
+	    whole: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new BlockView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.kind = source["kind"];
+	        this.text = source["text"];
+	        this.name = source["name"];
+	        this.id = source["id"];
+	        this.data = source["data"];
+	        this.isError = source["isError"];
+	        this.tokens = source["tokens"];
+	        this.whole = source["whole"];
+	    }
+	}
+	export class TurnView {
+	    id: string;
+	    branchId: string;
+	    seq: number;
+	    phase: string;
+	    outcome: string;
+	    user: BlockView[];
+	    assistant: BlockView[];
+	    state: string;
+	    live: boolean;
+	    liveStep: string;
+	    liveSeq: number;
+	    displayed: number;
+	    durable: number;
+	    model: string;
+	    provider: string;
+	    inputTokens: number;
+	    outputTokens: number;
+	    cachedTokens: number;
+	    durationMs: number;
+	    attempts: number;
+	    retryOf: string;
+	    error?: ErrorView;
+	    indexStatus: string;
+	    stateAfter: string;
+	    createdAt: number;
+	    updatedAt: number;
+	    canContinue: boolean;
+	    cost: string;
+	    notice: string;
+	    calls: ToolCallView[];
+	    memories: number;
+	    memoryError: string;
+	    erasedAt: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new TurnView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.branchId = source["branchId"];
+	        this.seq = source["seq"];
+	        this.phase = source["phase"];
+	        this.outcome = source["outcome"];
+	        this.user = this.convertValues(source["user"], BlockView);
+	        this.assistant = this.convertValues(source["assistant"], BlockView);
+	        this.state = source["state"];
+	        this.live = source["live"];
+	        this.liveStep = source["liveStep"];
+	        this.liveSeq = source["liveSeq"];
+	        this.displayed = source["displayed"];
+	        this.durable = source["durable"];
+	        this.model = source["model"];
+	        this.provider = source["provider"];
+	        this.inputTokens = source["inputTokens"];
+	        this.outputTokens = source["outputTokens"];
+	        this.cachedTokens = source["cachedTokens"];
+	        this.durationMs = source["durationMs"];
+	        this.attempts = source["attempts"];
+	        this.retryOf = source["retryOf"];
+	        this.error = this.convertValues(source["error"], ErrorView);
+	        this.indexStatus = source["indexStatus"];
+	        this.stateAfter = source["stateAfter"];
+	        this.createdAt = source["createdAt"];
+	        this.updatedAt = source["updatedAt"];
+	        this.canContinue = source["canContinue"];
+	        this.cost = source["cost"];
+	        this.notice = source["notice"];
+	        this.calls = this.convertValues(source["calls"], ToolCallView);
+	        this.memories = source["memories"];
+	        this.memoryError = source["memoryError"];
+	        this.erasedAt = source["erasedAt"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class AnswerColumn {
+	    branchId: string;
+	    label: string;
+	    active: boolean;
+	    later: number;
+	    turn: TurnView;
+	
+	    static createFrom(source: any = {}) {
+	        return new AnswerColumn(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.branchId = source["branchId"];
+	        this.label = source["label"];
+	        this.active = source["active"];
+	        this.later = source["later"];
+	        this.turn = this.convertValues(source["turn"], TurnView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class AnswerSet {
+	    rev: number;
+	    seq: number;
+	    user: BlockView[];
+	    columns: AnswerColumn[];
+	
+	    static createFrom(source: any = {}) {
+	        return new AnswerSet(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.seq = source["seq"];
+	        this.user = this.convertValues(source["user"], BlockView);
+	        this.columns = this.convertValues(source["columns"], AnswerColumn);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class AttachPart {
 	    branchId: string;
 	    name: string;
@@ -424,32 +706,7 @@ export namespace api {
 	        this.problems = source["problems"];
 	    }
 	}
-	export class BlockView {
-	    kind: string;
-	    text: string;
-	    name: string;
-	    id: string;
-	    data: string;
-	    isError: boolean;
-	    tokens: number;
-	    whole: boolean;
 	
-	    static createFrom(source: any = {}) {
-	        return new BlockView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.kind = source["kind"];
-	        this.text = source["text"];
-	        this.name = source["name"];
-	        this.id = source["id"];
-	        this.data = source["data"];
-	        this.isError = source["isError"];
-	        this.tokens = source["tokens"];
-	        this.whole = source["whole"];
-	    }
-	}
 	export class PinView {
 	    id: string;
 	    text: string;
@@ -473,188 +730,6 @@ export namespace api {
 	        this.createdAt = source["createdAt"];
 	        this.inherited = source["inherited"];
 	    }
-	}
-	export class ToolCallView {
-	    id: string;
-	    toolUseId: string;
-	    turnId: string;
-	    step: string;
-	    name: string;
-	    source: string;
-	    tool: string;
-	    title: string;
-	    state: string;
-	    decision: string;
-	    reason: string;
-	    why: string;
-	    effects: boolean;
-	    arguments: string;
-	    preview: string;
-	    redactions: number;
-	    result: string;
-	    resultMore: boolean;
-	    isError: boolean;
-	    images: number;
-	    definition: string;
-	    runs: number;
-	    running: boolean;
-	    progressDone: number;
-	    progressTotal: number;
-	    progressMessage: string;
-	    createdAt: number;
-	    decidedAt: number;
-	    startedAt: number;
-	    endedAt: number;
-	
-	    static createFrom(source: any = {}) {
-	        return new ToolCallView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.id = source["id"];
-	        this.toolUseId = source["toolUseId"];
-	        this.turnId = source["turnId"];
-	        this.step = source["step"];
-	        this.name = source["name"];
-	        this.source = source["source"];
-	        this.tool = source["tool"];
-	        this.title = source["title"];
-	        this.state = source["state"];
-	        this.decision = source["decision"];
-	        this.reason = source["reason"];
-	        this.why = source["why"];
-	        this.effects = source["effects"];
-	        this.arguments = source["arguments"];
-	        this.preview = source["preview"];
-	        this.redactions = source["redactions"];
-	        this.result = source["result"];
-	        this.resultMore = source["resultMore"];
-	        this.isError = source["isError"];
-	        this.images = source["images"];
-	        this.definition = source["definition"];
-	        this.runs = source["runs"];
-	        this.running = source["running"];
-	        this.progressDone = source["progressDone"];
-	        this.progressTotal = source["progressTotal"];
-	        this.progressMessage = source["progressMessage"];
-	        this.createdAt = source["createdAt"];
-	        this.decidedAt = source["decidedAt"];
-	        this.startedAt = source["startedAt"];
-	        this.endedAt = source["endedAt"];
-	    }
-	}
-	export class ErrorView {
-	    code: string;
-	    op: string;
-	    message: string;
-	    hint: string;
-	
-	    static createFrom(source: any = {}) {
-	        return new ErrorView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.code = source["code"];
-	        this.op = source["op"];
-	        this.message = source["message"];
-	        this.hint = source["hint"];
-	    }
-	}
-	export class TurnView {
-	    id: string;
-	    branchId: string;
-	    seq: number;
-	    phase: string;
-	    outcome: string;
-	    user: BlockView[];
-	    assistant: BlockView[];
-	    state: string;
-	    live: boolean;
-	    liveStep: string;
-	    liveSeq: number;
-	    displayed: number;
-	    durable: number;
-	    model: string;
-	    provider: string;
-	    inputTokens: number;
-	    outputTokens: number;
-	    cachedTokens: number;
-	    durationMs: number;
-	    attempts: number;
-	    retryOf: string;
-	    error?: ErrorView;
-	    indexStatus: string;
-	    stateAfter: string;
-	    createdAt: number;
-	    updatedAt: number;
-	    canContinue: boolean;
-	    cost: string;
-	    notice: string;
-	    calls: ToolCallView[];
-	    memories: number;
-	    memoryError: string;
-	    erasedAt: number;
-	
-	    static createFrom(source: any = {}) {
-	        return new TurnView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.id = source["id"];
-	        this.branchId = source["branchId"];
-	        this.seq = source["seq"];
-	        this.phase = source["phase"];
-	        this.outcome = source["outcome"];
-	        this.user = this.convertValues(source["user"], BlockView);
-	        this.assistant = this.convertValues(source["assistant"], BlockView);
-	        this.state = source["state"];
-	        this.live = source["live"];
-	        this.liveStep = source["liveStep"];
-	        this.liveSeq = source["liveSeq"];
-	        this.displayed = source["displayed"];
-	        this.durable = source["durable"];
-	        this.model = source["model"];
-	        this.provider = source["provider"];
-	        this.inputTokens = source["inputTokens"];
-	        this.outputTokens = source["outputTokens"];
-	        this.cachedTokens = source["cachedTokens"];
-	        this.durationMs = source["durationMs"];
-	        this.attempts = source["attempts"];
-	        this.retryOf = source["retryOf"];
-	        this.error = this.convertValues(source["error"], ErrorView);
-	        this.indexStatus = source["indexStatus"];
-	        this.stateAfter = source["stateAfter"];
-	        this.createdAt = source["createdAt"];
-	        this.updatedAt = source["updatedAt"];
-	        this.canContinue = source["canContinue"];
-	        this.cost = source["cost"];
-	        this.notice = source["notice"];
-	        this.calls = this.convertValues(source["calls"], ToolCallView);
-	        this.memories = source["memories"];
-	        this.memoryError = source["memoryError"];
-	        this.erasedAt = source["erasedAt"];
-	    }
-	
-		convertValues(a: any, classs: any, asMap: boolean = false): any {
-		    if (!a) {
-		        return a;
-		    }
-		    if (a.slice && a.map) {
-		        return (a as any[]).map(elem => this.convertValues(elem, classs));
-		    } else if ("object" === typeof a) {
-		        if (asMap) {
-		            for (const key of Object.keys(a)) {
-		                a[key] = new classs(a[key]);
-		            }
-		            return a;
-		        }
-		        return new classs(a);
-		    }
-		    return a;
-		}
 	}
 	export class TreeBranch {
 	    id: string;
@@ -3602,6 +3677,38 @@ export namespace api {
 	        this.queued = source["queued"];
 	    }
 	}
+	export class SentToSeveral {
+	    first: SendResult;
+	    problems: ErrorView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new SentToSeveral(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.first = this.convertValues(source["first"], SendResult);
+	        this.problems = this.convertValues(source["problems"], ErrorView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class ServerImport {
 	    id: string;
 	    from: string;
@@ -4716,6 +4823,7 @@ export namespace api {
 	    choice: string;
 	    text: string;
 	    isError: boolean;
+	    hash: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new ToolResolveRequest(source);
@@ -4727,6 +4835,7 @@ export namespace api {
 	        this.choice = source["choice"];
 	        this.text = source["text"];
 	        this.isError = source["isError"];
+	        this.hash = source["hash"];
 	    }
 	}
 	export class ToolResultView {

@@ -23,11 +23,11 @@ function between(value: number, low: number | undefined, high: number | undefine
   return high !== undefined && value > high ? `${begin} at most ${high}.` : '';
 }
 
-/** What is sent: fields left empty are left out. */
+/** What is sent: every field, an empty one with no value. One that is left out would be answered with the server's default. */
 export function valuesOf(fields: readonly ElicitationField[], values: Readonly<Record<string, readonly string[]>>): ElicitationValue[] {
-  return fields.flatMap((field) => {
+  return fields.map((field) => {
     const given = (values[field.name] ?? []).map((value) => (field.type === 'string' ? value : value.trim())).filter((value) => value !== '');
-    if (field.type === 'boolean') return [{ name: field.name, values: [given[0] === 'true' ? 'true' : 'false'] }];
-    return given.length > 0 ? [{ name: field.name, values: given }] : [];
+    if (field.type === 'boolean') return { name: field.name, values: [given[0] === 'true' ? 'true' : 'false'] };
+    return { name: field.name, values: given };
   });
 }

@@ -157,6 +157,22 @@ describe('bringing servers in', () => {
     await waitFor(() => expect(called(backend, 'applyImport')).toEqual([[{ id: 'i1', servers: [{ original: 'Weather', name: 'weather', enabled: true, replace: false, answers: [{ name: 'key', value: 'hush', secret: true }] }] }]]));
   });
 
+  it('does not demand an answer that came with what is brought in', async () => {
+    const { app, backend } = await startedApp();
+    backend.mcp.imports = {
+      id: 'i1', from: 'mcpServers JSON', problems: [], servers: [{
+        settings: { name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 }, original: 'Weather', exists: false, about: '', notes: [],
+        asks: [{ key: 'key', title: 'API key', description: '', type: 'string', required: true, secret: true, multiple: false, default: '', known: true, choices: [] }],
+      }],
+    };
+    app.servers.import('/tmp/mcp.json');
+    mountIn(app, ServerImportDialog, {});
+    const server = within(await screen.findByRole('region', { name: 'Weather' }));
+    expect(server.getByLabelText('API key (optional)')).toHaveAccessibleDescription(/leave it empty to take that/);
+    await userEvent.click(screen.getByRole('button', { name: 'Add 1 server' }));
+    await waitFor(() => expect(called(backend, 'applyImport')).toMatchObject([[{ servers: [{ answers: [{ name: 'key', value: '', secret: true }] }] }]]));
+  });
+
   it.each([['a.mcpb', true], ['claude_desktop_config.json', true], ['mcp.json', true], ['conversations.json', false], ['notes.txt', false]])('a dropped %s is a server: %s', (name, is) => expect(looksLikeServer(name)).toBe(is));
 });
 
@@ -209,8 +225,9 @@ describe('a question of a server', () => {
     [{ type: 'choices', min: '2' }, ['a'], 'Choose at least 2.'], [{ type: 'boolean', required: true }, [], ''],
   ] as [Partial<ElicitationField>, string[], string][])('is checked: %o %j', (more, values, fault) => expect(faultOf(field(more), values)).toBe(fault));
 
-  it('is sent without what was left empty', () => {
-    expect(valuesOf([field({ name: 'a' }), field({ name: 'b', type: 'boolean' }), field({ name: 'c', type: 'choices' })], { a: [''], b: [], c: ['x', 'y'] })).toEqual([{ name: 'b', values: ['false'] }, { name: 'c', values: ['x', 'y'] }]);
+  it('is sent whole, with no value where a default was taken out', () => {
+    expect(valuesOf([field({ name: 'd', default: ['EU'] })], { d: [''] })).toEqual([{ name: 'd', values: [] }]);
+    expect(valuesOf([field({ name: 'a' }), field({ name: 'b', type: 'boolean' }), field({ name: 'c', type: 'choices' })], { a: [''], b: [], c: ['x', 'y'] })).toEqual([{ name: 'a', values: [] }, { name: 'b', values: ['false'] }, { name: 'c', values: ['x', 'y'] }]);
   });
 });
 

@@ -14,8 +14,10 @@ export interface Argument {
   value: string;
 }
 
-/** A text that is replaced by another. */
+/** A text that is replaced by another, and the names under which the two were given. */
 export interface Replacement {
+  old: string;
+  now: string;
   before: string;
   after: string;
 }
@@ -24,45 +26,54 @@ export interface ArgumentsView {
   /** Null: what the model wrote is no object, and is shown as it is. */
   values: Argument[] | null;
   replacements: Replacement[];
+  /** Why they are shown as they are; empty where there is nothing to say. */
+  note: string;
 }
 
 const beforeKey = /^(?:old|before|original)(?:_?(?:text|str|string|content))?$/i;
 const afterKey = /^(?:new|after|replacement)(?:_?(?:text|str|string|content))?$/i;
 
-/** Arguments as a person reads them: name by name, and what is replaced by what as a pair. */
+/**
+ * Arguments as a person reads them: name by name, and what is replaced by what as a pair. Only the two members that make up
+ * a pair leave the list: whatever else there is stays in it, since it is what the person allows.
+ */
 export function argumentsOf(json: string): ArgumentsView {
   const parsed = parsedObject(json);
-  if (!parsed) return { values: null, replacements: [] };
-  const replacements: Replacement[] = [];
-  const rest = takePair(parsed, replacements);
-  if (Array.isArray(rest['edits']) && rest['edits'].length > 0) {
-    const edits = rest['edits'].map((edit: unknown) => (isObject(edit) ? pairOf(edit) : null));
-    if (edits.every((pair) => pair !== null)) {
-      replacements.push(...edits);
-      delete rest['edits'];
-    }
+  const note = parsed ? inexact(json) : '';
+  if (!parsed || note !== '') return { values: null, replacements: [], note };
+  const rest = new Map(Object.entries(parsed));
+  const own = pairOf(parsed);
+  const replacements = own ? [own] : [];
+  if (own) for (const name of [own.old, own.now]) rest.delete(name);
+  const edits = pairsOf(rest.get('edits'));
+  if (edits) {
+    replacements.push(...edits);
+    rest.delete('edits');
   }
-  return { values: Object.entries(rest).map(([name, value]) => ({ name, value: valueText(value) })), replacements };
+  return { values: [...rest].map(([name, value]) => ({ name, value: valueText(value) })), replacements, note };
 }
 
 /** The arguments in a line, for a card that is folded. */
 export function argumentLine(json: string): string {
   const parsed = parsedObject(json);
-  const values = parsed ? Object.values(parsed).map(valueText) : [json];
+  const values = parsed && inexact(json) === '' ? Object.values(parsed).map(valueText) : [json];
   return shown(values.join('  ').slice(0, 400)).replace(/\s+/g, ' ').trim();
 }
 
-function takePair(object: Record<string, unknown>, into: Replacement[]): Record<string, unknown> {
-  const pair = pairOf(object);
-  if (!pair) return { ...object };
-  into.push(pair);
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !beforeKey.test(name) && !afterKey.test(name)));
+/** The one pair of texts in an object. Two that look the same are none: a diff of them would show nothing. */
+function pairOf(object: Record<string, unknown>): Replacement | null {
+  const of = (key: RegExp) => Object.entries(object).filter((member): member is [string, string] => key.test(member[0]) && typeof member[1] === 'string');
+  const [before, after] = [of(beforeKey), of(afterKey)];
+  if (before.length !== 1 || after.length !== 1) return null;
+  const [[[old, was]], [[now, is]]] = [before, after] as [[[string, string]], [[string, string]]];
+  return shown(was) === shown(is) ? null : { old, now, before: was, after: is };
 }
 
-function pairOf(object: Record<string, unknown>): Replacement | null {
-  const of = (key: RegExp) => Object.entries(object).filter(([name, value]) => key.test(name) && typeof value === 'string').map(([, value]) => value as string);
-  const [before, after] = [of(beforeKey), of(afterKey)];
-  return before.length === 1 && after.length === 1 ? { before: before[0]!, after: after[0]! } : null;
+/** A list of pairs, if each of its entries is one and has no other member. */
+function pairsOf(edits: unknown): Replacement[] | null {
+  if (!Array.isArray(edits) || edits.length === 0) return null;
+  const pairs = edits.map((edit: unknown) => (isObject(edit) && Object.keys(edit).length === 2 ? pairOf(edit) : null));
+  return pairs.every((pair) => pair !== null) ? pairs.map((pair, i) => ({ ...pair, old: `edits[${i}].${pair.old}`, now: `edits[${i}].${pair.now}` })) : null;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -76,6 +87,49 @@ function parsedObject(json: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+/** Why JSON that can be read says something else than its values here, in a sentence; empty if it does not. */
+function inexact(json: string): string {
+  const open: (Set<string> | null)[] = []; // the names so far of each object around; null: a list
+  const colon = /\s*:/y;
+  const token = /["{}[\]]|-?\d[\d.eE+-]*/g;
+  for (let found = token.exec(json); found; found = token.exec(json)) {
+    const [text] = found;
+    if (text === '{') open.push(new Set());
+    else if (text === '[') open.push(null);
+    else if (text === '}' || text === ']') open.pop();
+    else if (text !== '"') {
+      if (decimal(text) !== decimal(String(Number(text)))) return 'A number in it cannot be shown exactly by name, so all of it is shown as it is sent.';
+    } else {
+      const end = stringEnd(json, found.index);
+      token.lastIndex = end;
+      const names = open.at(-1);
+      colon.lastIndex = end;
+      if (!names || !colon.test(json)) continue;
+      const name = JSON.parse(json.slice(found.index, end)) as string;
+      if (names.has(name)) return 'A name occurs twice in it, so all of it is shown as it is sent. Which of the two values holds is up to the tool.';
+      names.add(name);
+    }
+  }
+  return '';
+}
+
+/** Just behind the string that begins at `start`. */
+function stringEnd(json: string, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+/** A number in one way of writing: 1.50 and 15e-1 are the same. What is none stays as it is. */
+function decimal(text: string): string {
+  const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
+  if (!parts) return text;
+  const [, sign, whole = '', part = '', power = '0'] = parts;
+  const digits = (whole + part).replace(/^0+/, '');
+  const short = digits.replace(/0+$/, '');
+  return short === '' ? `${sign}0` : `${sign}${short}e${Number(power) - part.length + digits.length - short.length}`;
 }
 
 function valueText(value: unknown): string {

@@ -165,6 +165,13 @@ describe('a decision', () => {
   });
 });
 
+describe('a call whose tool is not known yet', () => {
+  it('cannot be allowed before its definition is there to be read', async () => {
+    const { card } = await drawn({ state: 'proposed' })();
+    expect(within(within(card).getByRole('group', { name: /^Decide about/ })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['DenyD', 'NeverN']);
+  });
+});
+
 describe('a call of a tool that is not offered any more', () => {
   it('can only be denied', async () => {
     const { app } = await asked([{ tool: 'gone', why: 'The tool is not offered now.' }]);
@@ -181,6 +188,22 @@ describe('a call whose outcome is unknown', () => {
     screen.getByRole('button', { expanded: true }).focus();
     return { ...all, call: () => all.backend.toolbox.call(all.made[0]!.id) };
   };
+
+  it('shows what the tool says of itself, since it may run again', async () => {
+    await unknown();
+    expect(screen.getByRole('region', { name: 'Description of run_job' })).toHaveTextContent('Runs a job.');
+    expect(screen.getByRole('region', { name: 'Schema of run_job' })).toHaveTextContent('"required"');
+  });
+
+  it('is not run again where the tool is not offered any more', async () => {
+    const { app, backend, made } = await asked([{ tool: 'gone', state: 'unknown', reason: 'crash' }]);
+    mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
+    expect(screen.getByRole('region', { name: 'Call of staging-db.gone' })).toHaveTextContent('It is not offered now, so the call cannot run again.');
+    expect(screen.queryByRole('button', { name: /^Run again/ })).toBeNull();
+    screen.getByRole('button', { expanded: true }).focus();
+    await userEvent.keyboard('r');
+    expect(backend.toolbox.call(made[0]!.id).state).toBe('unknown');
+  });
 
   it('takes the result that a person found', async () => {
     const { call } = await unknown();
@@ -299,9 +322,12 @@ describe('texts of others', () => {
   });
 
   it('are read by name, and what is replaced as a pair', () => {
-    expect(argumentsOf('{"path":"a","old_string":"x","new_string":"y"}')).toEqual({ values: [{ name: 'path', value: 'a' }], replacements: [{ before: 'x', after: 'y' }] });
+    expect(argumentsOf('{"path":"a","old_string":"x","new_string":"y"}')).toEqual({ values: [{ name: 'path', value: 'a' }], replacements: [{ old: 'old_string', now: 'new_string', before: 'x', after: 'y' }], note: '' });
     expect(argumentsOf('{"edits":[{"oldText":"x","newText":"y"},{"oldText":"v","newText":"w"}]}').replacements).toHaveLength(2);
-    expect(argumentsOf('{"edits":[{"oldText":"x"}]}')).toEqual({ values: [{ name: 'edits', value: '[\n  {\n    "oldText": "x"\n  }\n]' }], replacements: [] });
+    expect(argumentsOf('{"edits":[{"oldText":"x"}]}')).toEqual({ values: [{ name: 'edits', value: '[\n  {\n    "oldText": "x"\n  }\n]' }], replacements: [], note: '' });
+    expect(argumentsOf('{"edits":[{"oldText":"x","newText":"y","path":"/home/me/.bashrc"}]}').replacements).toEqual([]);
+    expect(argumentsOf('{"old":"a","new":"b","replacement":{"x":1},"after":["x"]}')).toEqual({ values: [{ name: 'replacement', value: '{\n  "x": 1\n}' }, { name: 'after', value: '[\n  "x"\n]' }], replacements: [{ old: 'old', now: 'new', before: 'a', after: 'b' }], note: '' });
+    expect(argumentsOf('{"old":"a","new":"a"}')).toEqual({ values: [{ name: 'old', value: 'a' }, { name: 'new', value: 'a' }], replacements: [], note: '' });
     expect(argumentsOf('[1]').values).toBeNull();
     expect(argumentsOf('{"a":').values).toBeNull();
     expect(argumentLine('{"a":"one\\ntwo","b":3}')).toBe('one two 3');

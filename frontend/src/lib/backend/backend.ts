@@ -8,6 +8,7 @@ import { getContext, setContext } from 'svelte';
 import type {
   ActivityPanel,
   AddedModel,
+  AnswerSet,
   AttachPart,
   AttachResult,
   Background,
@@ -69,6 +70,7 @@ import type {
   SearchResult,
   SendRequest,
   SendResult,
+  SentToSeveral,
   ServerImport,
   ServerImportChoice,
   ServerLog,
@@ -146,6 +148,12 @@ export interface BranchesService {
   rollbackTo(branchID: string, turnID: string): Promise<BranchView>;
   /** What the next request would hold on a branch that ends with that turn, without making it; an empty turn: before the first. */
   contextAt(branchID: string, turnID: string, model: string): Promise<ContextView>;
+  /** All answers to the message of a turn, each on its branch. */
+  answers(turnID: string): Promise<AnswerSet>;
+  /** One more of them, by another model, on a new branch. The active one stays. */
+  answerAlso(turnID: string, model: string): Promise<SendResult>;
+  /** One answer out of all final ones, on a new branch, made active. What is asked is an ordinary message. */
+  mergeAnswers(turnID: string, model: string): Promise<SendResult>;
 }
 
 export interface SearchService {
@@ -157,6 +165,8 @@ export interface SearchService {
 
 export interface ChatService {
   send(request: SendRequest): Promise<SendResult>;
+  /** To two to four models at once, each answer on a branch of its own; the active branch stays with the first. Never queued. */
+  sendToSeveral(request: SendRequest, models: string[]): Promise<SentToSeveral>;
   stop(turnID: string): Promise<void>;
   keep(turnID: string): Promise<void>;
   discard(turnID: string): Promise<void>;

@@ -16,6 +16,7 @@ import { Program, type ProgramSeed } from './fake/program';
 import { programsService } from './fake/programs';
 import { searchService } from './fake/search';
 import { seed, seedMany } from './fake/seed';
+import { sendToSeveral } from './fake/several';
 import { block, errorView } from './fake/shapes';
 import { FakeServers, seedServers, serversService } from './fake/servers';
 import { seedTools } from './fake/seedTools';
@@ -94,7 +95,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     sessions: watch.service('sessions', sessionsService(world)),
     chat: watch.service('chat', chatService(world, streams)),
     inspect: watch.service('inspect', inspectService(world, streams)),
-    branches: watch.service('branches', branchesService(world)),
+    branches: watch.service('branches', branchesService(world, streams)),
     memory: watch.service('memory', memoryService(world)),
     embedders: watch.service('embedders', embeddersService(world, options.embedders ?? [])),
     programs: watch.service('programs', programsService(world)),
@@ -247,6 +248,7 @@ function chatService(world: World, streams: Streams): ChatService {
   const move = (turnId: string, more: Partial<TurnView>) => world.touch(Object.assign(world.turn(turnId), more));
   return {
     send: async (request) => send(world, streams, request),
+    sendToSeveral: async (request, models) => sendToSeveral(world, streams, models, () => send(world, streams, { ...request, model: models[0]! })),
     stop: async (turnId) => streams.stop(turnId),
     keep: async (turnId) => move(turnId, { state: 'pending', phase: 'ResponseFinalized', outcome: 'kept', error: null }),
     discard: async (turnId) => move(turnId, { state: 'failed', phase: 'Failed', outcome: 'discarded', error: null }),

@@ -49,6 +49,7 @@ export const listFields: ReadonlySet<string> = new Set([
   'definitions',
   'permissions',
   'problems',
+  'columns',
   'clients',
   'snippets',
   'folders',

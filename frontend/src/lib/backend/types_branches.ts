@@ -1,5 +1,5 @@
 /** The shapes of backend/api/dto_branches.go, field by field. */
-import type { PinView, TurnView } from './types';
+import type { BlockView, ErrorView, PinView, SendResult, TurnView } from './types';
 
 /** BranchTree is a session's branches as runs of turns: a run ends where something forks off and where its branch ends, so that a tree of a thousand turns is drawn as its forks. Runs stand parents first, siblings oldest first. */
 export interface BranchTree {
@@ -80,4 +80,31 @@ export interface BranchSide {
   turns: TurnView[];
   summary: string;
   pins: PinView[];
+}
+
+/** AnswerSet are the answers of several models to one message, each on its branch. */
+export interface AnswerSet {
+  rev: number;
+  /** of the message */
+  seq: number;
+  /** the message */
+  user: BlockView[];
+  columns: AnswerColumn[];
+}
+
+/** AnswerColumn is one of them. */
+export interface AnswerColumn {
+  branchId: string;
+  label: string;
+  /** the session's active branch */
+  active: boolean;
+  /** turns that follow it on its branch */
+  later: number;
+  turn: TurnView;
+}
+
+/** SentToSeveral is a message sent to several models. Problems are what kept it from some; it is on its way to the others. */
+export interface SentToSeveral {
+  first: SendResult;
+  problems: ErrorView[];
 }

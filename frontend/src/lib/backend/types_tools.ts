@@ -139,12 +139,13 @@ export interface ToolDecisionRequest {
   hash: string;
 }
 
-/** ToolResolveRequest says what becomes of a call whose outcome is unknown: "enter" (Text is the result as the person found it), "rerun", "tell" (the model is told that it is unknown). To give up, discard the turn. */
+/** ToolResolveRequest says what becomes of a call whose outcome is unknown: "enter" (Text is the result as the person found it), "rerun", "tell" (the model is told that it is unknown). Hash is that of the definition which was shown: with another one the tool is not run again. To give up, discard the turn. */
 export interface ToolResolveRequest {
   callId: string;
   choice: string;
   text: string;
   isError: boolean;
+  hash: string;
 }
 
 /** ToolResultView is the whole result of a call. */

@@ -4,7 +4,7 @@
  */
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
-import { toBackendError } from '$lib/backend/errors';
+import { BackendError, toBackendError } from '$lib/backend/errors';
 import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
@@ -122,7 +122,7 @@ export class App {
     this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
     this.history = new HistoryState(this.conversation, this.draft);
     this.recent = new RecentSessions(() => this.sessions.list.map((row) => row.id), (id) => this.openSession(id));
-    this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts, this.undo);
+    this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts, this.undo, (turnId) => this.branches.showAnswers(turnId));
     this.inspector = new InspectorState(this.layout);
     this.branches = new BranchesState(this);
     this.memory = new MemoryState(this);
@@ -135,6 +135,10 @@ export class App {
     this.palette = new PaletteState(storage);
     this.commands = new CommandRunner(this);
     this.composer.takeCommands(this.commands);
+    this.composer.onSeveral((turnId, problems) => {
+      this.branches.showAnswers(turnId);
+      for (const problem of problems) this.toasts.error(new BackendError(problem));
+    });
     this.jobs = new JobsState(backend);
     this.temporary = new TemporaryConversation(backend, this.changes, this.toasts);
     this.find = new FindState(this);

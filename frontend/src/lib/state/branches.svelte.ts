@@ -33,7 +33,7 @@ export type BranchQuestion =
   | { kind: 'context'; branchId: string; turnId: string; seq: number };
 
 /** What lies over conversation and inspector. */
-export type Wide = { face: 'tree' } | { face: 'compare'; left: string; right: string };
+export type Wide = { face: 'tree' } | { face: 'answers'; turnId: string } | { face: 'compare'; left: string; right: string };
 
 /** A turn that streams changes often; the tree need not follow each time. */
 const pauseMs = 400;
@@ -157,6 +157,26 @@ export class BranchesState {
     this.#asking = null;
     this.#clear();
     this.#wide = { face: 'compare', left, right };
+  }
+
+  /** The answers to the message of a turn beside each other, over conversation and inspector. */
+  showAnswers(turnId: string): void {
+    this.#clear();
+    this.#wide = { face: 'answers', turnId };
+  }
+
+  /** One answer out of all to the message of a turn, on a branch that is opened. Throws what went wrong. */
+  async merge(turnId: string, model: string): Promise<void> {
+    const { backend, composer, conversation, toasts } = this.#parts;
+    const { branchId: before, sessionId } = conversation;
+    const still = conversation.wish();
+    const sent = await backend.branches.mergeAnswers(turnId, model);
+    const told = `${model} merges the answers on a new branch`;
+    if (!still()) return void toasts.show(told);
+    this.closeWide();
+    await conversation.open(sessionId, sent.branchId);
+    toasts.show(told, { action: { label: 'Back', run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
+    composer.focus();
   }
 
   /** Closes what would lie over the wide view. Its session is followed before it opens, as that closes the view of another one. */

@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
-import type { BlockView, FileView, ImageUpload, MemoryChip, SendRequest, SendResult, TurnView } from '$lib/backend/types';
+import type { BlockView, ErrorView, FileView, ImageUpload, MemoryChip, SendRequest, SendResult, TurnView } from '$lib/backend/types';
 import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
@@ -28,6 +28,8 @@ export class ComposerState {
   #focusAsked = $state(0);
   #hint = $state('');
   #once = $state.raw<Once | null>(null);
+  #several = $state.raw<readonly string[]>([]);
+  #toSeveral: (turnId: string, problems: readonly ErrorView[]) => void = () => undefined;
   /** Enter was pressed while a command was carried out: what is written beside it then is sent after it. */
   #again = false;
   #carrying = false;
@@ -35,6 +37,7 @@ export class ComposerState {
   readonly #backend: Backend;
   readonly #conversation: ConversationState;
   readonly #draft: DraftState;
+  #delivered: { turnId: string; problems: readonly ErrorView[] } | null = null;
   readonly #waits: () => boolean;
   readonly #count = new Refresh(() => this.#countTokens(), 200);
 
@@ -47,6 +50,7 @@ export class ComposerState {
     conversation.onLeave(() => {
       this.cancelEdit();
       this.#once = null;
+      this.#several = [];
     });
   }
 
@@ -85,6 +89,20 @@ export class ComposerState {
     return this.#once;
   }
 
+  /** The models that the next message goes to at once; fewer than two: it goes to one. */
+  get several(): readonly string[] {
+    return this.#several;
+  }
+
+  useSeveral(models: readonly string[]): void {
+    this.#several = models.length > 1 ? models : [];
+  }
+
+  /** Tells of a message that went to several models, and what kept it from some. */
+  onSeveral(told: (turnId: string, problems: readonly ErrorView[]) => void): void {
+    this.#toSeveral = told;
+  }
+
   /** For the next message alone; null: as the session has it. A queued message is sent with the session's. */
   useOnce(once: Once | null): void {
     this.#once = once && (once.model !== '' || once.effort !== '') ? once : null;
@@ -118,6 +136,7 @@ export class ComposerState {
   get why(): string {
     if (this.waits) return 'A document is still being attached';
     if (this.opening) return 'The conversation is still opening';
+    if (this.#several.length > 1 && this.#conversation.running && this.#editing === null && !this.isCommand) return 'Several models can be asked once this answer is final';
     if (!this.#draft.isEmpty) return '';
     return this.#draft.memories.length > 0 ? 'Add a message to go with the attached memory' : 'Write a message first';
   }
@@ -207,9 +226,11 @@ export class ComposerState {
     const still = this.#conversation.wish();
     const branch = await this.#backend.sessions.fork(turn.id, true, '');
     const request = this.#request(branch.id, written, '');
+    const several = this.#several; // opening the fork forgets it
     if (still()) await this.#conversation.open(request.sessionId, branch.id);
-    const sent = await this.#backend.chat.send(request);
+    const sent = await this.#deliver(request, several);
     await this.#sent(sent, nothing);
+    this.#deliveredToSeveral();
   }
 
   edit(turn: TurnView): void {
@@ -230,12 +251,28 @@ export class ComposerState {
   async #sendNext(incomplete: Incomplete): Promise<void> {
     const { written } = this.#draft;
     const request = this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete);
-    const sent = await this.#draft.handOver(() => this.#backend.chat.send(request));
+    const sent = await this.#draft.handOver(() => this.#deliver(request));
     if (sent.queued) await this.#draft.waits(sent.branchId, { ...written, text: request.text, queued: true });
     else {
       this.#once = null;
       await this.#sent(sent, written);
+      this.#deliveredToSeveral();
     }
+  }
+
+  /** To the model of the message, or to several at once. */
+  async #deliver(request: SendRequest, several = this.#several): Promise<SendResult> {
+    if (several.length < 2) return this.#backend.chat.send(request);
+    const { first, problems } = await this.#backend.chat.sendToSeveral(request, [...several]);
+    this.#several = [];
+    this.#delivered = { turnId: first.turnId, problems };
+    return first;
+  }
+
+  #deliveredToSeveral(): void {
+    const delivered = this.#delivered;
+    this.#delivered = null;
+    if (delivered) this.#toSeveral(delivered.turnId, delivered.problems);
   }
 
   async #sendEdited(turn: TurnView): Promise<void> {

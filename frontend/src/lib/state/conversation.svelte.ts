@@ -500,8 +500,8 @@ export class ConversationState {
       const snapshot = await this.#backend.sessions.open(sessionId, branchId);
       if (sessionId !== this.sessionId || branchId !== this.branchId) return;
       this.#session = snapshot.session;
-      this.#branches = snapshot.branches;
-      this.#header = snapshot.header;
+      this.#branches = snapshot.branches; // and not its header: a newer one may have come meanwhile
+      this.#headerRefresh.soon();
     } catch {
       // As above.
     }

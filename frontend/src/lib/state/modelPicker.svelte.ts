@@ -82,6 +82,7 @@ export class ModelPickerState {
   async choose(model: string, effort: string, scope: PickScope): Promise<void> {
     const { backend, composer, conversation, modelSwitch } = this.#parts;
     this.#used(model);
+    composer.useSeveral([]);
     if (scope === 'message') {
       composer.useOnce({ model: model === conversation.model ? '' : model, effort: effort === this.#effort ? '' : effort });
       return;
@@ -94,6 +95,15 @@ export class ModelPickerState {
       this.#effort = effort;
     }
     await modelSwitch.ask(model);
+  }
+
+  /** The next message goes to all of these. */
+  chooseSeveral(models: readonly string[], effort: string): void {
+    const { composer } = this.#parts;
+    for (const model of [...models].reverse()) this.#used(model);
+    composer.useOnce({ model: '', effort: effort === this.#effort ? '' : effort });
+    composer.useSeveral(models);
+    composer.focus();
   }
 
   /** Configures a model that a place offers, and returns its name. */

@@ -59,8 +59,8 @@ export class ToolsState {
     return this.#on(call, () => this.#backend.tools.decide({ callId: call.id, ...request }));
   }
 
-  resolve(call: ToolCallView, request: Omit<ToolResolveRequest, 'callId'>): Promise<void> {
-    return this.#on(call, () => this.#backend.tools.resolve({ callId: call.id, ...request }));
+  resolve(call: ToolCallView, request: Omit<ToolResolveRequest, 'callId' | 'hash'>): Promise<void> {
+    return this.#on(call, () => this.#backend.tools.resolve({ callId: call.id, hash: call.definition, ...request }));
   }
 
   cancel(call: ToolCallView): Promise<void> {

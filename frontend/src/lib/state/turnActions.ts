@@ -13,8 +13,10 @@ export class TurnActions {
   readonly #composer: ComposerState;
   readonly #toasts: ToastsState;
   readonly #undo: UndoState;
+  readonly #showAnswers: (turnId: string) => void;
 
-  constructor(backend: Backend, conversation: ConversationState, composer: ComposerState, toasts: ToastsState, undo: UndoState) {
+  constructor(backend: Backend, conversation: ConversationState, composer: ComposerState, toasts: ToastsState, undo: UndoState, showAnswers: (turnId: string) => void) {
+    this.#showAnswers = showAnswers;
     this.#undo = undo;
     this.#backend = backend;
     this.#conversation = conversation;
@@ -38,6 +40,14 @@ export class TurnActions {
 
   /** Another answer to the same message, beside the one that is there: the program forks before the turn. */
   regenerate = (turn: TurnView): Promise<void> => this.#guard(() => this.retry(turn));
+
+  /** The same message to another model, its answer beside this one. */
+  askAlso = (turn: TurnView, model: string): Promise<void> =>
+    this.#guard(async () => {
+      const still = this.#conversation.wish();
+      await this.#backend.branches.answerAlso(turn.id, model);
+      if (still()) this.#showAnswers(turn.id);
+    });
 
   /** A new branch that goes on after this turn. */
   fork = (turn: TurnView, label = ''): Promise<void> => this.#guard(() => this.forkAfter(turn, label));

@@ -6,6 +6,8 @@ export interface Version {
   seq: number;
   /** The branch to see it on: of those that hold it, the one used last. */
   branchId: string;
+  /** How its message begins. */
+  words: string;
 }
 
 export interface Versions {
@@ -28,7 +30,7 @@ export function versionsOf(tree: BranchTree, current: string): Map<string, Versi
   const versions = new Map<string, Versions>();
   for (const runs of ways.values()) {
     if (runs.length < 2) continue;
-    const all = runs.map((run) => ({ turnId: run.firstTurn, seq: run.fromSeq, branchId: newest.get(run.id)! }));
+    const all = runs.map((run) => ({ turnId: run.firstTurn, seq: run.fromSeq, branchId: newest.get(run.id)!, words: run.first }));
     all.forEach((version, at) => versions.set(version.turnId, { all, at }));
   }
   return versions;

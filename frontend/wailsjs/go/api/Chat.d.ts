@@ -20,6 +20,8 @@ export function Retry(arg1:string,arg2:string):Promise<api.SendResult>;
 
 export function Send(arg1:api.SendRequest):Promise<api.SendResult>;
 
+export function SendToSeveral(arg1:api.SendRequest,arg2:Array<string>):Promise<api.SentToSeveral>;
+
 export function SendUnsent(arg1:string,arg2:string):Promise<api.SendResult>;
 
 export function SetModel(arg1:string,arg2:string):Promise<void>;

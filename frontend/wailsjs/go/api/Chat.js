@@ -38,6 +38,10 @@ export function Send(arg1) {
   return window['go']['api']['Chat']['Send'](arg1);
 }
 
+export function SendToSeveral(arg1, arg2) {
+  return window['go']['api']['Chat']['SendToSeveral'](arg1, arg2);
+}
+
 export function SendUnsent(arg1, arg2) {
   return window['go']['api']['Chat']['SendUnsent'](arg1, arg2);
 }

@@ -3,13 +3,15 @@ import type { BranchesService } from '../backend';
 import { BackendError } from '../errors';
 import type { BranchSide, BranchTree, BranchView, TreeBranch, TreeRun, TurnView } from '../types';
 import { contextAt } from './context';
+import { answerAlso, answersOf, mergeAnswers } from './several';
 import { errorView } from './shapes';
+import type { Streams } from './streaming';
 import { headOf, type FakeBranch, type World } from './world';
 
 const excerptChars = 90;
 const pageOfComparison = 100;
 
-export function branchesService(world: World): BranchesService {
+export function branchesService(world: World, streams: Streams): BranchesService {
   return {
     tree: async (sessionId) => treeOf(world, sessionId),
     compare: async (leftId, rightId) => {
@@ -29,6 +31,9 @@ export function branchesService(world: World): BranchesService {
     },
     rollbackTo: async (branchId, turnId) => rollbackTo(world, branchId, turnId),
     contextAt: async (branchId, turnId, model) => contextAt(world, branchId, turnId === '' ? 0 : onBranch(world, branchId, turnId).seq, model),
+    answers: async (turnId) => answersOf(world, turnId),
+    answerAlso: async (turnId, model) => answerAlso(world, streams, world.turn(turnId), model),
+    mergeAnswers: async (turnId, model) => mergeAnswers(world, streams, turnId, model),
   };
 }
 

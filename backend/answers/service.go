@@ -1,0 +1,237 @@
+// Package answers asks several models the same message and merges what they say.
+//
+// Each answer is an ordinary turn on a branch of its own, before the first of which the
+// conversation is the same. Nothing else is kept: which answers belong together follows
+// from the branches, so a crash loses nothing and no second record can contradict them.
+package answers
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/turn"
+)
+
+const (
+	// MostAsked is how many models one message goes to at once.
+	MostAsked = 4
+	// mostShown is how many answers to one message stand beside each other; the newest do.
+	mostShown = 8
+)
+
+// Store is what is read of the database.
+type Store interface {
+	Turn(context.Context, chat.TurnID) (chat.Turn, error)
+	Tree(context.Context, chat.SessionID) (chat.Tree, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
+}
+
+// Turns runs turns. It is turn.Engine.
+type Turns interface {
+	CanUse(ctx context.Context, model string) error
+	Send(context.Context, turn.Message) (*turn.Handle, error)
+	Answer(context.Context, chat.Turn) (chat.Message, error)
+}
+
+// Brancher makes the branches. It is branches.Service.
+type Brancher interface {
+	Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error)
+}
+
+// Service asks, finds and merges the answers of several models.
+type Service struct {
+	store    Store
+	turns    Turns
+	branches Brancher
+}
+
+// New returns a Service.
+func New(s Store, t Turns, b Brancher) *Service { return &Service{store: s, turns: t, branches: b} }
+
+// Sent is a message on its way to one model.
+type Sent struct {
+	Model  string
+	Handle *turn.Handle // nil: Err says why it was not sent
+	Err    error
+}
+
+// Ask sends a message to several models at once: to the first on the branch of the message,
+// to each other one on a new branch that forks off before it. The active branch stays. An
+// error means that nothing was sent; once the first model has the message, what keeps it
+// from another one stands beside that model.
+func (s *Service) Ask(ctx context.Context, m turn.Message, models []string) ([]Sent, error) {
+	if err := s.checkModels(ctx, models); err != nil {
+		return nil, err
+	}
+	m.Model = models[0]
+	h, err := s.turns.Send(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	sent := []Sent{{Model: models[0], Handle: h}}
+	for _, model := range models[1:] {
+		h, err := s.beside(ctx, sent[0].Handle.Turn, m, model)
+		sent = append(sent, Sent{Model: model, Handle: h, Err: err})
+	}
+	return sent, nil
+}
+
+// checkModels refuses what cannot be asked before anything is sent or made.
+func (s *Service) checkModels(ctx context.Context, models []string) error {
+	const op = "answers.ask"
+	if len(models) < 2 || len(models) > MostAsked {
+		return chat.Errorf(chat.CodeInvalid, op, "A message goes to two to %d models at once, not to %d. Nothing was sent.", MostAsked, len(models))
+	}
+	for i, model := range models {
+		if model == "" || slices.Contains(models[:i], model) {
+			return chat.Errorf(chat.CodeInvalid, op, "Each model can be asked once, by its name. Nothing was sent.").WithHint("choose different models")
+		}
+		if err := s.turns.CanUse(ctx, model); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beside sends the message of a turn to another model, on a branch of its own.
+func (s *Service) beside(ctx context.Context, first chat.Turn, m turn.Message, model string) (*turn.Handle, error) {
+	b, err := s.branches.Before(ctx, first.ID, label(first.Seq, model), false)
+	if err != nil {
+		return nil, err
+	}
+	m.Branch, m.Model, m.RetryOf, m.FromDraft = b.ID, model, first.ID, false
+	return s.turns.Send(ctx, m)
+}
+
+// AskAlso answers the message of a turn with another model too, on a new branch. The active
+// branch stays.
+func (s *Service) AskAlso(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
+	t, err := s.store.Turn(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.turns.CanUse(ctx, model); err != nil {
+		return nil, err
+	}
+	return s.beside(ctx, t, turn.Message{Content: t.User}, model)
+}
+
+func label(seq int64, model string) string { return fmt.Sprintf("from #%d: %s", seq, model) }
+
+// Answer is one of the answers to a message.
+type Answer struct {
+	Turn   chat.Turn
+	Branch chat.Branch
+	// Later is how many turns follow it on its branch.
+	Later int
+}
+
+// Of finds all answers to the message of a turn: the turns beside it, where the
+// conversation was the same until then, that put the same message. Of one that failed and
+// was tried again it is the last attempt. Archived branches are left out, but for the
+// branch of the turn itself. They are in the order of the tree, at most the eight newest.
+func (s *Service) Of(ctx context.Context, id chat.TurnID) ([]Answer, error) {
+	t, err := s.asked(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := s.store.Tree(ctx, t.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[chat.BranchID]chat.BranchSummary, len(tree.Branches))
+	for _, b := range tree.Branches {
+		of[b.ID] = b
+	}
+	want := question(t.User)
+	var found []Answer
+	for _, one := range besides(tree.Runs, t.ID) {
+		b := of[one.Branch]
+		if b.ArchivedAt != nil && b.ID != t.BranchID {
+			continue
+		}
+		sibling, err := s.store.Turn(ctx, one.First.Turn.ID)
+		if err != nil {
+			return nil, err
+		}
+		if question(sibling.User) != want {
+			continue
+		}
+		last, err := s.lastAttempt(ctx, sibling)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, Answer{Turn: last, Branch: b.Branch, Later: int(max(0, b.LastSeq-last.Seq))})
+	}
+	if len(found) == 0 { // nothing forks off before it
+		b := of[t.BranchID]
+		last, err := s.lastAttempt(ctx, t)
+		return []Answer{{Turn: last, Branch: b.Branch, Later: int(max(0, b.LastSeq-last.Seq))}}, err
+	}
+	return found[max(0, len(found)-mostShown):], nil
+}
+
+// asked is the turn that first put a message on its branch: attempts after a failure repeat it.
+func (s *Service) asked(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+	t, err := s.store.Turn(ctx, id)
+	for err == nil && t.RetryOf != "" {
+		before, berr := s.store.Turn(ctx, t.RetryOf)
+		if berr != nil || before.BranchID != t.BranchID || before.Seq >= t.Seq { // one that was deleted is no obstacle
+			return t, nil
+		}
+		t = before
+	}
+	return t, err
+}
+
+// lastAttempt is the turn itself, or what it was tried again with on its branch after it failed.
+func (s *Service) lastAttempt(ctx context.Context, t chat.Turn) (chat.Turn, error) {
+	for t.Phase == chat.PhaseFailed {
+		next, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: t.BranchID, FromSeq: t.Seq + 1, ToSeq: t.Seq + 1, Limit: 1})
+		if err != nil || len(next) == 0 || next[0].RetryOf != t.ID {
+			return t, err
+		}
+		t = next[0]
+	}
+	return t, nil
+}
+
+// besides are the runs that begin where the run that a turn begins does.
+func besides(runs []chat.TreeRun, id chat.TurnID) []chat.TreeRun {
+	at := slices.IndexFunc(runs, func(r chat.TreeRun) bool { return r.To >= r.From && r.First.Turn.ID == id })
+	if at < 0 {
+		return nil
+	}
+	var out []chat.TreeRun
+	for _, r := range runs {
+		if r.Parent == runs[at].Parent && r.To >= r.From && r.First.Turn.ID != "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// question is what tells two messages apart. Documents count by their files: how much of
+// one is sent depends on the model.
+func question(m chat.Message) string {
+	var b strings.Builder
+	for _, block := range m.Blocks {
+		switch block := block.(type) {
+		case chat.Text:
+			fmt.Fprintf(&b, "text %q\n", block.Text)
+		case chat.Document:
+			fmt.Fprintf(&b, "file %q\n", block.File)
+		case chat.Image:
+			fmt.Fprintf(&b, "image %s %x\n", block.MediaType, sha256.Sum256(block.Source))
+		case chat.Memory:
+			fmt.Fprintf(&b, "memory %q\n", block.Chunk)
+		default:
+			fmt.Fprintf(&b, "%T\n", block)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/answers"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/turn"
+)
+
+// answerJSON is one of several answers to a message.
+type answerJSON struct {
+	turnReply
+	Label  string `json:"branch_label,omitempty"`
+	Active bool   `json:"active"`
+	Later  int    `json:"later_turns"`
+	// Problem is why this model was not asked.
+	Problem string `json:"problem,omitempty"`
+}
+
+type answersReply struct {
+	SessionID chat.SessionID `json:"session_id"`
+	Answers   []answerJSON   `json:"answers"`
+}
+
+func (c *call) answersCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "answers TURN",
+		Short: "List the answers of several models to one message, or merge them",
+		Long: `Lists the turns that put the message of TURN at the same place of the conversation,
+each on its branch. To go on with one of them: contextinfinity switch SESSION BRANCH.`,
+		Args: exactly("TURN"),
+	}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) {
+			t, err := s.turn(ctx, args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			all, err := s.Answers.Of(ctx, t.ID)
+			if err != nil {
+				return reply{}, err
+			}
+			doc, err := s.answersReply(ctx, t.SessionID, all)
+			return reply{doc: doc, text: doc.print}, err
+		})
+	})
+	cmd.AddCommand(
+		c.rerunCommand("also TURN", "Answer the message of a turn with another model too",
+			"The answer is on a new branch. The session's active branch stays as it is.", false,
+			func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
+				return s.Answers.AskAlso(ctx, id, model)
+			}),
+		c.rerunCommand("merge TURN", "Ask a model for one answer out of all final ones",
+			`The question and the answers are sent as an ordinary message, on a new branch, which
+becomes the active one.`, false,
+			func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
+				return s.Answers.Merge(ctx, id, model)
+			}))
+	return cmd
+}
+
+func (s *Services) answersReply(ctx context.Context, id chat.SessionID, all []answers.Answer) (answersReply, error) {
+	doc := answersReply{SessionID: id, Answers: []answerJSON{}}
+	session, err := s.Store.Session(ctx, id)
+	if err != nil {
+		return doc, err
+	}
+	for _, a := range all {
+		m, err := s.Turns.Answer(ctx, a.Turn)
+		if err != nil {
+			return doc, err
+		}
+		one, err := s.turnReply(ctx, a.Turn, m)
+		if err != nil {
+			return doc, err
+		}
+		doc.Answers = append(doc.Answers, answerJSON{turnReply: one, Label: a.Branch.Label, Active: a.Branch.ID == session.ActiveBranch, Later: a.Later})
+	}
+	return doc, nil
+}
+
+func (r answersReply) print(o *output) {
+	t := newTable("", "MODEL", "TURN", "BRANCH", "ANSWER", "BEGINS").numbers()
+	for _, a := range r.Answers {
+		mark := ""
+		if a.Active {
+			mark = "*"
+		}
+		t.add(mark, a.Model, string(a.TurnID), string(a.BranchID), cmp.Or(string(a.Outcome), string(a.Phase)), clip(line(a.Text), 60))
+	}
+	t.print(o)
+}
+
+// deliverToSeveral sends a message to several models, and prints their answers in the
+// order of the models, each once it is whole.
+func (c *call) deliverToSeveral(ctx context.Context, s *Services, m turn.Message, f sendFlags) (reply, error) {
+	if err := c.unqueue(ctx, s, m.Branch); err != nil {
+		return reply{}, err
+	}
+	before, _, err := s.Store.LastTurn(ctx, m.Branch)
+	if err != nil {
+		return reply{}, err
+	}
+	sent, err := s.Answers.Ask(ctx, m, f.models)
+	if err != nil {
+		return reply{}, withChoices(err, before)
+	}
+	c.noteCleared(before, m.Incomplete)
+	first := sent[0].Handle.Turn
+	doc := answersReply{SessionID: first.SessionID}
+	failure := c.eachAnswer(ctx, s, sent, jobs.Level(f.wait), &doc)
+	r := reply{doc: doc, stands: true}
+	if ctx.Err() == nil && !c.out.gone() {
+		c.flush(r, failure)
+		c.workAfter(ctx, s, first)
+	}
+	return r, failure
+}
+
+// eachAnswer waits for each answer and adds it to a reply. Its error is the first that kept
+// one from being whole; the others go on all the same.
+func (c *call) eachAnswer(ctx context.Context, s *Services, sent []answers.Sent, to jobs.Level, doc *answersReply) error {
+	interrupts, release := c.signal.hold()
+	defer release()
+	var failure error
+	stopped := false
+	for i, one := range sent {
+		if one.Err != nil {
+			c.notef("%s was not asked: %s", one.Model, line(c.describe(one.Err).Message))
+			doc.Answers = append(doc.Answers, answerJSON{turnReply: turnReply{SessionID: doc.SessionID, Model: one.Model}, Problem: chat.AsError(one.Err).Message})
+			failure = cmp.Or(failure, one.Err)
+			continue
+		}
+		end, err := c.awaitOne(ctx, s, one.Handle, sent[i:], interrupts, &stopped)
+		if err != nil {
+			return err
+		}
+		a, err := c.wholeAnswer(ctx, s, end, to)
+		failure = cmp.Or(failure, err)
+		a.Active = i == 0
+		doc.Answers = append(doc.Answers, a)
+		if !c.json {
+			c.out.printf("%s\n\n", c.out.bold("# "+line(end.Model)+" (branch "+string(end.BranchID)+")"))
+			c.out.text(a.Text)
+			c.out.printf("\n\n")
+		}
+	}
+	return failure
+}
+
+// awaitOne waits for the end of one answer. The first Ctrl-C stops all that are still under way.
+func (c *call) awaitOne(ctx context.Context, s *Services, h *turn.Handle, left []answers.Sent, interrupts <-chan struct{}, stopped *bool) (chat.Turn, error) {
+	done := make(chan settled, 1)
+	go func() {
+		t, err := h.Wait(ctx)
+		done <- settled{t, err}
+	}()
+	for {
+		select {
+		case r := <-done:
+			return r.turn, r.err
+		case <-interrupts:
+			if *stopped {
+				return h.Turn, errQuit
+			}
+			*stopped = true
+			c.notef("stopping; the texts so far are kept (Ctrl-C again leaves at once)")
+			for _, one := range left {
+				if one.Handle != nil {
+					go func() { _, _ = s.Turns.Stop(ctx, one.Handle.Turn.ID) }() // its end is the handle's
+				}
+			}
+		}
+	}
+}
+
+// wholeAnswer is an answer that ended, with background work as far as asked.
+func (c *call) wholeAnswer(ctx context.Context, s *Services, t chat.Turn, to jobs.Level) (answerJSON, error) {
+	answer, err := s.Turns.Answer(ctx, t)
+	if err != nil {
+		return answerJSON{}, err
+	}
+	failure := outcomeError(t)
+	waiting, err := s.waitingOf(ctx, t.ID)
+	if len(waiting) > 0 {
+		failure = waits(waiting)
+	}
+	failure = cmp.Or(failure, err)
+	if t.Phase.Finalized() && to != jobs.LevelFinalized {
+		t, err = s.worked(ctx, t, to)
+		failure = cmp.Or(failure, err)
+	}
+	b, err := s.Store.Branch(ctx, t.BranchID)
+	failure = cmp.Or(failure, err)
+	doc, err := s.turnReply(ctx, t, answer)
+	for _, w := range waiting {
+		doc.WaitingCalls = append(doc.WaitingCalls, callOf(w))
+	}
+	return answerJSON{turnReply: doc, Label: b.Label}, cmp.Or(failure, err)
+}

@@ -1,0 +1,58 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation } from './conversation.ts';
+
+test('one question to three models: side by side while they arrive, found again after a crash, gone on with, merged', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  const question = 'Which index would you add?';
+  const answer = 'On the table of orders I would add a partial index on those that are open. It is small, since most are closed within the hour, and the planner takes it for the query that lists them: at any moment few of them are open at once.';
+  provider.answer('Hello', 'Good morning.');
+  provider.answer(question, answer, { holdAfter: 9 });
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'Hello', 'Good morning.');
+
+  await page.getByRole('button', { name: /^Model and effort: mock/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Model and effort' });
+  await dialog.getByText('Several models').click();
+  await dialog.getByRole('button', { name: /^mock-messages/ }).click();
+  await dialog.getByRole('button', { name: /^mock-chat/ }).click();
+  await dialog.getByRole('button', { name: 'Use 3 models' }).click();
+  await chat.ask(question);
+
+  const view = page.getByRole('region', { name: 'Answers side by side' });
+  const column = (model: string) => view.getByRole('region', { name: `Answer of ${model}`, exact: true });
+  const models = ['mock', 'mock-messages', 'mock-chat'];
+  await expect(view.getByRole('heading', { name: '3 answers to #2' })).toBeVisible();
+  // All of them stream at once, none waits for another.
+  for (const model of models) await expect(column(model)).toContainText('B durable');
+  // What does not fit beside each other is reached by scrolling, nothing is cut off.
+  await page.setViewportSize({ width: 900, height: 600 });
+  await column('mock-chat').scrollIntoViewIfNeeded();
+  await expect(column('mock-chat').getByRole('button', { name: 'Go on with mock-chat' })).toBeInViewport();
+  expect((await new AxeBuilder({ page }).setLegacyMode().include('.answers').analyze()).violations).toEqual([]);
+  provider.release(question);
+  for (const model of models) await expect(column(model)).toContainText('few of them are open at once.');
+  for (const model of models) await expect(column(model).getByRole('button', { name: /^Stop/ })).toBeHidden();
+
+  // Each answer is an ordinary turn: what the window held is not needed to find them again.
+  await program.crash();
+  await launch();
+  await page.getByRole('button', { name: 'Answers side by side' }).click();
+  for (const model of models) await expect(column(model)).toContainText('few of them are open at once.');
+
+  await column('mock-chat').getByRole('button', { name: 'Go on with mock-chat' }).click();
+  await expect(view).toBeHidden();
+  provider.answer('Why so few?', 'Most are done within the hour.');
+  await chat.askAndWait(3, 'Why so few?', 'Most are done within the hour.');
+
+  provider.answer('End of answer 3 ===', 'All three agree on the partial index.');
+  await page.getByRole('button', { name: 'Answers side by side' }).click();
+  await view.getByRole('button', { name: 'Merge' }).click();
+  await page.getByRole('menuitem', { name: /^mock-messages/ }).click();
+  await expect(chat.answer(2)).toContainText('All three agree on the partial index.');
+  await expect(chat.turn(2)).toContainText('3 models answered the question below');
+  await expect(chat.turn(2).getByRole('group', { name: 'Versions of turn 2' })).toContainText('4/4');
+  // It answers another message, and has none beside it.
+  await expect(page.getByRole('button', { name: 'Answers side by side' })).toHaveCount(0);
+});

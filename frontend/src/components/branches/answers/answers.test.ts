@@ -1,0 +1,160 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { block, turnView } from '$lib/backend/fake/shapes';
+import { mountIn, startedApp } from '../../../test/mount';
+import Shell from '../../shell/Shell.svelte';
+import Turn from '../../transcript/Turn.svelte';
+import { isFinal, isRunning, problemOf } from './words';
+
+const fast = { prepareMs: 5, frameMs: 5, chars: 400, syncMs: 5, commitMs: 5 };
+/** Answers that arrive, and never end by themselves. */
+const endless = { prepareMs: 5, frameMs: 5, chars: 1, syncMs: 5, commitMs: 5 };
+
+async function opened(pace: Partial<typeof fast> = fast) {
+  const started = await startedApp({ pace });
+  mountIn(started.app, Shell, {});
+  return { ...started, user: userEvent.setup() };
+}
+
+/** A message that went to both configured models, with their answers beside each other. */
+async function asked(pace = fast) {
+  const started = await opened(pace);
+  const { app, user } = started;
+  await user.click(screen.getByRole('button', { name: /^Model and effort: sonnet/ }));
+  const dialog = await screen.findByRole('dialog', { name: 'Model and effort' });
+  await user.click(within(dialog).getByRole('radio', { name: 'Several models' }));
+  expect(within(dialog).getByRole('button', { name: 'Use 1 model' })).toBeDisabled();
+  await user.click(within(dialog).getByRole('button', { name: /^local/ }));
+  await user.click(within(dialog).getByRole('button', { name: 'Use 2 models' }));
+  expect(await screen.findByRole('button', { name: 'Model and effort: 2 models, this message' })).toBeVisible();
+  app.draft.typed = 'Which index would you add?';
+  await app.composer.send();
+  const view = await screen.findByRole('region', { name: 'Answers side by side' });
+  const column = async (model: string) => within(await within(view).findByRole('region', { name: `Answer of ${model}` }));
+  return { ...started, view, first: await column('sonnet'), second: await column('local'), column };
+}
+
+describe('one message to several models', () => {
+  it('goes to all of them, each on a branch, and is asked of one again after', async () => {
+    const { app, backend, view, first, second } = await asked();
+    expect(within(view).getByRole('heading', { name: '2 answers to #1' })).toBeVisible();
+    expect(within(view).getByText('Which index would you add?')).toBeVisible();
+    expect(app.composer.several).toEqual([]);
+    expect(app.draft.isEmpty).toBe(true);
+    const branches = backend.world.session(app.conversation.sessionId).branchIds.map((id) => backend.world.branch(id));
+    expect(branches.map(({ view: branch, turns }) => [branch.label, turns[0]?.model])).toEqual([['main', 'sonnet'], ['from #1: local', 'local']]);
+    await waitFor(() => expect(first.getByText(/1 840 in/)).toBeVisible());
+    await waitFor(() => expect(second.getByText(/1 840 in/)).toBeVisible());
+    expect(first.getByText('you are here')).toBeVisible();
+    expect(second.queryByText('you are here')).toBeNull();
+  });
+
+  it('goes on with one of them, on its branch', async () => {
+    const { app, backend, user, second } = await asked();
+    await user.click(second.getByRole('button', { name: 'Go on with local' }));
+    await waitFor(() => expect(app.conversation.newest?.model).toBe('local'));
+    expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull();
+    expect(backend.world.session(app.conversation.sessionId).row.activeBranch).toBe(app.conversation.branchId);
+    // They are found again from the turn, as after a restart.
+    await app.branches.refresh();
+    mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
+    await user.click(await screen.findByRole('button', { name: 'Answers side by side' }));
+    expect(await screen.findByRole('region', { name: 'Answer of sonnet' })).toBeVisible();
+  });
+
+  it('shows each as it arrives, and stops one alone', async () => {
+    const { user, first, second, backend, app } = await asked(endless);
+    for (const one of [first, second]) await waitFor(() => expect(one.getByText(/B durable$/)).toBeVisible());
+    await user.click(second.getByRole('button', { name: 'Stop local' }));
+    await waitFor(() => expect(second.getByText(/^Stopped/)).toBeVisible());
+    expect(first.getByRole('button', { name: 'Stop sonnet' })).toBeVisible();
+    expect(backend.world.lineage(app.conversation.branchId)[0]?.live).toBe(true);
+  });
+
+  it('merges the final answers into one, in a message that can be read', async () => {
+    const { app, user, view, first, second } = await asked();
+    for (const one of [first, second]) await waitFor(() => expect(one.getByText(/1 840 in/)).toBeVisible());
+    await user.click(within(view).getByRole('button', { name: 'Merge' }));
+    await user.click(await screen.findByRole('menuitem', { name: /^sonnet/ }));
+    await waitFor(() => expect(app.conversation.newest?.user[0]?.text).toContain('2 models answered the question'));
+    expect(app.conversation.header?.branchLabel).toBe('from #1: merged by sonnet');
+    expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull();
+  });
+
+  it('cannot merge what is not final yet', async () => {
+    const { view } = await asked(endless);
+    expect(within(view).getByRole('button', { name: 'Merge' })).toBeDisabled();
+  });
+
+  it('goes from answer to answer with the arrows, and closes with Esc', async () => {
+    const { user, first, second } = await asked();
+    const [left, right] = [first.getByRole('group', { name: /^sonnet/ }), second.getByRole('group', { name: /^local/ })];
+    left.focus();
+    await user.keyboard('{ArrowRight}');
+    expect(right).toHaveFocus();
+    await user.keyboard('{ArrowRight}');
+    expect(right).toHaveFocus();
+    await user.keyboard('{ArrowLeft}');
+    expect(left).toHaveFocus();
+    await user.keyboard('{Escape}');
+    await waitFor(() => expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull());
+  });
+
+  it('waits for the answer that is arriving', async () => {
+    const { app, backend } = await opened(endless);
+    app.draft.typed = 'One';
+    await app.composer.send();
+    app.composer.useSeveral(['sonnet', 'local']);
+    app.draft.typed = 'Two';
+    expect(app.composer.why).toBe('Several models can be asked once this answer is final');
+    expect(screen.getByRole('button', { name: /^Queue/ })).toBeDisabled();
+    await app.composer.submit();
+    expect(backend.calls.some((call) => call.name === 'chat.sendToSeveral')).toBe(false);
+    app.composer.useSeveral([]);
+    expect(app.composer.why).toBe('');
+  });
+
+  it('of an edited message are as many, beside it', async () => {
+    const { app, backend } = await asked();
+    app.branches.closeWide();
+    await waitFor(() => expect(app.conversation.newest?.state).toBe('head'));
+    app.composer.edit(app.conversation.newest!);
+    app.draft.text = 'Which one, and why?';
+    app.composer.useSeveral(['local', 'sonnet']);
+    await app.composer.send();
+    const said = backend.world.session(app.conversation.sessionId).branchIds.map((id) => backend.world.branch(id).turns[0]).map((turn) => `${turn?.model}: ${turn?.user[0]?.text}`);
+    expect(said.sort()).toEqual(['local: Which index would you add?', 'local: Which one, and why?', 'sonnet: Which index would you add?', 'sonnet: Which one, and why?']);
+    expect(app.branches.wide).toEqual({ face: 'answers', turnId: app.conversation.newest?.id });
+  });
+
+  it('says what kept it from being sent, and keeps the text', async () => {
+    const { app, backend } = await opened();
+    app.composer.useSeveral(['sonnet', 'local']);
+    app.draft.typed = 'Hello';
+    backend.failNext('chat.sendToSeveral', { message: 'The model local has no key' });
+    await app.composer.send();
+    expect(app.composer.error?.message).toBe('The model local has no key');
+    expect(app.draft.text).toBe('Hello');
+    expect(app.composer.several).toEqual(['sonnet', 'local']);
+  });
+});
+
+it('another model is asked from a turn that is answered', async () => {
+  const { app, backend, user } = await opened();
+  backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'Why?')], assistant: [block('text', 'Because.')], state: 'head', model: 'sonnet' });
+  await app.openSession(app.conversation.sessionId);
+  mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
+  await user.click(screen.getByRole('button', { name: 'Ask another model' }));
+  await user.click(await screen.findByRole('menuitem', { name: /^local/ }));
+  expect(await screen.findByRole('region', { name: 'Answer of local' })).toBeVisible();
+  expect(within(screen.getByRole('region', { name: 'Answer of sonnet' })).getByText('Because.')).toBeVisible();
+});
+
+it('an answer is final, running, or has a problem', () => {
+  const of = (state: string, outcome = '') => turnView({ state, outcome });
+  expect(['head', 'pending', 'committed', 'degraded'].every((state) => isFinal(of(state)) && !isRunning(of(state)) && problemOf(of(state)) === '')).toBe(true);
+  expect(['accepted', 'preparing', 'responding', 'waiting'].every((state) => isRunning(of(state)) && !isFinal(of(state)))).toBe(true);
+  expect(problemOf(of('failed', 'discarded'))).toBe('Discarded');
+  expect(problemOf({ ...of('incomplete'), error: { code: '', op: '', message: 'The server went away', hint: '' } })).toBe('Incomplete answer. The server went away');
+});

@@ -1,0 +1,57 @@
+/** One message to several models in a program in memory, as backend/answers does it. */
+import { BackendError } from '../errors';
+import type { AnswerSet, SendResult, SentToSeveral, TurnView } from '../types';
+import { block, errorView } from './shapes';
+import type { Streams } from './streaming';
+import type { World } from './world';
+
+const mostAsked = 4;
+const running = ['accepted', 'preparing', 'responding', 'waiting'];
+
+export function sendToSeveral(world: World, streams: Streams, models: string[], send: () => SendResult): SentToSeveral {
+  if (models.length < 2 || models.length > mostAsked) throw new BackendError(errorView(`A message goes to two to four models at once, not to ${models.length}. Nothing was sent.`, '', 'invalid'));
+  const first = send();
+  if (first.queued) throw new BackendError(errorView('An answer is still arriving', 'Wait until it is final.', 'busy'));
+  for (const model of models.slice(1)) answerAlso(world, streams, world.turn(first.turnId), model);
+  return { first, problems: [] };
+}
+
+export function answerAlso(world: World, streams: Streams, turn: TurnView, model: string): SendResult {
+  return begin(world, streams, turn, model, `from #${turn.seq}: ${model}`, { user: turn.user, memories: turn.memories, retryOf: turn.id });
+}
+
+export function answersOf(world: World, turnId: string): AnswerSet {
+  const turn = world.turn(turnId);
+  const session = world.sessionOf(turn);
+  const before = (one: TurnView) => world.lineage(one.branchId).find((other) => other.seq === one.seq - 1)?.id ?? '';
+  const words = (one: TurnView) => JSON.stringify(one.user);
+  const beside = session.branchIds.map((id) => world.branch(id)).flatMap((branch) => branch.turns)
+    .filter((one) => one.seq === turn.seq && before(one) === before(turn) && words(one) === words(turn));
+  return {
+    rev: world.rev, seq: turn.seq, user: turn.user,
+    columns: beside.map((one) => {
+      const branch = world.branch(one.branchId);
+      return { branchId: one.branchId, label: branch.view.label, active: session.row.activeBranch === one.branchId, later: branch.turns.filter((other) => other.seq > one.seq).length, turn: structuredClone(one) };
+    }),
+  };
+}
+
+export function mergeAnswers(world: World, streams: Streams, turnId: string, model: string): SendResult {
+  const { columns } = answersOf(world, turnId);
+  const final = columns.filter(({ turn }) => !running.includes(turn.state) && turn.state !== 'failed');
+  if (final.length < 2) throw new BackendError(errorView('There are fewer than two final answers to merge. Nothing was sent.', 'Wait until two of them are final.', 'conflict'));
+  const quoted = final.map(({ turn }, at) => `=== Answer ${at + 1}, by ${turn.model} ===\n\n${turn.assistant[0]?.text ?? ''}`);
+  const turn = world.turn(turnId);
+  const sent = begin(world, streams, turn, model, `from #${turn.seq}: merged by ${model}`, { user: [block('text', `${final.length} models answered the question below.\n\n${quoted.join('\n\n')}`)] });
+  world.sessionOf(turn).row.activeBranch = sent.branchId;
+  return sent;
+}
+
+function begin(world: World, streams: Streams, turn: TurnView, model: string, label: string, more: Partial<TurnView>): SendResult {
+  const session = world.sessionOf(turn);
+  const branch = world.addBranch(session.row.id, label, turn.branchId, turn.seq - 1);
+  const made = world.addTurn(branch.view.id, { assistant: [], displayed: 0, durable: 0, inputTokens: 0, outputTokens: 0, model, ...more });
+  streams.start(made);
+  world.changed('session', session.row.id, session.row.id);
+  return { sessionId: session.row.id, branchId: branch.view.id, turnId: made.id, queued: false };
+}
