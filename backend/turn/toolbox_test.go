@@ -62,6 +62,14 @@ func (b *toolbox) redefine() {
 	b.defs[0].Description += " And more."
 }
 
+// offers has the server offer other tools than before, which are returned.
+func (b *toolbox) offers(defs []chat.ToolDefinition) (before []chat.ToolDefinition) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before, b.defs = b.defs, defs
+	return before
+}
+
 func (b *toolbox) Decision(_ context.Context, _ chat.SessionID, d chat.ToolDefinition) (chat.ToolDecision, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -697,8 +697,7 @@ func TestAServerThatIsNotThereYet(t *testing.T) {
 	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
 	got := w.send("go")
 	call := w.waits(got, 1)[0]
-	all := w.tools.defs
-	w.tools.defs = nil
+	all := w.tools.offers(nil)
 	w.tools.allow("write")
 	w.restart()
 	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
@@ -708,7 +707,7 @@ func TestAServerThatIsNotThereYet(t *testing.T) {
 	if err := w.engine.DecideCall(t.Context(), turn.CallChoice{Call: call.ID, Decision: chat.DecisionOnce, Hash: all[0].Hash()}); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("it was allowed without its tool: %v", err)
 	}
-	w.tools.defs = all
+	w.tools.offers(all)
 	if n, err := w.engine.ResumeTools(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d turns go on, %v", n, err)
 	}
