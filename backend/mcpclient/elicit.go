@@ -113,6 +113,9 @@ func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
 			return q, err
 		}
 		f.Title, f.Description = s.redact(f.Title), s.redact(f.Description)
+		for i := range f.Choices {
+			f.Choices[i].Title = s.redact(f.Choices[i].Title)
+		}
 		q.Fields = append(q.Fields, f)
 	}
 	return q, nil

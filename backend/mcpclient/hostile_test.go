@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"bufio"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -157,7 +158,16 @@ func listHostile(fault string, m message, generation *int) {
 		long := tool("long", strings.Repeat("x", 200<<10))
 		reply(m.ID, object{"tools": []object{tool("t", "x"), big, long, {"name": "none"}, {"name": "list", "inputSchema": object{"type": "array"}}, {"name": "word", "inputSchema": "x"}}})
 	case "names":
-		reply(m.ID, object{"tools": []object{tool("t", "first"), tool("t", "twice"), tool("bad name <b>", "markup"), tool("", "none"), tool("line\nbreak", "x"), tool("esc\x1b[31m", "x"), tool(strings.Repeat("n", 5000), "x")}})
+		reply(m.ID, object{"tools": []object{tool("t", "first"), tool("u", "fine"), tool("t", "twice"), tool("t", "thrice"), {"name": "broken"}, tool("broken", "whole"), tool("bad name <b>", "markup"), tool("", "none"), tool("line\nbreak", "x"), tool("esc\x1b[31m", "x"), tool(strings.Repeat("n", 5000), "x")}})
+	case "telling":
+		token := os.Getenv("TOKEN")
+		says := func(name string) object {
+			t := tool(name, "uses "+token)
+			t["inputSchema"] = object{"type": "object", "title": "of " + token, "properties": object{"key": object{"type": "string", "description": "as in " + token, "enum": []string{"none", token}, "default": token}}}
+			t["annotations"] = object{"title": "tells " + token}
+			return t
+		}
+		reply(m.ID, object{"tools": []object{says("t"), says("structured")}})
 	case "changing again", "changing early", "changing badly":
 		early := 1
 		if fault != "changing early" {
@@ -205,6 +215,15 @@ func callHostile(fault string, m message) {
 		reply(m.ID, object{})
 	case "structonly":
 		reply(m.ID, object{"structuredContent": object{"a": 1}})
+	case "telling":
+		token := os.Getenv("TOKEN")
+		quoted, _ := json.Marshal(object{"token": token})
+		notify("notifications/message", object{"level": "info", "data": object{"token": token}})
+		if m.Params.Name == "structured" {
+			reply(m.ID, object{"structuredContent": object{"token": token, "deep": []any{object{token: "as a name"}}}})
+			return
+		}
+		reply(m.ID, words(fmt.Sprintf("it sent %s with Basic %s", quoted, base64.StdEncoding.EncodeToString([]byte("me:"+token)))))
 	case "secret":
 		say(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32602, "message": "not with " + os.Getenv("TOKEN")}})
 	case "refuse":

@@ -211,7 +211,7 @@ func TestListsThatMisbehave(t *testing.T) {
 		"loop":      {0, []string{"does not end"}},
 		"endless":   {500, []string{"does not end"}},
 		"bigschema": {1, []string{"schema is larger", "description is longer", "no schema", "not an object", "no schema"}},
-		"names":     {2, []string{"same name", "name that cannot be used", "name that cannot be used", "name that cannot be used", "name that cannot be used"}},
+		"names":     {2, []string{"several tools of this name", "no schema", "several tools of this name", "name that cannot be used", "name that cannot be used", "name that cannot be used", "name that cannot be used"}},
 		"flood":     {2, nil},
 		"stderr":    {2, nil},
 	} {
@@ -237,6 +237,12 @@ func TestListsThatMisbehave(t *testing.T) {
 				if !strings.Contains(problems[i], c.problems[i]) {
 					t.Errorf("problem %q, want %q", problems[i], c.problems[i])
 				}
+			}
+			if fault == "names" {
+				if _, err := b.call(t.Context(), "t"); !errors.Is(err, tools.ErrNotStarted) {
+					t.Errorf("a tool of which there are several was called: %v", err)
+				}
+				return
 			}
 			if out, err := b.call(t.Context(), "t"); c.tools == 2 && (err != nil || textOf(out.Content) != "ok") {
 				t.Errorf("a call: %q, %v", textOf(out.Content), err)
@@ -421,6 +427,53 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	if strings.Contains(b.logText(), "canary") || strings.Contains(fmt.Sprintf("%+v", b.Statuses()), "canary") {
 		t.Errorf("the secret is in the log or in the state:\n%s", b.logText())
 	}
+}
+
+// A secret that JSON or base64 writes in another way leaves neither by a definition, nor by a
+// result, nor by the log; what was JSON stays JSON.
+func TestSecretsInOtherForms(t *testing.T) {
+	const canary = `canary-"93f1"\<ö>-canary`
+	cfg := faulty("telling")
+	cfg.Env["TOKEN"] = "${secret:TOKEN}"
+	b := newBench(t, nil, cfg)
+	b.secrets["bad/TOKEN"] = canary
+	b.Ensure(t.Context())
+	leaks := func(what, text string) {
+		t.Helper()
+		if strings.Contains(text, "93f1") || strings.Contains(text, "Y2FuYXJ5") || !strings.Contains(text, "[redacted]") {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	all := b.source().Definitions()
+	if len(all) != 2 {
+		t.Fatalf("it offers %+v", all)
+	}
+	d := all[0]
+	leaks("the description", d.Description)
+	leaks("the annotations", string(d.Annotations))
+	var schema struct {
+		Title      string
+		Properties map[string]struct {
+			Description, Default string
+			Enum                 []string
+		}
+	}
+	if err := json.Unmarshal(d.Schema, &schema); err != nil || schema.Properties["key"].Enum[1] != "[redacted]" || schema.Properties["key"].Default != "[redacted]" {
+		t.Errorf("the schema is %s: %v", d.Schema, err)
+	}
+	leaks("the schema", string(d.Schema))
+	for _, tool := range []string{"t", "structured"} {
+		out, err := b.call(t.Context(), tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaks("the result of "+tool, textOf(out.Content))
+		if tool == "structured" && !json.Valid([]byte(textOf(out.Content))) {
+			t.Errorf("no JSON: %s", textOf(out.Content))
+		}
+	}
+	b.until("it is logged", func() bool { return strings.Contains(b.logText(), "info:") })
+	leaks("the log", b.logText())
 }
 
 // What a server started ends with it, also where it does not want to.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/panics"
+	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
 )
 
@@ -168,7 +170,7 @@ func (ss *session) list(ctx context.Context) (offer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, ss.s.m.limits.List)
 	defer cancel()
-	c := &collector{s: ss.s, seen: map[string]bool{}}
+	c := &collector{s: ss.s, count: map[string]int{}}
 	complete, err := pages(ss.s.m.limits.Pages, func(cursor string) (string, error) {
 		r, err := ss.conn.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 		if err != nil {
@@ -211,7 +213,7 @@ func pages(most int, page func(cursor string) (next string, err error), full fun
 type collector struct {
 	s     *server
 	out   offer
-	seen  map[string]bool
+	count map[string]int // of each name that came
 	bytes int
 }
 
@@ -227,19 +229,20 @@ func (c *collector) problem(subject, format string, args ...any) {
 func (c *collector) add(t *mcp.Tool) {
 	limits := c.s.m.limits
 	name := t.Name
-	switch {
-	case len(c.out.tools) >= limits.Tools:
-		return
-	case name == "" || len(name) > 256 || clean(name) != name:
+	if name == "" || len(name) > 256 || clean(name) != name {
 		c.problem(name, "It has a name that cannot be used.")
 		return
-	case c.seen[name]:
-		c.problem(name, "Another tool has the same name, so that nobody could know which one is meant: this one is not offered.")
+	}
+	c.count[name]++
+	switch n := c.count[name]; {
+	case n == 2:
+		c.refuse(name)
+		return
+	case n > 2, len(c.out.tools) >= limits.Tools:
 		return
 	}
-	c.seen[name] = true
 	d, problem := c.definition(t)
-	size := len(d.Description) + len(d.Schema) + len(d.Annotations) + len(d.Title)
+	size := sizeOf(d)
 	switch {
 	case problem != "":
 		c.problem(name, "%s", problem)
@@ -255,8 +258,24 @@ func (c *collector) add(t *mcp.Tool) {
 	}
 }
 
+// refuse takes back a tool whose name came twice.
+func (c *collector) refuse(name string) {
+	c.problem(name, "The server offers several tools of this name, so it is not clear which one would run. None of them is offered.")
+	c.out.tools = slices.DeleteFunc(c.out.tools, func(d chat.ToolDefinition) bool {
+		same := d.Tool == name
+		if same {
+			c.bytes -= sizeOf(d)
+		}
+		return same
+	})
+}
+
+func sizeOf(d chat.ToolDefinition) int {
+	return len(d.Description) + len(d.Schema) + len(d.Annotations) + len(d.Title)
+}
+
 func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem string) {
-	d = chat.ToolDefinition{Source: c.s.name, Tool: t.Name, Title: text(t.Title), Description: text(t.Description), Effects: true}
+	d = chat.ToolDefinition{Source: c.s.name, Tool: t.Name, Title: c.s.redact(text(t.Title)), Description: c.s.redact(text(t.Description)), Effects: true}
 	schema, ok := t.InputSchema.(map[string]any)
 	if !ok {
 		return d, "It has no schema for its arguments, or one that is no object."
@@ -268,13 +287,15 @@ func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem stri
 	if d.Schema, err = chat.MarshalJSON(schema); err != nil {
 		return d, "Its schema cannot be read."
 	}
+	d.Schema = scrub.JSON(d.Schema, c.s.plainRedact)
 	if t.Annotations != nil {
 		if d.Title == "" {
-			d.Title = text(t.Annotations.Title)
+			d.Title = c.s.redact(text(t.Annotations.Title))
 		}
 		if d.Annotations, err = chat.MarshalJSON(t.Annotations); err != nil {
 			return d, "Its annotations cannot be read."
 		}
+		d.Annotations = scrub.JSON(d.Annotations, c.s.plainRedact)
 	}
 	return d, ""
 }
@@ -433,7 +454,7 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 	}
 	out := tools.Output{Content: ss.s.redacted(blocksOf(result.Content)), IsError: result.IsError}
 	if len(out.Content) == 0 {
-		out.Content = ss.s.redacted(structured(result.StructuredContent))
+		out.Content = ss.s.structured(result.StructuredContent)
 	}
 	return out, nil
 }

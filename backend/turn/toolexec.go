@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/internal/panics"
-	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
 )
 
@@ -181,7 +181,7 @@ func (e *Engine) redactArguments(raw json.RawMessage) (json.RawMessage, []chat.C
 		return raw, nil
 	}
 	var found []chat.CallRedaction
-	return prompt.RedactJSON(raw, func(text string) string {
+	return scrub.JSON(raw, func(text string) string {
 		clean, rules := e.redact(text)
 		for _, r := range rules {
 			found = append(found, chat.CallRedaction{Rule: r.Rule, Bytes: r.Bytes})
