@@ -450,24 +450,25 @@ func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 	if err != nil {
 		return tools.Output{}, err
 	}
-	if !offers(ss.offered().tools, c.Tool) {
-		return tools.Output{}, notStarted(s.name, "It does not offer the tool %s any more.", cut(clean(c.Tool), 100))
-	}
 	if timeout := s.CallTimeout(); timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
+		limited, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		clock := tools.StartClock(timeout, tools.Patience, func() { cancel(context.DeadlineExceeded) })
+		defer clock.Stop()
+		ctx, c.Hold = limited, both(c.Hold, clock.Hold)
 	}
 	return ss.call(ctx, c)
 }
 
-func offers(definitions []chat.ToolDefinition, tool string) bool {
-	for _, d := range definitions {
-		if d.Tool == tool {
-			return true
-		}
+// both holds two clocks, of which the first may be nil.
+func both(first, second func() (release func())) func() func() {
+	if first == nil {
+		return second
 	}
-	return false
+	return func() func() {
+		one, other := first(), second()
+		return func() { other(); one() }
+	}
 }
 
 // Status is how a server is now.

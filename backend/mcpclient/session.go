@@ -45,6 +45,7 @@ type session struct {
 	calls    map[string]*call
 	nextCall int
 	traffic  *traffic
+	asking   int   // questions to a person that wait: the clocks of all calls stand meanwhile
 	leaving  error // why no call is begun any more; the session ends after those that run
 	prompts  int
 	things   int // resources and their templates
@@ -61,6 +62,9 @@ type call struct {
 	mu       sync.Mutex
 	progress func(tools.Progress)
 	last     time.Time
+
+	hold    func() (release func()) // its clock; nil: it has none
+	release func()                  // while it is held, see session.asking
 }
 
 // open connects to a server. What fails is closed again.
@@ -423,25 +427,11 @@ func (c *call) report(p tools.Progress, now time.Time) {
 
 // call runs a tool. An error that does not wrap tools.ErrNotStarted leaves open whether it ran.
 func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error) {
-	c := &call{progress: tc.Progress}
-	ss.mu.Lock()
-	if why := ss.leaving; why != nil {
-		ss.mu.Unlock()
-		return tools.Output{}, notStarted(ss.s.name, "%s", ss.s.wordsOf(why))
+	c, token, err := ss.enter(tc)
+	if err != nil {
+		return tools.Output{}, err
 	}
-	ss.nextCall++
-	token := "call-" + strconv.Itoa(ss.nextCall)
-	ss.calls[token] = c
-	ss.mu.Unlock()
-	defer func() {
-		ss.mu.Lock()
-		delete(ss.calls, token)
-		ss.leaveIfIdle()
-		ss.mu.Unlock()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.progress = nil
-	}()
+	defer ss.leaveCall(c, token)
 	params := &mcp.CallToolParams{Name: tc.Tool, Arguments: arguments(tc.Arguments)}
 	params.SetProgressToken(token)
 	running, cancel := context.WithCancel(ctx)
@@ -457,6 +447,64 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 		out.Content = ss.s.structured(result.StructuredContent)
 	}
 	return out, nil
+}
+
+// enter counts a call as one that runs. The server may have been started anew since the call was
+// allowed, so it counts what this connection offers: a tool with another definition is not started.
+func (ss *session) enter(tc tools.Call) (c *call, token string, err error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if why := ss.leaving; why != nil {
+		return nil, "", notStarted(ss.s.name, "%s", ss.s.wordsOf(why))
+	}
+	i := slices.IndexFunc(ss.offer.tools, func(d chat.ToolDefinition) bool { return d.Tool == tc.Tool })
+	switch {
+	case i < 0:
+		return nil, "", notStarted(ss.s.name, "It does not offer the tool %s any more.", cut(clean(tc.Tool), 100))
+	case tc.Definition != "" && tools.HashOf(ss.offer.tools[i]) != tc.Definition:
+		return nil, "", notStarted(ss.s.name, "The definition of its tool %s changed after the call was allowed.", cut(clean(tc.Tool), 100))
+	}
+	c = &call{progress: tc.Progress, hold: tc.Hold}
+	ss.nextCall++
+	token = "call-" + strconv.Itoa(ss.nextCall)
+	ss.calls[token] = c
+	if ss.asking > 0 {
+		c.held(true)
+	}
+	return c, token, nil
+}
+
+func (ss *session) leaveCall(c *call, token string) {
+	ss.mu.Lock()
+	delete(ss.calls, token)
+	c.held(false)
+	ss.leaveIfIdle()
+	ss.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.progress = nil
+}
+
+// held stops the clock of a call, or lets it run on. It is called with mu of the session held.
+func (c *call) held(yes bool) {
+	switch {
+	case yes && c.hold != nil && c.release == nil:
+		c.release = c.hold()
+	case !yes && c.release != nil:
+		c.release()
+		c.release = nil
+	}
+}
+
+// ask counts a question that waits for a person. Which call it is for is not known, and another
+// one may wait for that: the clocks of all stand.
+func (ss *session) ask(by int) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.asking += by
+	for _, c := range ss.calls {
+		c.held(ss.asking > 0)
+	}
 }
 
 // callTool also returns when the context ends while the SDK still waits for a program to read what
@@ -621,6 +669,8 @@ func (ss *session) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elicit
 	defer cancel()
 	stop := context.AfterFunc(ss.life, cancel)
 	defer stop()
+	ss.ask(1)
+	defer ss.ask(-1)
 	a, err := s.m.deps.Elicit.Elicit(ctx, q)
 	if err != nil || a.Action != Accept {
 		action := Decline
