@@ -1,13 +1,16 @@
 /** The keys of the window: the list of them from lib/commands/list, and which one a key press is. */
-import { commandGroups, entries, type CommandGroup, type CommandId, type Entry, type SessionPlace } from './commands/list';
+import { commandGroups, entries, groupTitle, type CommandId, type Entry, type SessionPlace } from './commands/list';
 
 export type Shortcut = Entry & { keys: string };
 
 export const shortcuts: readonly Shortcut[] = entries.filter((entry): entry is Shortcut => entry.keys !== undefined);
 
 /** Keys and slash commands, as the settings and the sheet list them. */
-export const shortcutGroups: readonly { title: CommandGroup; entries: readonly Entry[] }[] = commandGroups.map((title) => ({
-  title, entries: entries.filter((entry) => entry.group === title && (entry.keys !== undefined || entry.slash !== undefined)),
+export const shortcutGroups: readonly { readonly title: string; entries: readonly Entry[] }[] = commandGroups.map((group) => ({
+  get title() {
+    return groupTitle(group);
+  },
+  entries: entries.filter((entry) => entry.group === group && (entry.keys !== undefined || entry.slash !== undefined)),
 }));
 
 /** The shortcut of the whole window that a key press is, if it is one. */
