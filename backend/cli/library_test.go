@@ -92,7 +92,9 @@ func TestPrompts(t *testing.T) {
 	}
 	step("prompts_lacks", 1, "send", "--new", "--prompt", "Translate")
 	for _, args := range [][]string{
-		{"--prompt", "Translate", "text too"}, {"--var", "a=b", "text"}, {"--prompt", "Translate", "--var", "text"},
+		{"--prompt", "Translate", "text too"},
+		{"--var", "a=b", "text"},
+		{"--prompt", "Translate", "--var", "text"},
 		{"--prompt", "Translate", "--var", "text=-", "--var", "language=-"},
 	} {
 		h.run(append([]string{"send", "--new"}, args...)...).exits(2)

@@ -134,12 +134,15 @@ func (s *shelf) Assistant(_ context.Context, id chat.AssistantID) (chat.Assistan
 	}
 	return chat.Assistant{}, chat.Errorf(chat.CodeNotFound, "", "none")
 }
+
 func (s *shelf) PutAssistant(_ context.Context, a chat.Assistant) (chat.Assistant, error) {
 	a.ID = chat.AssistantID(fmt.Sprint("a", len(s.assistants)))
 	s.assistants = append(s.assistants, a)
 	return a, nil
 }
+
 func (s *shelf) Session(context.Context, chat.SessionID) (chat.Session, error) { return s.session, nil }
+
 func (s *shelf) ApplyAssistant(_ context.Context, _ chat.SessionID, id chat.AssistantID) error {
 	s.applied = id
 	return nil

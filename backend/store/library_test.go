@@ -20,8 +20,15 @@ func TestAssistants(t *testing.T) {
 	}
 	hot, none := 2.5, math.NaN()
 	for _, bad := range []chat.Assistant{
-		{Name: ""}, {Name: " x"}, {Name: "/x"}, {Name: "a\nb"}, {Name: strings.Repeat("x", chat.MaxLibraryNameRunes+1)},
-		{Name: "x", Temperature: &hot}, {Name: "x", Temperature: &none}, {Name: "x", Effort: "enormous"}, {Name: "x", ToolsMode: "perhaps"},
+		{Name: ""},
+		{Name: " x"},
+		{Name: "/x"},
+		{Name: "a\nb"},
+		{Name: strings.Repeat("x", chat.MaxLibraryNameRunes+1)},
+		{Name: "x", Temperature: &hot},
+		{Name: "x", Temperature: &none},
+		{Name: "x", Effort: "enormous"},
+		{Name: "x", ToolsMode: "perhaps"},
 	} {
 		_, err := f.PutAssistant(f.ctx, bad)
 		f.refused(err, chat.CodeInvalid)
