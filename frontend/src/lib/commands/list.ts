@@ -37,14 +37,18 @@ export interface Entry {
   slash?: Slash;
   /** Other words one may look for it by. */
   words?: string;
-  /** A key of one place, heard there alone: not in the palette. */
+  /** A key of one place, or of no use in the palette: not offered there. */
   local?: true;
+  /** Of those: heard by the whole window all the same, so that its keys can be changed. */
+  everywhere?: true;
+  /** Its keys are the same for everyone. */
+  fixed?: true;
 }
 
 const slash = (name: string, argument = ''): Slash => ({ name, argument, needed: argument !== '' && !argument.startsWith('[') });
 
 export const entries: readonly Entry[] = [
-  { id: 'palette', title: 'Find a command', group: 'Window', keys: 'Ctrl+K', local: true },
+  { id: 'palette', title: 'Find a command', group: 'Window', keys: 'Ctrl+K', local: true, everywhere: true },
   { id: 'help', title: 'Keys and commands', group: 'Window', keys: '?', also: 'Ctrl+/', slash: slash('help'), words: 'shortcuts help sheet' },
   { id: 'undo', title: 'Undo', group: 'Window', keys: 'Ctrl+Z', words: 'take back revert' },
   { id: 'new', title: 'New conversation', group: 'Sessions', keys: 'Ctrl+N', words: 'chat session create' },
@@ -70,8 +74,8 @@ export const entries: readonly Entry[] = [
   { id: 'search', title: 'Search the sessions by title', group: 'Search', keys: '/' },
   { id: 'searchAll', title: 'Search all conversations', group: 'Search', keys: 'Ctrl+Shift+F', slash: slash('search', 'TEXT'), words: 'global messages all' },
   { id: 'find', title: 'Find in this conversation', group: 'Search', keys: 'Ctrl+F', slash: slash('find', 'TEXT') },
-  { id: 'findNext', title: 'Next match', group: 'Search', keys: 'F3', local: true },
-  { id: 'findPrevious', title: 'Previous match', group: 'Search', keys: 'Shift+F3', local: true },
+  { id: 'findNext', title: 'Next match', group: 'Search', keys: 'F3', local: true, everywhere: true },
+  { id: 'findPrevious', title: 'Previous match', group: 'Search', keys: 'Shift+F3', local: true, everywhere: true },
   { id: 'recall', title: 'Search memory and attach a result to the message', group: 'Memory and context', slash: slash('recall', 'TEXT') },
   { id: 'tabMemory', title: 'Show the memory', group: 'Memory and context', words: 'chunks inspector' },
   { id: 'pin', title: 'Pin a fact: sent word for word with every request', group: 'Memory and context', slash: slash('pin', 'TEXT') },
@@ -87,7 +91,7 @@ export const entries: readonly Entry[] = [
   { id: 'composer', title: 'Focus the message field', group: 'Writing', keys: 'Ctrl+L', words: 'write focus composer' },
   { id: 'send', title: 'Send', group: 'Writing', keys: 'Enter', local: true },
   { id: 'newline', title: 'Line break', group: 'Writing', keys: 'Shift+Enter', local: true },
-  { id: 'stop', title: 'Stop the answer, or cancel an edit', group: 'Writing', keys: 'Esc' },
+  { id: 'stop', title: 'Stop the answer, or cancel an edit', group: 'Writing', keys: 'Esc', fixed: true },
   { id: 'older', title: 'Earlier messages, when the field is empty (Down: newer, Esc: leave)', group: 'Writing', keys: 'Up', words: 'history again repeat', local: true },
   { id: 'editLast', title: 'Edit the last message, when the field is empty', group: 'Writing', keys: 'Ctrl+Up', local: true },
   { id: 'moveAttachment', title: 'Move an attachment of the message (or drag it)', group: 'Writing', keys: 'Alt+Left', also: 'Alt+Right', words: 'order reorder picture document', local: true },

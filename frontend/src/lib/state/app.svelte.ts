@@ -25,6 +25,7 @@ import { HistoryState } from './history.svelte';
 import { ImportState } from './importing.svelte';
 import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
+import { Keymap } from './keymap.svelte';
 import { LayoutState } from './layout.svelte';
 import { MemoryState } from './memory.svelte';
 import { ModelsState } from './models.svelte';
@@ -59,6 +60,7 @@ export class App {
   readonly toasts = new ToastsState();
   readonly undo = new UndoState(this.toasts);
   readonly layout: LayoutState;
+  readonly keymap: Keymap;
   readonly theme: ThemeState;
   readonly startup: StartupState;
   readonly models: ModelsState;
@@ -102,7 +104,7 @@ export class App {
   readonly goTo: GoToState;
   readonly #jobsRefresh: Refresh;
   readonly #modelsRefresh: Refresh;
-  readonly #exportRefresh: Refresh;
+  readonly #settingsRefresh: Refresh;
   readonly #offs: (() => void)[];
 
   constructor(backend: Backend, storage: Storage = localStorage) {
@@ -110,6 +112,7 @@ export class App {
     this.#storage = storage;
     this.changes = new Changes(backend);
     this.layout = new LayoutState(storage);
+    this.keymap = new Keymap(backend, this.toasts);
     this.theme = new ThemeState(backend, this.toasts);
     this.startup = new StartupState(backend);
     this.models = new ModelsState(backend);
@@ -156,7 +159,7 @@ export class App {
     this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target) => this.#afterErasing(target), () => this.#forget());
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
-    this.#exportRefresh = new Refresh(() => this.#quietly(() => this.exporting.loadDefault()));
+    this.#settingsRefresh = new Refresh(() => this.#quietly(() => this.#loadSettings()));
     this.#offs = [
       this.changes.on(['jobs', 'head'], () => this.#jobsRefresh.soon()),
       this.changes.on(['turn', 'settings'], () => this.costs.changed()),
@@ -165,7 +168,7 @@ export class App {
       }),
       this.changes.on(['settings'], () => {
         this.#modelsRefresh.soon();
-        this.#exportRefresh.soon();
+        this.#settingsRefresh.soon();
       }),
     ];
   }
@@ -176,6 +179,7 @@ export class App {
     const info = this.startup.info;
     if (!info || this.startup.fatal) return;
     this.theme.adopt(info);
+    this.keymap.adopt(info.shortcuts);
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
     if (this.startup.firstRun) return void (await this.#heed());
     await this.#openLast(info.lastSession);
@@ -186,7 +190,7 @@ export class App {
 
   /** Long work of before, and what was asked of the page while it was not there. */
   async #heed(): Promise<void> {
-    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.#exportRefresh.now(), this.erasing.load()]);
+    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.#settingsRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }
 
@@ -339,7 +343,7 @@ export class App {
     for (const off of this.#offs) off();
     this.#jobsRefresh.cancel();
     this.#modelsRefresh.cancel();
-    this.#exportRefresh.cancel();
+    this.#settingsRefresh.cancel();
     this.speech.close();
     this.costs.stop();
     this.work.stop();
@@ -391,6 +395,13 @@ export class App {
     if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded anew, the program was not
     this.#storage.setItem(toldKey, String(report.at));
     this.#recoveryTold = report.at;
+  }
+
+  /** What parts of the window take from the settings. */
+  async #loadSettings(): Promise<void> {
+    const { settings } = await this.backend.settings.settings();
+    this.exporting.adoptDefault(settings);
+    this.keymap.adoptSettings(settings);
   }
 
   async #quietly(load: () => Promise<void>): Promise<void> {
