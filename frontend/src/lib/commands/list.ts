@@ -8,7 +8,7 @@ export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
   | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'serverItems' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
-  | 'import' | 'export' | 'work' | 'pauseWork' | 'storage' | 'backUp'
+  | 'import' | 'export' | 'share' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
   | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
@@ -60,6 +60,7 @@ export const entries: readonly Entry[] = [
   { id: 'sessionSettings', title: 'System prompt, temperature and effort of this session', group: 'Sessions', slash: slash('settings'), words: 'session settings' },
   { id: 'import', title: 'Import history from other programs, or a bundle', group: 'Sessions', keys: 'Ctrl+O', slash: slash('import'), words: 'open file chatgpt claude codex transcript migrate restore' },
   { id: 'export', title: 'Export a turn, this branch, this session or all', group: 'Sessions', keys: 'Ctrl+E', slash: slash('export', '[what]'), words: 'save download markdown html json bundle file' },
+  { id: 'share', title: 'Share this conversation as a web page or bundle', group: 'Sessions', keys: 'Ctrl+Shift+S', slash: slash('share'), words: 'send pass on file html' },
   { id: 'rename', title: 'Rename the session in the list', group: 'Sessions', keys: 'F2', local: true },
   { id: 'archive', title: 'Archive the session in the list', group: 'Sessions', keys: 'Delete', local: true },
   { id: 'nextSession', title: 'Session that was open before; hold Ctrl to go further', group: 'Sessions', keys: 'Ctrl+Tab', also: 'Ctrl+Shift+Tab', words: 'recent switch', local: true },

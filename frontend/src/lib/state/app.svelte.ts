@@ -40,6 +40,7 @@ import { SearchState } from './search.svelte';
 import { ServersState } from './servers.svelte';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
+import { SharingState } from './sharing.svelte';
 import { SpeechState } from './speech.svelte';
 import { StartupState } from './startup.svelte';
 import { StorageState } from './storage.svelte';
@@ -93,6 +94,7 @@ export class App {
   readonly importing: ImportState;
   readonly speech: SpeechState;
   readonly exporting: ExportState;
+  readonly sharing: SharingState;
   readonly dragOut: DragOut;
   readonly closing: ClosingState;
   readonly dropping: DroppingState;
@@ -152,6 +154,7 @@ export class App {
     this.importing = new ImportState(backend, this.work);
     this.speech = new SpeechState(this.toasts);
     this.exporting = new ExportState(backend, this.work);
+    this.sharing = new SharingState(backend, this.work);
     this.dragOut = new DragOut(backend, this.exporting);
     this.closing = new ClosingState(backend);
     this.dropping = new DroppingState(this);
