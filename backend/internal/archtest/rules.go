@@ -199,7 +199,7 @@ var withinRules = []within{
 		reason: "the provider contract is small, and knows no provider",
 	},
 	{
-		name: "assembly", in: []string{"backend/prompt"}, may: []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/internal/untrusted"},
+		name: "assembly", in: []string{"backend/prompt"}, may: []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/internal/scrub", module + "/backend/internal/untrusted"},
 		reason: "assembly is a pure function of domain values",
 	},
 	{

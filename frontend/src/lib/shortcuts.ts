@@ -1,6 +1,7 @@
 /** Key presses as lists write them, "Ctrl+Shift+F", and which of them can be given to a command. Pure; which keys are set is in state/keymap. */
 import { entries, type CommandId, type Entry, type SessionPlace } from './commands/list';
 import { onMac } from './keys';
+import { t } from './words/words.svelte';
 
 /** Modifiers in this order, then the key. A letter is upper case; another character is what it writes, without the Shift that it takes. */
 export type Chord = string;
@@ -30,11 +31,11 @@ function letterOf(event: KeyPress): string {
 }
 
 /** Keys of one place or of the system's own, with what they do. They cannot be given to a command. */
-const taken = new Map<Chord, string>([
-  ...['Ctrl+A', 'Ctrl+C', 'Ctrl+V', 'Ctrl+X', 'Ctrl+Y', 'Ctrl+Z', 'Ctrl+Shift+Z'].map((keys): [Chord, string] => [keys, 'Editing text']),
-  ['Alt+F4', 'Closing windows'],
-  ['Ctrl+Space', 'Choosing several sessions in the list'],
-  ...entries.filter((entry) => !isRebindable(entry)).flatMap((entry) => defaultChords(entry).map((keys): [Chord, string] => [keys, entry.title])),
+const taken = new Map<Chord, () => string>([
+  ...['Ctrl+A', 'Ctrl+C', 'Ctrl+V', 'Ctrl+X', 'Ctrl+Y', 'Ctrl+Z', 'Ctrl+Shift+Z'].map((keys): [Chord, () => string] => [keys, () => t('keys.editing')]),
+  ['Alt+F4', () => t('keys.closing')],
+  ['Ctrl+Space', () => t('keys.choosing')],
+  ...entries.filter((entry) => !isRebindable(entry)).flatMap((entry) => defaultChords(entry).map((keys): [Chord, () => string] => [keys, () => entry.title])),
 ]);
 
 /** Whether a command's keys can be changed: those that the whole window hears, wherever the focus is. */
@@ -54,11 +55,11 @@ export function refusalOf(id: CommandId, keys: Chord): string {
   const entry = entries.find((candidate) => candidate.id === id);
   if (entry && defaultChords(entry).includes(keys)) return '';
   const doing = taken.get(keys);
-  if (doing) return `${keys} is used for something that cannot be changed: ${doing}.`;
+  if (doing) return t('keys.fixed', { keys, doing: doing() });
   const modified = /^(?:Ctrl|Alt)\+./.test(keys);
   const key = keys.replace(/^(?:(?:Ctrl|Alt|Shift)\+)*(?=.)/, '');
-  if (/^(?:Enter|Esc|Tab|Space|Backspace|Delete|Insert|Home|End|PageUp|PageDown|Up|Down|Left|Right)$/.test(key)) return `${keys} is needed to move, write and leave. Choose a letter, a digit or a function key.`;
-  if (!modified && /^[\p{L}\p{N}]$/u.test(key)) return `${keys} alone writes a character. Hold Ctrl or Alt with it.`;
+  if (/^(?:Enter|Esc|Tab|Space|Backspace|Delete|Insert|Home|End|PageUp|PageDown|Up|Down|Left|Right)$/.test(key)) return t('keys.needed', { keys });
+  if (!modified && /^[\p{L}\p{N}]$/u.test(key)) return t('keys.writes', { keys });
   return '';
 }
 

@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import type { Setting } from '$lib/backend/types';
-import { commandGroups, entries, entryOf, type CommandGroup, type CommandId, type Entry } from '$lib/commands/list';
+import { commandGroups, entries, entryOf, groupTitle, type CommandId, type Entry } from '$lib/commands/list';
 import { defaultChords, fixedCommand, isForFields, isRebindable, isTyping, chordOf, parseBindings, type Chord } from '$lib/shortcuts';
 import type { ToastsState } from './toasts.svelte';
 
@@ -39,16 +39,17 @@ export class Keymap {
     return this.#chosen.has(id) ? undefined : entryOf(id).also;
   }
 
-  /** A label with the keys of its command, "Settings (Ctrl+,)". */
+  /** A label that ends with the usual keys of its command, "Settings (Ctrl+,)", with those that it has now. */
   label(text: string, id: CommandId): string {
+    const bare = text.replace(/\s*[(（](?:(?:Ctrl|Alt|Shift)\+.+|F\d+|[/?])[)）]$/, '');
     const keys = this.keys(id);
-    return keys === '' ? text : `${text} (${keys})`;
+    return keys === '' ? bare : `${bare} (${keys})`;
   }
 
   /** Keys and slash commands, as the settings and the sheet list them. Where keys can be chosen, also commands that have none. */
-  groups(withoutKeys = false): readonly { title: CommandGroup; entries: readonly Entry[] }[] {
-    return commandGroups.map((title) => ({
-      title, entries: entries.filter((entry) => entry.group === title && (this.keys(entry.id) !== '' || entry.slash !== undefined || (withoutKeys && isRebindable(entry)))),
+  groups(withoutKeys = false): readonly { title: string; entries: readonly Entry[] }[] {
+    return commandGroups.map((group) => ({
+      title: groupTitle(group), entries: entries.filter((entry) => entry.group === group && (this.keys(entry.id) !== '' || entry.slash !== undefined || (withoutKeys && isRebindable(entry)))),
     }));
   }
 

@@ -1,0 +1,17 @@
+import type en from '../en/shared';
+import type { Translation } from '../words.svelte';
+
+export default {
+  cancel: 'Abbrechen',
+  close: 'Schließen',
+  copy: 'Kopieren',
+  copied: 'Kopiert',
+  notCopied: 'Nicht kopiert: auswählen und Strg+C drücken',
+  dismiss: 'Ausblenden',
+  loading: '{what}: wird geladen',
+  notices: 'Hinweise',
+  remove: 'Entfernen',
+  showMore: 'Mehr anzeigen',
+  charactersLeft: 'Noch {count, number} Zeichen',
+  tryAgain: 'Erneut versuchen',
+} satisfies Translation<typeof en>;
