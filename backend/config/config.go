@@ -22,6 +22,7 @@ type Config struct {
 	Cost       Cost
 	Appearance Appearance
 	Keys       Keys
+	UI         UI
 	Desktop    Desktop
 
 	// Configured are the [models.NAME] tables in file order, without the built-in
@@ -228,6 +229,11 @@ type Appearance struct {
 // Keys is [keys].
 type Keys struct {
 	Shortcuts []string // "command=keys"
+}
+
+// UI is [ui].
+type UI struct {
+	Language string // of the window: "system", "en", "de", "zh-CN"
 }
 
 // Desktop is [desktop]: the program among others (UX, Around it).

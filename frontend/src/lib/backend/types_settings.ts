@@ -229,6 +229,8 @@ export interface Startup {
   motion: string;
   /** keys that a person chose, "new=Ctrl+Shift+M" */
   shortcuts: string[];
+  /** of the window: system, en, de, zh-CN */
+  language: string;
   /** buffered, write_ahead */
   durability: string;
   /** that the list holds */
