@@ -84,6 +84,13 @@ export function t<K extends Key>(key: K, ...given: Given<K>): string {
   return String(format(key, message, true).format(given[0] as Record<string, string | number | Date>));
 }
 
+/** A table of texts by name, each read in the language of the window: for enumerations. Spreading it takes its texts as they are then. */
+export function table<Name extends string>(keys: Record<Name, PlainKey>): Readonly<Record<Name, string>> {
+  const made = {} as Record<Name, string>;
+  for (const name of Object.keys(keys) as Name[]) Object.defineProperty(made, name, { enumerable: true, get: () => t(keys[name] as Key) });
+  return made;
+}
+
 /** A part of a sentence: text, or a tag with what it holds. */
 export type RichPart = string | { tag: string; text: string };
 
