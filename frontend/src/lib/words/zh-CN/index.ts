@@ -59,3 +59,5 @@ export default {
   transfer,
   units,
 } satisfies Catalogue;
+
+export { default as program } from './program';
