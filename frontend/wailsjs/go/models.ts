@@ -4315,6 +4315,7 @@ export namespace api {
 	    messageWidth: string;
 	    motion: string;
 	    language: string;
+	    shortcuts: string[];
 	    durability: string;
 	    maxSessions: number;
 	
@@ -4342,6 +4343,7 @@ export namespace api {
 	        this.messageWidth = source["messageWidth"];
 	        this.motion = source["motion"];
 	        this.language = source["language"];
+	        this.shortcuts = source["shortcuts"];
 	        this.durability = source["durability"];
 	        this.maxSessions = source["maxSessions"];
 	    }

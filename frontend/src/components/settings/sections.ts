@@ -45,7 +45,7 @@ export const programsSection = 'group:Other programs';
 export const memorySection = 'group:Memory and search';
 
 /** Groups that pages of their own take in. */
-const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance', 'Storage and backup': 'storage' };
+const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance', 'Storage and backup': 'storage', Keyboard: 'shortcuts' };
 
 export function groupId(group: string): string {
   return absorbed[group] ?? `group:${group}`;

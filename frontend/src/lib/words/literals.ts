@@ -35,7 +35,7 @@ function isText(text: string): boolean {
 /** Whether a string of code reads like a text: it has a space between words, or begins like a sentence. */
 function readsLikeText(text: string): boolean {
   if (!isText(text) || /^[\w-]+:\/\/|^[a-z]+:\S|^[./#@]|[{};=<>]|^--/.test(text)) return false;
-  if (/^(?:Arrow|Page)(?:Up|Down|Left|Right)$|^(?:Enter|Escape|Home|End|Tab|Delete|Backspace|Space|Control|Meta|Shift|Alt|Ctrl|Esc|Files|F\d+|Mac|Linux|Windows)$|^(?:Ctrl|Alt|Shift)\+/.test(text)) return false;
+  if (/^(?:Arrow|Page)(?:Up|Down|Left|Right)$|^(?:Up|Down|Left|Right|Plus|Enter|Escape|Home|End|Tab|Delete|Backspace|Space|Control|Meta|Shift|Alt|Ctrl|Esc|Files|F\d+|Mac|Linux|Windows)$|^(?:Ctrl|Alt|Shift)\+/.test(text)) return false;
   return /[\p{L}\d][,.:;]? +\p{L}|\p{L}[,.:;]? +[\d“„(]/u.test(text) || /^\p{Lu}\p{Ll}+[….!?:]?$/u.test(text);
 }
 
