@@ -73,11 +73,15 @@ func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 		return a.found, err
 	}
 	agrees, err := s.compareIndex(ctx, a)
-	if err != nil {
-		return a.found, sqlite.MapError(op, err)
-	}
-	if agrees {
+	switch err = sqlite.MapError(op, err); {
+	case err == nil && agrees:
 		return a.found, nil
+	case err != nil && chat.CodeOf(err) == chat.CodeInternal:
+		// The engine refuses the comparison: the index, or what belongs to it, is not there or has another form.
+		a.add(findUnreadable, "units_fts", "", "The text index cannot be compared with the units; it can be rebuilt from them.")
+		return a.found, nil
+	case err != nil:
+		return a.found, err
 	}
 	return a.found, s.read(ctx, op, func(db *gorm.DB) error { return a.lookUpUnits(ctx, db) })
 }

@@ -12,6 +12,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -147,5 +148,31 @@ func TestReadersCompareTheTextIndex(t *testing.T) {
 	a := newAudit()
 	if agrees, err := s.compareIndex(f.ctx, a); err != nil || agrees || len(a.found) == 0 {
 		t.Errorf("the index agrees: %v, %v, %v", agrees, a.found, err)
+	}
+}
+
+// TestATextIndexThatIsGone: what SQLite refuses is a finding, for who reads and for who writes, and hides no other.
+func TestATextIndexThatIsGone(t *testing.T) {
+	for _, sql := range []string{`DROP TABLE units_fts`, `DROP VIEW unit_texts`} {
+		for _, readOnly := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, read-only %v", sql, readOnly), func(t *testing.T) {
+				f := newFixture(t)
+				names := f.names(seed(f))
+				f.unguard()
+				f.ok(f.db.Writer.Exec(names.Replace(`UPDATE turns SET phase = 'Finished' WHERE id = '$T1'`)).Error)
+				f.ok(f.db.Writer.Exec(sql).Error)
+				f.ok(f.Store.Close())
+				s, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: readOnly})
+				f.ok(err)
+				defer func() { f.ok(s.Close()) }()
+				found, err := s.Verify(f.ctx)
+				f.ok(err)
+				if !names.in(found, "turns", "$T1") || !slices.ContainsFunc(found, func(one chat.Finding) bool {
+					return one.Table == "units_fts" || one.Table == "sqlite_schema" || one.Table == "units"
+				}) {
+					t.Errorf("not all is named among %v", found)
+				}
+			})
+		}
 	}
 }

@@ -224,17 +224,28 @@ func (h *home) statement(ctx context.Context, query string, args ...any) error {
 			return err
 		}
 	}
-	triggers, err := column(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'trigger'`)
-	if err != nil {
-		return err
-	}
-	for _, name := range triggers {
-		if strings.HasPrefix(query, "UPDATE ") && !strings.Contains(query, "_fts") {
+	var triggers []string // made again afterwards: a missing one would be found instead of the damage
+	if strings.HasPrefix(query, "UPDATE ") && !strings.Contains(query, "_fts") {
+		names, err := column(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name`)
+		if err != nil {
+			return err
+		}
+		if triggers, err = column(ctx, db, `SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name`); err != nil {
+			return err
+		}
+		for _, name := range names {
 			if _, err := c.ExecContext(ctx, `DROP TRIGGER "`+name+`"`); err != nil {
 				return err
 			}
 		}
 	}
-	_, err = c.ExecContext(ctx, query, args...)
-	return err
+	if _, err = c.ExecContext(ctx, query, args...); err != nil {
+		return err
+	}
+	for _, trigger := range triggers {
+		if _, err := c.ExecContext(ctx, trigger); err != nil {
+			return err
+		}
+	}
+	return nil
 }
