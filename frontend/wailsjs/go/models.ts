@@ -4521,6 +4521,7 @@ export namespace api {
 	    messageWidth: string;
 	    motion: string;
 	    language: string;
+	    shortcuts: string[];
 	    durability: string;
 	    maxSessions: number;
 	
@@ -4548,6 +4549,7 @@ export namespace api {
 	        this.messageWidth = source["messageWidth"];
 	        this.motion = source["motion"];
 	        this.language = source["language"];
+	        this.shortcuts = source["shortcuts"];
 	        this.durability = source["durability"];
 	        this.maxSessions = source["maxSessions"];
 	    }

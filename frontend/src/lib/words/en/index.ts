@@ -8,6 +8,7 @@ import errors from './errors';
 import firstrun from './firstrun';
 import header from './header';
 import inspector from './inspector';
+import keys from './keys';
 import memory from './memory';
 import models from './models';
 import palette from './palette';
@@ -18,6 +19,7 @@ import session from './session';
 import sessions from './sessions';
 import settings from './settings';
 import shared from './shared';
+import sharing from './sharing';
 import shell from './shell';
 import state from './state';
 import storage from './storage';
@@ -39,6 +41,7 @@ export default {
   firstrun,
   header,
   inspector,
+  keys,
   memory,
   models,
   palette,
@@ -49,6 +52,7 @@ export default {
   sessions,
   settings,
   shared,
+  sharing,
   shell,
   state,
   storage,
