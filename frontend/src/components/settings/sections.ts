@@ -16,6 +16,13 @@ const own: Section[] = [
   { id: 'models', title: 'Models', lead: 'Every model you can send to, and how much of a session it can hold.' },
 ];
 
+/** What is kept for many sessions, and what is remembered of all of them. */
+const kept: Section[] = [
+  { id: 'assistants', title: 'Assistants', lead: 'Named instructions, model and settings. Starting a session with one copies them; a later change changes no session.' },
+  { id: 'prompts', title: 'Saved prompts', lead: 'Texts that you use again, with variables. Type / in the message field to insert one.' },
+  { id: 'knows', title: 'What it knows', lead: 'What stands in later requests beside the conversation itself, of the active branch of every session. Each has its source; correct or remove it here.' },
+];
+
 const storageLead = 'Everything is in one folder on this computer: its size, its backups, and what was permanently deleted.';
 
 const last: Section[] = [
@@ -65,7 +72,7 @@ export function sectionsOf(settings: readonly Setting[]): Section[] {
   }));
   const tools = middle.findIndex((section) => section.id === toolsSection);
   if (tools >= 0) middle.splice(tools + 1, 0, servers);
-  return [...own, ...middle, ...last];
+  return [...own, ...kept, ...middle, ...last];
 }
 
 export function settingsOf(section: string, settings: readonly Setting[]): Setting[] {

@@ -1,3 +1,6 @@
+import type en from '../en/knows';
+import type { Translation } from '../words.svelte';
+
 export default {
   title: 'Was es weiß',
   lead: 'Was neben der Unterhaltung selbst in späteren Anfragen steht, vom aktiven Zweig jeder Sitzung. Jedes hat seine Quelle; hier können Sie es berichtigen oder entfernen.',
@@ -38,4 +41,4 @@ export default {
   scopeAll: 'Alle meine Unterhaltungen',
   scopeHereSet: 'Gedächtnis: nur die Unterhaltung selbst',
   scopeAllSet: 'Gedächtnis: alle Ihre nicht archivierten Unterhaltungen',
-};
+} satisfies Translation<typeof en>;

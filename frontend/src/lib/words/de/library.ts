@@ -1,3 +1,6 @@
+import type en from '../en/library';
+import type { Translation } from '../words.svelte';
+
 export default {
   title: 'Assistenten und Prompts',
   assistants: 'Assistenten',
@@ -57,7 +60,7 @@ export default {
   noPrompts: 'Keine gespeicherten Prompts',
   promptsLead: 'Texte, die Sie wieder verwenden. Tippen Sie / im Nachrichtenfeld, um einen einzufügen.',
   text: 'Text',
-  variablesHelp: '\'{{Name}}\' wird beim Einfügen erfragt, \'{{Name:Vorgabe}}\' hat eine Vorgabe. \'{{date}}\' ist heute, \'{{clipboard}}\' die Zwischenablage.',
+  variablesHelp: '{variable} wird beim Einfügen erfragt, {withDefault} hat eine Vorgabe. {date} ist heute, {clipboard} die Zwischenablage.',
   variableCount: '{count, plural, one {# Variable} other {# Variablen}}',
   deletePrompt: 'Prompt „{name}“ löschen?',
   deletePromptMore: 'Nachrichten, in denen er verwendet wurde, bleiben.',
@@ -79,4 +82,4 @@ export default {
   byDefault: 'Leer: {value}',
   fillHelp: 'Enter fügt ein, Umschalt+Enter bricht die Zeile um. Es wird nichts gesendet.',
   backToList: 'Zurück',
-};
+} satisfies Translation<typeof en>;

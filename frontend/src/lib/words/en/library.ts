@@ -57,7 +57,7 @@ export default {
   noPrompts: 'No saved prompts',
   promptsLead: 'Texts that you use again. Type / in the message field to insert one.',
   text: 'Text',
-  variablesHelp: '\'{{name}}\' is asked for when the prompt is inserted, \'{{name:default}}\' has a default. \'{{date}}\' is today, \'{{clipboard}}\' the clipboard.',
+  variablesHelp: '{variable} is asked for when the prompt is inserted, {withDefault} has a default. {date} is today, {clipboard} the clipboard.',
   variableCount: '{count, plural, one {# variable} other {# variables}}',
   deletePrompt: 'Delete the prompt “{name}”?',
   deletePromptMore: 'Messages that it was used for stay.',

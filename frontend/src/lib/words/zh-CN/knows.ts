@@ -1,3 +1,6 @@
+import type en from '../en/knows';
+import type { Translation } from '../words.svelte';
+
 export default {
   title: '它知道什么',
   lead: '除对话本身外，会出现在后续请求中的内容，取自每个会话的活动分支。每条都有来源；可在此更正或移除。',
@@ -38,4 +41,4 @@ export default {
   scopeAll: '我的所有对话',
   scopeHereSet: '记忆：仅限对话本身',
   scopeAllSet: '记忆：您所有未归档的对话',
-};
+} satisfies Translation<typeof en>;

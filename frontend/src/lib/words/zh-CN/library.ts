@@ -1,3 +1,6 @@
+import type en from '../en/library';
+import type { Translation } from '../words.svelte';
+
 export default {
   title: '助手与提示词',
   assistants: '助手',
@@ -57,7 +60,7 @@ export default {
   noPrompts: '没有已保存的提示词',
   promptsLead: '您会重复使用的文本。在消息框中输入 / 即可插入。',
   text: '文本',
-  variablesHelp: '插入提示词时会询问 \'{{名称}}\'，\'{{名称:默认值}}\' 带有默认值。\'{{date}}\' 为今天，\'{{clipboard}}\' 为剪贴板。',
+  variablesHelp: '插入提示词时会询问 {variable}，{withDefault} 带有默认值。{date} 为今天，{clipboard} 为剪贴板。',
   variableCount: '{count, plural, other {# 个变量}}',
   deletePrompt: '删除提示词“{name}”？',
   deletePromptMore: '使用过它的消息会保留。',
@@ -79,4 +82,4 @@ export default {
   byDefault: '留空：{value}',
   fillHelp: '按 Enter 插入，Shift+Enter 换行。不会发送任何内容。',
   backToList: '返回',
-};
+} satisfies Translation<typeof en>;
