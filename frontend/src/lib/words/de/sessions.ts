@@ -2,9 +2,9 @@ import type en from '../en/sessions';
 import type { Translation } from '../words.svelte';
 
 export default {
-  new: 'Neue Unterhaltung (Ctrl+N)',
-  temporary: 'Temporärer Chat, wird nicht gespeichert (Ctrl+Shift+N)',
-  hide: 'Sitzungen ausblenden (Ctrl+B)',
+  new: 'Neue Unterhaltung',
+  temporary: 'Temporärer Chat, wird nicht gespeichert',
+  hide: 'Sitzungen ausblenden',
   searchByTitle: 'Sitzungen nach Titel suchen',
   search: 'Sitzungen suchen',
   searchArchive: 'Im Archiv suchen',
@@ -17,7 +17,8 @@ export default {
   noneArchived: 'Nichts ist archiviert',
   noneArchivedMore: 'Archivieren Sie eine Sitzung, um sie auszublenden. Nichts wird gelöscht, und hier können Sie sie wiederherstellen.',
   none: 'Noch keine Unterhaltungen',
-  noneMore: 'Hier stehen Ihre Unterhaltungen, die neueste zuerst. Drücken Sie Strg+N, um eine zu beginnen.',
+  noneMore: 'Hier stehen Ihre Unterhaltungen, die neueste zuerst.',
+  noneMoreKeys: 'Hier stehen Ihre Unterhaltungen, die neueste zuerst. Drücken Sie {keys}, um eine zu beginnen.',
   importHistory: 'Verlauf importieren…',
   mostListed: 'Die {count, number} neuesten Sitzungen werden aufgeführt. Die Suche findet ältere nach ihrem Titel.',
   mostArchived: 'Die {count, number} neuesten archivierten Sitzungen werden aufgeführt. Die Suche findet ältere nach ihrem Titel.',
@@ -85,7 +86,7 @@ export default {
   backToSessions: 'Zurück zu den Sitzungen',
   more: 'Mehr',
   moreTitle: 'Mehr: Import, Export, Design',
-  settings: 'Einstellungen (Ctrl+,)',
+  settings: 'Einstellungen',
   exportAll: 'Alle Sitzungen exportieren…',
   tasks: 'Aufgaben',
   tasksMore: 'Importe, Exporte und Sicherungen',

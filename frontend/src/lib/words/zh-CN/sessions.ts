@@ -2,9 +2,9 @@ import type en from '../en/sessions';
 import type { Translation } from '../words.svelte';
 
 export default {
-  new: '新对话 (Ctrl+N)',
-  temporary: '临时聊天，不保存 (Ctrl+Shift+N)',
-  hide: '隐藏会话栏 (Ctrl+B)',
+  new: '新对话',
+  temporary: '临时聊天，不保存',
+  hide: '隐藏会话栏',
   searchByTitle: '按标题搜索会话',
   search: '搜索会话',
   searchArchive: '搜索归档',
@@ -17,7 +17,8 @@ export default {
   noneArchived: '没有归档内容',
   noneArchivedMore: '归档会话可将其隐藏。不会删除任何内容，您可以在此取消归档。',
   none: '尚无对话',
-  noneMore: '您的对话会列在这里，最新的在前。按 Ctrl+N 开始新对话。',
+  noneMore: '您的对话会列在这里，最新的在前。',
+  noneMoreKeys: '您的对话会列在这里，最新的在前。按 {keys} 开始新对话。',
   importHistory: '导入历史…',
   mostListed: '已列出最新的 {count, number} 个会话。更早的会话可按标题搜索。',
   mostArchived: '已列出最新的 {count, number} 个归档会话。更早的会话可按标题搜索。',
@@ -85,7 +86,7 @@ export default {
   backToSessions: '返回会话',
   more: '更多',
   moreTitle: '更多：导入、导出、主题',
-  settings: '设置 (Ctrl+,)',
+  settings: '设置',
   exportAll: '导出所有会话…',
   tasks: '任务',
   tasksMore: '导入、导出和备份',
