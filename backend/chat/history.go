@@ -59,9 +59,10 @@ const JobSummarizeRange JobType = "summarize_range"
 // SessionSettings are a session's own choices; nil and empty mean the default.
 type SessionSettings struct {
 	SystemPrompt string   `json:"system_prompt"`
-	Temperature  *float64 `json:"temperature"`          // 0 to 2
-	Effort       string   `json:"effort"`               // "", minimal, low, medium, high
-	ToolsMode    string   `json:"tools_mode,omitempty"` // disabled, parse_only, enabled; empty: tools.mode
+	Temperature  *float64 `json:"temperature"`            // 0 to 2
+	Effort       string   `json:"effort"`                 // "", minimal, low, medium, high
+	ToolsMode    string   `json:"tools_mode,omitempty"`   // disabled, parse_only, enabled; empty: tools.mode
+	MemoryScope  Scope    `json:"memory_scope,omitempty"` // how far memory reaches; empty: the project's, else retrieval.scope
 }
 
 // Calibration is what a provider counts for each token we count.

@@ -148,8 +148,9 @@ type Session struct {
 	Model        string     `json:"model,omitempty"` // the user's choice for it; empty: the default
 	Temperature  *float64   `json:"temperature,omitempty"`
 	Effort       string     `json:"effort,omitempty"`
-	ToolsMode    string     `json:"tools_mode,omitempty"` // empty: tools.mode
-	Source       string     `json:"source"`               // "native" or the importer's name
+	ToolsMode    string     `json:"tools_mode,omitempty"`   // empty: tools.mode
+	MemoryScope  Scope      `json:"memory_scope,omitempty"` // empty: the project's, else retrieval.scope
+	Source       string     `json:"source"`                 // "native" or the importer's name
 	Pinned       bool       `json:"pinned,omitempty"`
 	Folder       string     `json:"folder,omitempty"`
 	CreatedAt    time.Time  `json:"created_at"`
@@ -159,7 +160,7 @@ type Session struct {
 
 // Settings are the session's own choices.
 func (s Session) Settings() SessionSettings {
-	return SessionSettings{SystemPrompt: s.SystemPrompt, Temperature: s.Temperature, Effort: s.Effort, ToolsMode: s.ToolsMode}
+	return SessionSettings{SystemPrompt: s.SystemPrompt, Temperature: s.Temperature, Effort: s.Effort, ToolsMode: s.ToolsMode, MemoryScope: s.MemoryScope}
 }
 
 // Branch is a line of turns. Its lineage is its own turns and its ancestors' up

@@ -13,6 +13,7 @@ type NewSession struct {
 	Title        string
 	SystemPrompt string
 	Source       string // "" = "native"
+	Folder       string // of a project: the session begins with its model
 }
 
 // Acceptance is TX-0: the user's message becomes durable, turn_seq advances.

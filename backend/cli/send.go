@@ -18,6 +18,7 @@ type sendFlags struct {
 	session    string
 	branch     string
 	fresh      bool
+	project    string // of a new session
 	model      string
 	models     []string // of send, which takes several
 	wait       string
@@ -47,6 +48,7 @@ when it waits for you to decide about calls of tools: contextinfinity tools wait
 	}
 	cmd.Flags().StringVar(&f.session, "session", "", "the session to go on with")
 	cmd.Flags().BoolVar(&f.fresh, "new", false, "start a new session")
+	cmd.Flags().StringVar(&f.project, "project", "", "with --new: the project that the session begins in")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&f.incomplete, "incomplete", string(turn.IncompleteDiscard),
 		"what becomes of an incomplete or unsent turn in the way: keep, discard, fail")
@@ -83,6 +85,8 @@ func (c *call) checkSend(f sendFlags) error {
 		return usagef("--session and --new exclude each other.")
 	case c.events && len(f.models) > 1:
 		return usagef("--events shows one answer as it arrives, and does not go with several models.")
+	case f.project != "" && !f.fresh:
+		return usagef("--project goes with --new; a session that is there is moved with: contextinfinity sessions folder.")
 	case f.branch != "" && f.fresh:
 		return usagef("--branch and --new exclude each other.")
 	case !slices.Contains(levels, f.wait):
@@ -212,16 +216,24 @@ func (c *call) target(ctx context.Context, s *Services, f sendFlags, title strin
 			return last.ActiveBranch, err
 		}
 	}
-	_, b, err := s.newSession(ctx, title, f.model)
+	folder := ""
+	if f.project != "" {
+		p, err := s.project(ctx, f.project)
+		if err != nil {
+			return "", err
+		}
+		folder = p.Name
+	}
+	_, b, err := s.newSession(ctx, chat.NewSession{Title: title, Folder: folder}, f.model)
 	return b.ID, err
 }
 
 // newSession starts a session that goes on with the given model.
-func (s *Services) newSession(ctx context.Context, title, model string) (chat.Session, chat.Branch, error) {
+func (s *Services) newSession(ctx context.Context, n chat.NewSession, model string) (chat.Session, chat.Branch, error) {
 	if _, err := s.Models.Resolve(ctx, model); err != nil {
 		return chat.Session{}, chat.Branch{}, err
 	}
-	session, branch, err := s.Store.CreateSession(ctx, chat.NewSession{Title: title})
+	session, branch, err := s.Store.CreateSession(ctx, n)
 	if err == nil && model != "" {
 		err = s.Store.SetSessionModel(ctx, session.ID, model)
 	}

@@ -45,10 +45,11 @@ type (
 		Text string `json:"text"`
 	}
 	SettingsChanged struct {
-		SystemPrompt string   `json:"system_prompt"`
-		Temperature  *float64 `json:"temperature"`
-		Effort       string   `json:"effort"`
-		ToolsMode    string   `json:"tools_mode,omitempty"`
+		SystemPrompt string     `json:"system_prompt"`
+		Temperature  *float64   `json:"temperature"`
+		Effort       string     `json:"effort"`
+		ToolsMode    string     `json:"tools_mode,omitempty"`
+		MemoryScope  chat.Scope `json:"memory_scope,omitempty"`
 	}
 	FlagChanged struct {
 		On bool `json:"on"`
@@ -67,19 +68,20 @@ type (
 // Records.
 type (
 	Session struct {
-		CreatedAt    string   `json:"created_at"`
-		UpdatedAt    string   `json:"updated_at"`
-		ArchivedAt   string   `json:"archived_at"`
-		Source       string   `json:"source"`
-		ActiveBranch string   `json:"active_branch"`
-		Model        string   `json:"model"`
-		Effort       string   `json:"effort"`
-		Temperature  *float64 `json:"temperature"`
-		Pinned       bool     `json:"pinned"`
-		Title        Sum      `json:"title"`
-		SystemPrompt Sum      `json:"system_prompt"`
-		Folder       Sum      `json:"folder,omitempty"` // empty: none
-		ToolsMode    string   `json:"tools_mode,omitempty"`
+		CreatedAt    string     `json:"created_at"`
+		UpdatedAt    string     `json:"updated_at"`
+		ArchivedAt   string     `json:"archived_at"`
+		Source       string     `json:"source"`
+		ActiveBranch string     `json:"active_branch"`
+		Model        string     `json:"model"`
+		Effort       string     `json:"effort"`
+		Temperature  *float64   `json:"temperature"`
+		Pinned       bool       `json:"pinned"`
+		Title        Sum        `json:"title"`
+		SystemPrompt Sum        `json:"system_prompt"`
+		Folder       Sum        `json:"folder,omitempty"` // empty: none
+		ToolsMode    string     `json:"tools_mode,omitempty"`
+		MemoryScope  chat.Scope `json:"memory_scope,omitempty"`
 	}
 )
 
@@ -109,7 +111,8 @@ func (s *State) sessionPinned(e Event, p FlagChanged) error {
 
 func (s *State) sessionSettings(e Event, p SettingsChanged) error {
 	return on(s.Sessions, e.Entity, func(r *Session) {
-		r.SystemPrompt, r.Temperature, r.Effort, r.ToolsMode = SumOfText(p.SystemPrompt), p.Temperature, p.Effort, p.ToolsMode
+		r.SystemPrompt, r.Temperature, r.Effort = SumOfText(p.SystemPrompt), p.Temperature, p.Effort
+		r.ToolsMode, r.MemoryScope = p.ToolsMode, p.MemoryScope
 	})
 }
 

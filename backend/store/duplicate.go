@@ -173,10 +173,10 @@ func (c *copier) settings(id chat.SessionID) error {
 			return err
 		}
 	}
-	if o.Temperature == nil && o.Effort == "" && o.ToolsMode == "" {
+	if o.Temperature == nil && o.Effort == "" && o.ToolsMode == "" && o.MemoryScope == "" {
 		return nil
 	}
-	return c.setSettings(id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode})
+	return c.setSettings(id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode, MemoryScope: chat.Scope(o.MemoryScope)})
 }
 
 // history says the turns again, makes each state once its turns are final, and pins what

@@ -31,6 +31,7 @@ type sessionRow struct {
 	Effort       string
 	Folder       string
 	ToolsMode    string
+	MemoryScope  string
 }
 
 func (sessionRow) TableName() string { return "sessions" }
@@ -40,7 +41,8 @@ func (r sessionRow) session() chat.Session {
 		ID: chat.SessionID(r.ID), Title: r.Title, ActiveBranch: chat.BranchID(r.ActiveBranch),
 		SystemPrompt: r.SystemPrompt, Model: r.Model, Source: r.Source, Pinned: r.Pinned,
 		Temperature: r.Temperature, Effort: r.Effort, Folder: r.Folder, ToolsMode: r.ToolsMode,
-		CreatedAt: moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt), ArchivedAt: momentOrNil(r.ArchivedAt),
+		MemoryScope: chat.Scope(r.MemoryScope),
+		CreatedAt:   moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt), ArchivedAt: momentOrNil(r.ArchivedAt),
 	}
 }
 
