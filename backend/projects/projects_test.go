@@ -224,16 +224,15 @@ func TestDocumentsOfAProject(t *testing.T) {
 }
 
 func TestMoreFilesThanAProjectTakes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two thousand files are written")
-	}
 	t.Parallel()
 	w := newWatched(t)
-	for i := range projects.MaxFiles + 3 {
+	const most = 20
+	w.Service = projects.New(projects.Deps{Store: w.db, Count: func(string) int { return 1 }, Changed: func() {}, MaxFiles: most})
+	for i := range most + 3 {
 		w.write("f/"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+time.Duration(i).String()+".md", "words")
 	}
 	w.watch()
-	if s := w.scan(); s.Found != projects.MaxFiles || s.SkippedBy["beyond the 2,000 files of a project"] != 3 || s.Differs() {
+	if s := w.scan(); s.Found != most || s.SkippedBy["beyond the number of files of a project (2,000)"] != 3 || s.Differs() {
 		t.Errorf("%d files, skipped %v", s.Found, s.SkippedBy)
 	}
 	if !slices.IsSorted(strings.Fields(w.paths())) {

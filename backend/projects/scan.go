@@ -60,7 +60,7 @@ func (s *Service) look(ctx context.Context, p chat.Project, scan *chat.ProjectSc
 		return &folderError{err}
 	}
 	defer root.Close()
-	w := walk{root: root, own: s.ownBelow(p.Watch), scan: scan}
+	w := walk{root: root, own: s.ownBelow(p.Watch), most: s.d.MaxFiles, scan: scan}
 	if err := w.dir(".", 0); err != nil {
 		return &folderError{err}
 	}

@@ -37,9 +37,10 @@ type Deps struct {
 	// Protected are directories of the program itself, which are not looked into.
 	Protected func() []string
 	// Changed is told that files of a project changed: background work is due.
-	Changed func()
-	Clock   clock.Clock // nil: the system's
-	Log     *slog.Logger
+	Changed  func()
+	MaxFiles int         // of a watched folder; 0: MaxFiles
+	Clock    clock.Clock // nil: the system's
+	Log      *slog.Logger
 }
 
 // Service is projects and their files. It is safe for concurrent use.
@@ -59,6 +60,9 @@ type refusedFile struct {
 
 // New makes a service.
 func New(d Deps) *Service {
+	if d.MaxFiles == 0 {
+		d.MaxFiles = MaxFiles
+	}
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}

@@ -35,7 +35,7 @@ const (
 	whySpecial = "not a file"
 	whyLarge   = "larger than 20 MB"
 	whyDeep    = "too deep in the folder"
-	whyMany    = "beyond the 2,000 files of a project"
+	whyMany    = "beyond the number of files of a project (2,000)"
 	whyBytes   = "beyond the 500 MB of a project"
 	whyEntries = "beyond the 50,000 names that are looked at"
 	whyText    = "not text or a PDF"
@@ -55,6 +55,7 @@ type walk struct {
 	own     []string // directories that are not looked into, absolute
 	rules   []ignoreRule
 	files   []found
+	most    int      // files
 	unread  []string // directories whose files are not known
 	entries int
 	bytes   int64
@@ -145,7 +146,7 @@ func (w *walk) entry(name string, e fs.DirEntry, depth int) error {
 	case info.Size() == 0: // nothing is in it
 	case info.Size() > MaxFileBytes:
 		w.skip(name, whyLarge)
-	case len(w.files) >= MaxFiles:
+	case len(w.files) >= w.most:
 		w.skip(name, whyMany)
 	case w.bytes+info.Size() > MaxBytes:
 		w.skip(name, whyBytes)
