@@ -115,4 +115,5 @@ const (
 	ChangeServers  ChangeKind = "servers"  // the state of an MCP server; ID is its name
 	ChangePrograms ChangeKind = "programs" // other programs that use this memory
 	ChangeProjects ChangeKind = "projects" // projects and their files
+	ChangeLibrary  ChangeKind = "library"  // assistants and saved prompts
 )

@@ -14,6 +14,8 @@ type NewSession struct {
 	SystemPrompt string
 	Source       string // "" = "native"
 	Folder       string // of a project: the session begins with its model
+	// Assistant gives the session its settings; empty: none does.
+	Assistant AssistantID
 }
 
 // Acceptance is TX-0: the user's message becomes durable, turn_seq advances.

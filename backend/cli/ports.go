@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/library"
 	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/retrieval"
@@ -208,6 +209,8 @@ type Services struct {
 	Memory Memory
 	// Exports writes what is kept to files.
 	Exports *exporting.Exporter
+	// Library has the assistants and saved prompts.
+	Library *library.Library
 	// Programs are other programs that use this memory.
 	Programs Programs
 	// Projects are folders with instructions, pinned facts and files.
@@ -253,6 +256,7 @@ type OpenOptions struct {
 	Publish    turn.Publisher // never nil
 	Files      []string       // of a start of the window: files to take in, absolute
 	NewChat    bool           // of a start of the window: on a new conversation
+	Hidden     bool           // of a start of the window: in the tray, where there is one
 }
 
 // App is how the command line reaches the program it belongs to.

@@ -95,11 +95,11 @@ func projectAnswer(p chat.Project) reply {
 		o.printf("%s  %s\n", p.ID, line(p.Name))
 		t := newTable("", "")
 		t.add("sessions", count(p.Sessions))
-		t.add("model", orWord(p.Model, "the default"))
+		t.add("model", orWord(line(p.Model), "the default"))
 		t.add("tools", orWord(p.ToolsMode, "as configured"))
-		t.add("offered tools", orWord(strings.Join(p.Tools, ", "), "all"))
+		t.add("offered tools", orWord(line(strings.Join(p.Tools, ", ")), "all"))
 		t.add("files", count(p.Files))
-		t.add("watches", orWord(p.Watch, "no folder"))
+		t.add("watches", orWord(line(p.Watch), "no folder"))
 		t.print(o)
 		if p.Instructions != "" {
 			o.printf("\nInstructions\n%s\n", block(p.Instructions))
@@ -115,13 +115,6 @@ func projectAnswer(p chat.Project) reply {
 			printScan(o, *p.Scan)
 		}
 	}}
-}
-
-func orWord(text, none string) string {
-	if text == "" {
-		return none
-	}
-	return line(text)
 }
 
 func (c *call) projectShowCommand() *cobra.Command {

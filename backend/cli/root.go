@@ -60,6 +60,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.treeCommand(), c.branchesCommand(), c.compareCommand(), c.forkCommand(), c.rollbackCommand(), c.switchCommand(), c.statesCommand(),
 		c.answersCommand(), c.retryCommand(), c.continueCommand(), c.resendCommand(), c.keepCommand(), c.discardCommand(),
 		c.pinCommand(), c.pinsCommand(), c.unpinCommand(),
+		c.assistantsCommand(), c.promptsCommand(),
 		c.pendingCommand(), c.commitCommand(), c.contextCommand(), c.chunksCommand(), c.summarizeCommand(), c.summariesCommand(),
 		c.evalCommand(),
 		c.toolsCommand(), c.projectsCommand(),
@@ -166,12 +167,12 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	f.SetOutput(&c.help)
 	f.Usage = func() {}
 	c.persistent(f)
-	newChat := f.Bool("new-chat", false, "")
+	newChat, hidden := f.Bool("new-chat", false, ""), f.Bool("hidden", false, "")
 	if err := f.Parse(rest); err != nil || c.json || c.checkPlaces(f) != nil {
 		return OpenOptions{}, false
 	}
 	files, ok := existing(f.Args())
-	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat}, ok
+	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat, Hidden: *hidden}, ok
 }
 
 // existing are the files that all words name, absolute; false where one is a verb or

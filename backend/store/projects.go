@@ -221,14 +221,14 @@ func (t *tx) refuseProjectName(name string) error {
 	return err
 }
 
-// beginIn puts a new session into a folder, with the model of its project.
-func (t *tx) beginIn(session, folder string) error {
-	id := chat.SessionID(session)
+// beginIn puts a new session into a folder, with the model of its project unless it has one.
+func (t *tx) beginIn(session sessionRow, folder string) error {
+	id := chat.SessionID(session.ID)
 	if err := t.setSession(id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 		return err
 	}
 	model, err := sqlite.All[string](t.DB, `SELECT model FROM projects WHERE name = ? AND model <> ''`, folder)
-	if err != nil || len(model) == 0 {
+	if err != nil || len(model) == 0 || session.Model != "" {
 		return err
 	}
 	return t.setSession(id, ledger.EventSessionModel, ledger.TextChanged{Text: model[0]})
