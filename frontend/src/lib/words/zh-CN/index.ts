@@ -65,3 +65,5 @@ export default {
   transfer,
   units,
 } satisfies Catalogue;
+
+export { default as program } from './program';
