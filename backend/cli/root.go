@@ -63,7 +63,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.assistantsCommand(), c.promptsCommand(),
 		c.pendingCommand(), c.commitCommand(), c.contextCommand(), c.chunksCommand(), c.summarizeCommand(), c.summariesCommand(),
 		c.evalCommand(),
-		c.toolsCommand(),
+		c.toolsCommand(), c.projectsCommand(),
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
 		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(), c.metricsCommand(),
 		c.backupCommand(), c.backupsCommand(), c.restoreCommand(), c.deleteCommand(), c.receiptsCommand(), c.exportCommand(), c.importCommand(),
@@ -121,6 +121,13 @@ func atMost(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// atLeast is exactly with the last argument given once or more.
+func atLeast(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		return exactly(names...)(cmd, args[:min(len(args), len(names))])
+	}
+}
+
 // Verbs lists the verbs of the command line.
 func Verbs() []string {
 	var out []string
@@ -160,12 +167,12 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	f.SetOutput(&c.help)
 	f.Usage = func() {}
 	c.persistent(f)
-	newChat := f.Bool("new-chat", false, "")
+	newChat, hidden := f.Bool("new-chat", false, ""), f.Bool("hidden", false, "")
 	if err := f.Parse(rest); err != nil || c.json || c.checkPlaces(f) != nil {
 		return OpenOptions{}, false
 	}
 	files, ok := existing(f.Args())
-	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat}, ok
+	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat, Hidden: *hidden}, ok
 }
 
 // existing are the files that all words name, absolute; false where one is a verb or
