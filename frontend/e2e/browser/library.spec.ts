@@ -107,7 +107,7 @@ test('an assistant is made, a conversation is started with it, and follows it on
 });
 
 test('what it knows is found with its source, corrected and removed; the scope of memory is asked once', async ({ home, launch, page }) => {
-  const first = JSON.parse(verb(home, 'send', '--new', '--wait', 'indexed', 'Always answer in French. Who are you?', '--json'));
+  const first = JSON.parse(verb(home, 'send', '--new', '--model', 'recall', '--wait', 'indexed', 'Always answer in French. Who are you?', '--json'));
   verb(home, 'pin', first.session_id, 'I live in Bern');
   await launch();
   const chat = new Conversation(page);
@@ -118,7 +118,7 @@ test('what it knows is found with its source, corrected and removed; the scope o
   expect(await findings(page)).toEqual([]);
   await fact.getByRole('button', { name: 'Edit' }).click();
   await page.getByRole('dialog', { name: 'Edit' }).getByRole('textbox', { name: 'Text' }).fill('I live in Rome');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(page.getByRole('article', { name: 'I live in Rome' })).toBeVisible();
   await page.getByRole('radio', { name: 'Suggested' }).click();
   await page.getByRole('article', { name: 'Always answer in French.' }).getByRole('button', { name: 'Pin' }).click();
@@ -126,7 +126,7 @@ test('what it knows is found with its source, corrected and removed; the scope o
   await page.getByRole('radio', { name: 'Summaries' }).click();
   await page.getByRole('button', { name: 'Pin a correction' }).click();
   await page.getByRole('textbox', { name: 'The right fact' }).fill('I live in Rome since May');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('radio', { name: 'Pinned facts' }).click();
   await expect(page.getByRole('list', { name: 'Pinned facts' }).getByRole('article')).toHaveCount(3);
   await page.getByRole('article', { name: 'I live in Rome', exact: true }).getByRole('button', { name: 'Remove' }).click();
