@@ -79,7 +79,7 @@ export default {
   clipboardField: 'Zwischenablage',
   clipboardHelp: 'Sie konnte nicht gelesen werden oder ist leer. Fügen Sie sie hier ein.',
   selectionField: 'Auswahl',
-  byDefault: 'Leer: {value}',
+  byDefault: 'Wenn leer: {value}',
   fillHelp: 'Enter fügt ein, Umschalt+Enter bricht die Zeile um. Es wird nichts gesendet.',
   backToList: 'Zurück',
 } satisfies Translation<typeof en>;

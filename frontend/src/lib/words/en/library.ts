@@ -76,7 +76,7 @@ export default {
   clipboardField: 'Clipboard',
   clipboardHelp: 'It could not be read, or is empty. Paste it here.',
   selectionField: 'Selection',
-  byDefault: 'Empty: {value}',
+  byDefault: 'If left empty: {value}',
   fillHelp: 'Enter inserts, Shift+Enter breaks the line. Nothing is sent.',
   backToList: 'Back',
 } as const;

@@ -79,7 +79,7 @@ export default {
   clipboardField: '剪贴板',
   clipboardHelp: '无法读取或为空。请粘贴到这里。',
   selectionField: '选中的文本',
-  byDefault: '留空：{value}',
+  byDefault: '留空则为：{value}',
   fillHelp: '按 Enter 插入，Shift+Enter 换行。不会发送任何内容。',
   backToList: '返回',
 } satisfies Translation<typeof en>;
