@@ -258,6 +258,10 @@ func label(p prompt.Part) string {
 		return fmt.Sprintf("Extract of turns %d to %d", p.From, p.To-1)
 	case "pin":
 		return "Pinned fact"
+	case "project":
+		return "Instructions of the project"
+	case "project_fact":
+		return "Pinned fact of the project"
 	case "state":
 		return "State summary " + chat.ShortID(p.ID)
 	case "chunk":

@@ -18,7 +18,7 @@ type MemoryFilter struct {
 type ChunkRow struct {
 	ID           string `json:"id"`
 	TurnID       string `json:"turnId"`
-	TurnSeq      int64  `json:"turnSeq"`
+	TurnSeq      int64  `json:"turnSeq"` // 0: it is of a project's file
 	SessionID    string `json:"sessionId"`
 	SessionTitle string `json:"sessionTitle"`
 	BranchID     string `json:"branchId"`
@@ -28,7 +28,7 @@ type ChunkRow struct {
 	Excerpt      string `json:"excerpt"` // its beginning, or of a hit what matched best
 	Summary      string `json:"summary"`
 	Tokens       int    `json:"tokens"`
-	Document     string `json:"document"` // name of the document it is of; else empty
+	Document     string `json:"document"` // name of the document it is of, for a project's file its path and lines or pages; else empty
 	At           int64  `json:"at"`       // when the turn was created
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/retrieval"
 )
 
 // chunk is one chunk with its words.
@@ -62,6 +63,9 @@ func chunkRow(c chat.ChunkText, at int) ChunkRow {
 	}
 	if c.File != nil {
 		r.Document = c.File.Name
+	}
+	if c.ProjectFile && c.File != nil { // it is of no conversation that can be gone to
+		r.Document, r.TurnSeq = c.File.Name+", "+retrieval.Place(c, nil), 0
 	}
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/test/harness"
@@ -187,4 +188,24 @@ func TestAProjectIsDeletedPermanently(t *testing.T) {
 			t.Errorf("%s holds the file's words still", name)
 		}
 	}
+}
+
+// The window names a file by its path and place, and no turn that could be gone to.
+func TestTheWindowNamesAFileOfAProject(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.write("plan.md", "# Plan\n\nThe mill wheel turns anticlockwise.\n")
+	p.OK("projects", "watch", "Bakery", p.folder)
+	sent, _ := p.ask("Which way does the mill wheel turn?")
+	core := &api.Core{Store: p.store, Hub: api.NewHub()}
+	page, err := api.NewMemory(core).Chunks(api.MemoryFilter{Scope: string(chat.ScopeProject), BranchID: sent.BranchID})
+	if err != nil || len(page.Chunks) == 0 {
+		t.Fatalf("%+v: %v", page, err)
+	}
+	for _, c := range page.Chunks {
+		if strings.HasPrefix(c.Document, "plan.md, line") && c.TurnSeq == 0 {
+			return
+		}
+	}
+	t.Errorf("no chunk is of the file: %+v", page.Chunks)
 }

@@ -207,8 +207,8 @@ func (s *Service) protected() []string {
 
 // resolved is a path without links, as far as it is there.
 func resolved(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		return target
 	}
 	return filepath.Clean(dir)
 }

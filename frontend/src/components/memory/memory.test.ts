@@ -406,5 +406,6 @@ describe('words', () => {
     expect([tagOf('decision'), tagOf('explanation')]).toEqual(['Decision', '']);
     const row = { id: 'c', turnId: 't', turnSeq: 12, sessionId: 's', sessionTitle: 'Rye loaf', branchId: 'b', role: 'user', speaker: '', type: 'other', excerpt: '', summary: '', tokens: 1, document: 'notes.md', at: 0 };
     expect([factsOf(row, 's'), factsOf(row, 'other')]).toEqual([['you', '#12', 'notes.md'], ['you', '#12', 'notes.md', 'in “Rye loaf”']]);
+    expect(factsOf({ ...row, turnSeq: 0, document: 'plan.md, line 3' }, 's')).toEqual(['plan.md, line 3']);
   });
 });

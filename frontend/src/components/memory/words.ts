@@ -31,6 +31,7 @@ export function whoSaid(row: Pick<ChunkRow, 'speaker' | 'role'>): string {
 
 /** Who said it and where: "you", "#12", the document, the session if it is not the open one. */
 export function factsOf(row: ChunkRow, sessionId: string): string[] {
+  if (row.turnSeq === 0) return [row.document]; // a file of the project: nobody said it
   const elsewhere = row.sessionId !== sessionId ? t('memory.inSession', { title: row.sessionTitle }) : '';
   return [whoSaid(row), `#${row.turnSeq}`, row.document, elsewhere].filter(Boolean);
 }

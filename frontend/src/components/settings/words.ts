@@ -13,7 +13,7 @@ export const choiceWords: Record<string, Readonly<Record<string, string>>> = {
   'context.history': table({ elastic: 'settings.elastic', srd: 'settings.summaryOnly' }),
   'tools.mode': table({ disabled: 'settings.off', parse_only: 'settings.callsOnly', enabled: 'settings.on' }),
   'retrieval.profile': table({ measured: 'settings.measured', srd: 'settings.specification' }),
-  'retrieval.scope': table({ lineage: 'settings.thisBranch', session: 'settings.thisSession', all: 'settings.allSessions' }),
+  'retrieval.scope': table({ lineage: 'settings.thisBranch', session: 'settings.thisSession', project: 'settings.thisProject', all: 'settings.allSessions' }),
   'retrieval.embedder': { openai: 'OpenAI', ollama: 'Ollama', get local() { return t('settings.builtIn'); } },
   'openai.truncation': table({ disabled: 'settings.off', auto: 'settings.automatic' }),
   get 'export.format'() {

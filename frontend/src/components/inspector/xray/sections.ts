@@ -85,7 +85,7 @@ export function doorOf(item: ContextItem): string {
     case 'state':
       return 'state';
     case 'chunk':
-      return item.memory?.chunk ? `#${item.memory.chunk.turnSeq}` : 'source';
+      return item.memory?.chunk?.turnSeq === 0 ? '' : item.memory?.chunk ? `#${item.memory.chunk.turnSeq}` : 'source';
     case 'config':
       return 'settings';
     default:

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import { contextItem } from '$lib/backend/fake/context';
-import type { ContextView } from '$lib/backend/types';
+import type { ContextItem, ContextView } from '$lib/backend/types';
 import { mountWith } from '$shared/testing/harness';
 import Inspector from '../Inspector.svelte';
 import { countedAgainst, doorOf, extentOf, nameOf, prefixWords, share } from './sections';
@@ -28,6 +28,12 @@ describe('words of the X-ray', () => {
     expect(extentOf(section('summaries', [{ from: 1, to: 90 }, { from: 91, to: 136 }]))).toBe('#1 to #136');
     expect(extentOf(section('retrieved', ['config', 'day', 'chunk', 'chunk', 'now', 'config'].map((source) => ({ source }))))).toBe('2');
     expect([extentOf(section('pinned', [{}, {}])), extentOf(section('system', [{}])), extentOf(section('originals', []))]).toEqual(['2', '', '']);
+  });
+
+  it('a passage of a project\'s file has no turn to go to', () => {
+    const chunk = { turnSeq: 0, document: 'plan.md, line 3' };
+    expect(doorOf({ source: 'chunk', memory: { chunk } } as ContextItem)).toBe('');
+    expect(doorOf({ source: 'chunk', memory: { chunk: { ...chunk, turnSeq: 4 } } } as ContextItem)).toBe('#4');
   });
 
   it.each([['turn', '#7', 'you'], ['summary', '#1–9', 'L'], ['pin', 'pin', 'L'], ['state', 'state', 'L'], ['config', 'settings', 'L'], ['message', '', 'L']])('the source of a %s is a door', (source, door, name) => {

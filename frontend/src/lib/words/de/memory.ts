@@ -59,6 +59,7 @@ export default {
   yourMessage: 'Ihre Nachricht',
   theAnswer: 'die Antwort',
   sourceOf: '#{seq}, {source}, {time}, {tokens, plural, one {# Token} other {# Token}}',
+  sourceOfFile: '{document}, gelesen {time}, {tokens, plural, one {# Token} other {# Token}}',
   sourceInDocument: '#{seq}, „{document}“ ({source}), {time}, {tokens, plural, one {# Token} other {# Token}}',
   embedder: 'Embedder',
   byWordsOnly: 'noch keiner: wird nur durch seine Wörter gefunden',

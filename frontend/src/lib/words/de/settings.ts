@@ -202,6 +202,7 @@ export default {
   specification: 'Spezifikation',
   thisBranch: 'Dieser Zweig',
   thisSession: 'Diese Sitzung',
+  thisProject: 'Dieses Projekt',
   allSessions: 'Alle Sitzungen',
   automatic: 'Automatisch',
   quotedValue: '{before}„{value}“',

@@ -60,6 +60,7 @@ export default {
   yourMessage: 'your message',
   theAnswer: 'the answer',
   sourceOf: '#{seq}, {source}, {time}, {tokens, plural, one {# token} other {# tokens}}',
+  sourceOfFile: '{document}, read {time}, {tokens, plural, one {# token} other {# tokens}}',
   sourceInDocument: '#{seq}, “{document}” in {source}, {time}, {tokens, plural, one {# token} other {# tokens}}',
   embedder: 'Embedder',
   byWordsOnly: 'none yet: found by its words only',

@@ -199,6 +199,7 @@ export default {
   specification: 'Specification',
   thisBranch: 'This branch',
   thisSession: 'This session',
+  thisProject: 'This project',
   allSessions: 'All sessions',
   automatic: 'Automatic',
   quotedValue: '{before}“{value}”',

@@ -59,6 +59,7 @@ export default {
   yourMessage: '您的消息',
   theAnswer: '回答',
   sourceOf: '#{seq}，{source}，{time}，{tokens, plural, other {# 个 token}}',
+  sourceOfFile: '{document}，读取于 {time}，{tokens, plural, other {# 个 token}}',
   sourceInDocument: '#{seq}，{source}中的“{document}”，{time}，{tokens, plural, other {# 个 token}}',
   embedder: '嵌入器',
   byWordsOnly: '尚无：只能按词语找到',

@@ -202,6 +202,7 @@ export default {
   specification: '规范',
   thisBranch: '此分支',
   thisSession: '此会话',
+  thisProject: '此项目',
   allSessions: '所有会话',
   automatic: '自动',
   quotedValue: '{before}“{value}”',
