@@ -123,7 +123,9 @@ func TestAWindowThatBeginsHiddenWaitsForATray(t *testing.T) {
 				if there, _ := l.watched(); there {
 					t.Error("the window is there")
 				}
-				f.host = c.host
+				l.mu.Lock()
+				l.tray = &fakeTray{host: c.host} // a panel that starts later, or none
+				l.mu.Unlock()
 				time.Sleep(trayTime + time.Second)
 				synctest.Wait()
 				a.is(t, c.want...)
