@@ -7,15 +7,12 @@ const root = 'src';
 
 /** What still has texts of its own. A directory leaves the list when its texts are in the catalogues; nothing is added. */
 const unconverted = [
-  'components/branches',
   'components/inspector',
   'components/models',
   'components/programs',
   'components/servers',
   'components/storage',
-  'components/temporary',
   'components/tools',
-  'components/transcript',
   'components/transfer',
   'lib/backend',
   'lib/find',
