@@ -95,7 +95,7 @@ export default {
   callNotRun: 'Nicht ausgeführt',
   bytesDurable: '{durable, number} von {displayed, number} B gesichert',
   bytes: '{bytes, number} B',
-  tokens: '{input, number} ein, {output, number} aus',
+  tokens: 'Eingabe {input, number}, Ausgabe {output, number}',
   tokensTitle: 'Was gesendet wurde und was zurückkam. Öffnet Aktivität',
   tokensTitlePace: 'Was gesendet wurde und was zurückkam, {pace}. Öffnet Aktivität',
   pace: 'in {span}',
