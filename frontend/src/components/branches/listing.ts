@@ -1,6 +1,6 @@
 /** How branches are listed: the open one first, then by use; archived ones apart. */
 import type { BranchView, TreeBranch } from '$lib/backend/types';
-import { counted } from '$shared/format';
+import { t } from '$lib/words/words.svelte';
 
 type Listed = Pick<BranchView, 'id' | 'label' | 'updatedAt' | 'archived'>;
 
@@ -27,5 +27,10 @@ export function list<T extends Listed>(all: readonly T[], query: string, current
 
 /** "12 turns, forked after #35". */
 export function detailOf(branch: Pick<BranchView | TreeBranch, 'turns' | 'parentId' | 'forkSeq'>): string {
-  return `${counted(branch.turns, 'turn')}${branch.parentId ? `, forked after #${branch.forkSeq}` : ''}`;
+  return branch.parentId ? t('branches.turnsForked', { count: branch.turns, seq: branch.forkSeq }) : t('branches.turns', { count: branch.turns });
+}
+
+/** What is said about one thing, separated as the language does; empty parts are left out. */
+export function listed(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').reduce((before, next) => (before === '' ? next : t('branches.listed', { before, next })), '');
 }

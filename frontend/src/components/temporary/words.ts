@@ -1,15 +1,16 @@
 import type { TurnView } from '$lib/backend/types';
 import { isRunning } from '$lib/state/lineage';
+import { t } from '$lib/words/words.svelte';
 import type { Status } from '../transcript/words';
 
 /** How a turn of a temporary chat stands. None of the words promises that it is kept. */
 export function endOf(turn: TurnView): Pick<Status, 'words' | 'sign'> {
-  if (isRunning(turn)) return { words: turn.live && turn.liveStep !== '' ? 'Responding' : 'Waiting for the first word', sign: 'live' };
+  if (isRunning(turn)) return { words: turn.live && turn.liveStep !== '' ? t('transcript.responding') : t('temporary.firstWord'), sign: 'live' };
   switch (turn.outcome) {
-    case 'stopped': case 'kept': case 'incomplete': return { words: 'Ended early, not kept', sign: 'stop' };
-    case 'truncated': return { words: 'Cut at the output limit, not kept', sign: 'stop' };
-    case 'refused': return { words: 'The model declined, not kept', sign: 'declined' };
-    case 'paused': return { words: 'Paused, not kept', sign: 'stop' };
-    default: return { words: 'Answered, not kept', sign: 'check' };
+    case 'stopped': case 'kept': case 'incomplete': return { words: t('temporary.ended'), sign: 'stop' };
+    case 'truncated': return { words: t('temporary.truncated'), sign: 'stop' };
+    case 'refused': return { words: t('temporary.refused'), sign: 'declined' };
+    case 'paused': return { words: t('temporary.paused'), sign: 'stop' };
+    default: return { words: t('temporary.answered'), sign: 'check' };
   }
 }

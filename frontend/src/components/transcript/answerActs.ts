@@ -1,5 +1,6 @@
 /** What the buttons in an answer do: those of code blocks and of footnotes (lib/markdown/render.ts draws them). */
 import type { App } from '$lib/state/app.svelte';
+import { t } from '$lib/words/words.svelte';
 
 /** Where one came from to a footnote, to go back there. */
 const cameFrom = new WeakMap<Element, HTMLElement>();
@@ -31,7 +32,7 @@ export function unfold(code: HTMLElement, open: boolean): void {
   if (!button) return;
   if (open) code.dataset['open'] = '';
   else delete code.dataset['open'];
-  button.textContent = open ? 'Show fewer lines' : `Show all ${code.dataset['lines']} lines`;
+  button.textContent = open ? t('transcript.showFewerLines') : t('transcript.showAllLines', { lines: code.dataset['lines'] ?? '' });
   if (!open) code.scrollIntoView({ block: 'nearest' });
 }
 

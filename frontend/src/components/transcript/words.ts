@@ -1,6 +1,8 @@
 /** What the transcript says about a turn: state words, days, and what a screen reader hears. */
 import type { TurnView } from '$lib/backend/types';
-import { grouped, sized, spanned } from '$shared/format';
+import { number } from '$lib/words/format';
+import { language, locale, t, type PlainKey } from '$lib/words/words.svelte';
+import { dated, grouped, sized, spanned } from '$shared/format';
 
 export interface Status {
   words: string;
@@ -9,69 +11,75 @@ export interface Status {
 }
 
 /** How an answer ended, where it did not simply end. */
-const outcomes: Record<string, { words: string; sign: Status['sign'] }> = {
-  stopped: { words: 'Stopped', sign: 'stop' },
-  truncated: { words: 'Cut at the output limit', sign: 'stop' },
-  refused: { words: 'The model declined', sign: 'declined' },
-  kept: { words: 'Partial answer, kept', sign: 'check' },
-  paused: { words: 'Paused', sign: 'stop' },
-};
+const outcomes = { stopped: 'stop', truncated: 'stop', refused: 'declined', kept: 'check', paused: 'stop' } as const;
 
-const plain = (words: string, sign: Status['sign']): Status => ({ words, sign, tone: 'plain' });
+const isOutcome = (outcome: string): outcome is keyof typeof outcomes => outcome in outcomes;
+const plain = (key: PlainKey, sign: Status['sign']): Status => ({ words: t(key), sign, tone: 'plain' });
+const warned = (key: PlainKey): Status => ({ words: t(key), sign: 'warn', tone: 'warn' });
 
 /** The footer's first words. */
-export function statusOf(turn: TurnView): Status {
-  const outcome = outcomes[turn.outcome];
-  switch (turn.state) {
-    case 'accepted': return plain('Saved, sending…', 'durable');
-    case 'preparing': return plain('Preparing the context', 'live');
-    case 'responding': return plain('Responding', 'live');
-    case 'waiting': return { words: 'Waiting for you', sign: 'warn', tone: 'warn' };
-    case 'failed': return plain('Discarded', 'discarded');
-    case 'degraded': return { words: 'Saved, not searchable yet', sign: 'warn', tone: 'warn' };
-    case 'pending': return outcome ? plain(`${outcome.words}, pending`, outcome.sign) : plain('Saved, not summarised yet', 'striped');
-    case 'head': return outcome ? plain(outcome.words, outcome.sign) : plain('Saved · latest', 'head');
-    default: return outcome ? plain(outcome.words, outcome.sign) : plain(turn.indexStatus === 'indexed' ? 'Saved, searchable' : 'Saved', 'check');
+export function statusOf({ state, outcome, indexStatus }: TurnView): Status {
+  switch (state) {
+    case 'accepted': return plain('transcript.savedSending', 'durable');
+    case 'preparing': return plain('transcript.preparing', 'live');
+    case 'responding': return plain('transcript.responding', 'live');
+    case 'waiting': return warned('transcript.waiting');
+    case 'failed': return plain('transcript.discarded', 'discarded');
+    case 'degraded': return warned('transcript.notSearchable');
+    case 'pending': return isOutcome(outcome) ? plain(`transcript.${outcome}Pending`, outcomes[outcome]) : plain('transcript.notSummarised', 'striped');
   }
+  if (isOutcome(outcome)) return plain(`transcript.${outcome}`, outcomes[outcome]);
+  if (state === 'head') return plain('transcript.latest', 'head');
+  return plain(indexStatus === 'indexed' ? 'transcript.searchable' : 'transcript.saved', 'check');
 }
 
+const stateNames: Record<string, PlainKey> = {
+  accepted: 'transcript.stateAccepted', preparing: 'transcript.statePreparing', responding: 'transcript.stateResponding', pending: 'transcript.statePending', committed: 'transcript.stateSaved',
+  unsent: 'transcript.stateUnsent', incomplete: 'transcript.stateIncomplete', failed: 'transcript.stateFailed', 'not kept': 'transcript.stateNotKept',
+};
+const outcomeNames: Record<string, PlainKey> = {
+  stopped: 'transcript.outcomeStopped', truncated: 'transcript.outcomeTruncated', refused: 'transcript.outcomeRefused', kept: 'transcript.outcomeKept', paused: 'transcript.outcomePaused',
+};
+const named = (names: Record<string, PlainKey>, id: string): string => (names[id] ? t(names[id]) : id);
+
 /** The turn's state in its accessible name: "Turn 147, saved". */
-export function stateName(turn: TurnView): string {
-  if (turn.outcome === 'discarded') return 'discarded';
-  if (turn.state === 'degraded') return 'saved, not searchable yet';
-  if (turn.state === 'head') return 'saved, latest';
-  if (turn.state === 'unsaved') return 'not saved yet';
-  if (turn.state === 'waiting') return 'waiting for you';
-  const state = turn.state === 'committed' ? 'saved' : turn.state;
-  return turn.outcome === '' || turn.outcome === 'completed' || turn.state === 'incomplete' || turn.state === 'failed' ? state : `${turn.outcome}, ${state}`;
+export function stateName({ state: id, outcome }: Pick<TurnView, 'state' | 'outcome'>): string {
+  if (outcome === 'discarded') return t('transcript.stateDiscarded');
+  if (id === 'degraded') return t('transcript.stateDegraded');
+  if (id === 'head') return t('transcript.stateLatest');
+  if (id === 'unsaved') return t('transcript.stateUnsaved');
+  if (id === 'waiting') return t('transcript.stateWaiting');
+  const state = named(stateNames, id);
+  if (outcome === '' || outcome === 'completed' || id === 'incomplete' || id === 'failed') return state;
+  return t('transcript.outcomeAndState', { outcome: named(outcomeNames, outcome), state });
 }
 
 /** "9 806 in, 612 out": as the provider counted. */
 export function tokenWords(turn: TurnView): string {
   if (turn.inputTokens === 0 && turn.outputTokens === 0) return '';
-  return `${grouped(turn.inputTokens)} in, ${grouped(turn.outputTokens)} out`;
+  return t('transcript.tokens', { input: turn.inputTokens, output: turn.outputTokens });
 }
 
 /** "in 12.3 s, 50 tokens a second": over all of a turn, the waiting too. Empty where it is not known. */
 export function paceWords({ durationMs, outputTokens }: Pick<TurnView, 'durationMs' | 'outputTokens'>): string {
   if (durationMs <= 0) return '';
   const rate = rateWords(outputTokens, durationMs);
-  return `in ${spanned(durationMs)}${rate && `, ${rate} over all of it`}`;
+  return rate ? t('transcript.paceRate', { span: spanned(durationMs), rate }) : t('transcript.pace', { span: spanned(durationMs) });
 }
 
 /** "50 tokens a second", "2.4 tokens a second"; empty where there is nothing to divide. */
 export function rateWords(tokens: number, ms: number): string {
   if (tokens <= 0 || ms <= 0) return '';
   const rate = (tokens * 1000) / ms;
-  return `${rate < 10 ? rate.toFixed(1) : grouped(rate)} tokens a second`;
+  return t('transcript.rate', { rate: rate < 10 ? number(locale(), rate, { minimumFractionDigits: 1, maximumFractionDigits: 1 }) : grouped(rate) });
 }
 
 export function timeOf(at: number): string {
-  return new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  return dated(at, { hour: '2-digit', minute: '2-digit' });
 }
 
 export function fullTime(at: number): string {
-  return new Date(at).toLocaleString('en-GB', { dateStyle: 'full', timeStyle: 'medium' });
+  return dated(at, { dateStyle: 'full', timeStyle: 'medium' });
 }
 
 /** "Tuesday 18 November" where a turn is the first of its day; empty elsewhere. */
@@ -79,45 +87,57 @@ export function newDay(before: TurnView | undefined, turn: TurnView): string {
   const date = new Date(turn.createdAt);
   if (before && new Date(before.createdAt).toDateString() === date.toDateString()) return '';
   const sameYear = date.getFullYear() === new Date().getFullYear();
-  return date.toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long', ...(sameYear ? {} : { year: 'numeric' }) }).replace(',', '');
+  return weekday(turn.createdAt, sameYear ? {} : { year: 'numeric' });
 }
 
 /** "Tuesday 18 November 2025" */
 export function fullDay(at: number): string {
-  return new Date(at).toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }).replace(',', '');
+  return weekday(at, { year: 'numeric' });
+}
+
+function weekday(at: number, year: { year?: 'numeric' }): string {
+  const day = dated(at, { weekday: 'long', day: 'numeric', month: 'long', ...year });
+  return language() === 'en' ? day.replace(',', '') : day;
 }
 
 /** What is read out when the newest turn moves on: its state, never its text. */
 export function announcement(turn: TurnView | undefined): string {
   switch (turn?.state) {
-    case 'accepted': return 'Message saved';
-    case 'preparing': return 'Preparing the context';
-    case 'responding': return 'The answer is arriving';
-    case 'waiting': return 'A tool call waits for you';
-    case 'failed': return turn.outcome === 'discarded' ? 'Discarded' : `No answer: ${turn.error?.message ?? 'it failed'}`;
-    case 'incomplete': return 'The answer is incomplete';
-    case 'unsaved': return 'Answer received, not saved yet';
-    case 'pending': case 'not kept': return turn.outcome === 'stopped' ? 'Stopped. What arrived is kept' : 'The answer is complete';
+    case 'accepted': return t('transcript.messageSaved');
+    case 'preparing': return t('transcript.preparing');
+    case 'responding': return t('transcript.arriving');
+    case 'waiting': return t('transcript.callWaits');
+    case 'failed':
+      if (turn.outcome === 'discarded') return t('transcript.discarded');
+      return turn.error ? t('transcript.noAnswerBecause', { why: turn.error.message }) : t('transcript.noAnswerFailed');
+    case 'incomplete': return t('transcript.isIncomplete');
+    case 'unsaved': return t('transcript.receivedUnsaved');
+    case 'pending': case 'not kept': return turn.outcome === 'stopped' ? t('transcript.stoppedKept') : t('transcript.complete');
     default: return '';
   }
 }
 
 /** "Tried 4 times in 38 s; nothing arrived." */
-export function attemptWords(turn: TurnView): string {
-  const span = turn.durationMs > 0 ? ` in ${spanned(turn.durationMs)}` : '';
-  return turn.attempts > 1 ? `Tried ${turn.attempts} times${span}; nothing arrived. ` : 'Nothing arrived. ';
+export function attemptWords({ attempts, durationMs }: Pick<TurnView, 'attempts' | 'durationMs'>): string {
+  if (attempts <= 1) return t('transcript.nothingArrived');
+  return durationMs > 0 ? t('transcript.triedIn', { count: attempts, span: spanned(durationMs) }) : t('transcript.tried', { count: attempts });
+}
+
+/** "No answer. The provider is overloaded": with the reason, if there is one. */
+export function noAnswerWords(error: TurnView['error']): string {
+  return error ? t('transcript.noAnswerWhy', { why: capitalised(error.message) }) : t('transcript.noAnswerNoReason');
 }
 
 /** "12 480 bytes", or "1.2 MB" where single bytes say nothing any more. */
 export function byteWords(bytes: number): string {
-  return bytes < 100_000 ? `${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}` : sized(bytes);
+  return bytes < 100_000 ? t('transcript.byteCount', { bytes }) : sized(bytes);
 }
 
 /** What of an incomplete answer is certain to survive a loss of power. */
 export function diskWords({ displayed, durable }: Pick<TurnView, 'displayed' | 'durable'>): string {
-  if (durable >= displayed) return 'Every byte shown here is on disk.';
-  const held = durable === 0 ? 'None of it was' : `Only ${byteWords(durable)} of it ${durable === 1 ? 'was' : 'were'}`;
-  return `${held} saved to disk: copy what you need, and check the disk before you continue.`;
+  if (durable >= displayed) return t('transcript.onDisk');
+  if (durable === 0) return t('transcript.noneOnDisk');
+  return durable === 1 ? t('transcript.oneOnDisk') : t('transcript.someOnDisk', { bytes: byteWords(durable) });
 }
 
 /** Words as a title begins. */
@@ -130,5 +150,5 @@ export function sentence(text: string): string {
   const words = text.trim();
   if (words === '') return '';
   const opened = capitalised(words);
-  return /[.!?…]$/.test(opened) ? opened : `${opened}.`;
+  return /[.!?…。！？]$/.test(opened) ? opened : `${opened}.`;
 }

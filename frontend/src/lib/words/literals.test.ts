@@ -7,12 +7,9 @@ const root = 'src';
 
 /** What still has texts of its own. A directory leaves the list when its texts are in the catalogues; nothing is added. */
 const unconverted = [
-  'components/branches',
   'components/inspector',
   'components/programs',
   'components/storage',
-  'components/temporary',
-  'components/transcript',
   'components/transfer',
   'lib/backend',
   'lib/find',

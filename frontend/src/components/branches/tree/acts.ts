@@ -1,6 +1,7 @@
 /** What one does to a run of the tree: the same list for its menu and for the card that shows it. */
 import type { BranchesState } from '$lib/state/branches.svelte';
 import type { DraggedTurn } from '$lib/turnDrag';
+import { t } from '$lib/words/words.svelte';
 import { GitBranch, Pencil, ScanEye, Undo } from '$shared/icons';
 import type { MenuItem } from '$shared/menu';
 import Archive from '@lucide/svelte/icons/archive';
@@ -26,17 +27,17 @@ export function actsOf(node: Node, current: string, branches: number, point: Dra
   const open = branch?.id === current;
   const seq = point?.seq ?? 0;
   const unanswered = point?.turnId === run.lastTurn && !final.has(run.state);
-  const why = !point ? 'There are no turns here yet' : unanswered ? `#${seq} has no final answer yet` : undefined;
-  const atEnd = run.ends && point?.seq === run.toSeq ? 'The branch ends here' : undefined;
+  const why = !point ? t('branches.noTurnsYet') : unanswered ? t('branches.notFinal', { seq }) : undefined;
+  const atEnd = run.ends && point?.seq === run.toSeq ? t('branches.endsHere') : undefined;
   return [
-    { id: 'open', label: node.lit ? 'Go to it' : 'Open', icon: ArrowRight, hint: 'Enter' },
-    { id: 'fork', label: `Fork after #${seq}…`, icon: GitBranch, disabled: why !== undefined, detail: why },
-    { id: 'rollback', label: `Roll back to #${seq}`, icon: Undo, disabled: (why ?? atEnd) !== undefined, detail: why ?? atEnd ?? 'Creates a branch that ends there; nothing is deleted' },
-    { id: 'compare', label: 'Compare with…', icon: Columns2, disabled: branches < 2, detail: branches < 2 ? 'There is only one branch' : undefined },
-    { id: 'context', label: 'What would be sent', icon: ScanEye, disabled: unanswered, detail: unanswered ? why : undefined },
-    { id: 'rename', label: 'Rename branch…', icon: Pencil },
-    { id: 'export', label: 'Export branch…', icon: Download },
-    { id: 'archive', label: branch?.archived ? 'Unarchive branch' : 'Archive branch', icon: branch?.archived ? ArchiveRestore : Archive, disabled: open && !branch?.archived, detail: open && !branch?.archived ? 'This branch is open; switch first' : undefined },
+    { id: 'open', label: node.lit ? t('branches.goTo') : t('branches.open'), icon: ArrowRight, hint: 'Enter' },
+    { id: 'fork', label: t('branches.forkAfter', { seq }), icon: GitBranch, disabled: why !== undefined, detail: why },
+    { id: 'rollback', label: t('branches.rollBackTo', { seq }), icon: Undo, disabled: (why ?? atEnd) !== undefined, detail: why ?? atEnd ?? t('branches.rollBackHelp') },
+    { id: 'compare', label: t('branches.compareWithOther'), icon: Columns2, disabled: branches < 2, detail: branches < 2 ? t('branches.onlyOne') : undefined },
+    { id: 'context', label: t('branches.whatWouldBeSent'), icon: ScanEye, disabled: unanswered, detail: unanswered ? why : undefined },
+    { id: 'rename', label: t('branches.renameThis'), icon: Pencil },
+    { id: 'export', label: t('branches.exportThis'), icon: Download },
+    { id: 'archive', label: branch?.archived ? t('branches.unarchiveThis') : t('branches.archiveThis'), icon: branch?.archived ? ArchiveRestore : Archive, disabled: open && !branch?.archived, detail: open && !branch?.archived ? t('branches.isOpen') : undefined },
   ];
 }
 

@@ -1,11 +1,14 @@
 /** What the tree says about a run, in words. */
-import { counted, moment } from '$shared/format';
+import { t } from '$lib/words/words.svelte';
+import { moment } from '$shared/format';
+import { stateName } from '../../transcript/words';
+import { listed } from '../listing';
 import { turnsOf, type Node } from './forest';
 
 /** "#36 to #81", "#36". */
 export function spanOf({ run }: Node): string {
-  if (turnsOf(run) <= 0) return `after #${run.toSeq}`;
-  return run.fromSeq === run.toSeq ? `#${run.fromSeq}` : `#${run.fromSeq} to #${run.toSeq}`;
+  if (turnsOf(run) <= 0) return t('branches.after', { seq: run.toSeq });
+  return run.fromSeq === run.toSeq ? `#${run.fromSeq}` : t('branches.span', { from: run.fromSeq, to: run.toSeq });
 }
 
 /** The branch where it ends, else its turns. */
@@ -13,7 +16,7 @@ export const titleOf = (node: Node): string => (node.run.ends ? (node.branch?.la
 
 /** First words: of a branch that ends what was said last. */
 export function wordsOf({ run }: Node): string {
-  if (turnsOf(run) <= 0) return 'empty';
+  if (turnsOf(run) <= 0) return t('branches.empty');
   return run.ends ? run.last || run.first : run.first;
 }
 
@@ -25,21 +28,20 @@ export interface Sign {
 
 export function signsOf({ run, branch, here }: Node): Sign[] {
   const signs: Sign[] = [];
-  if (here) signs.push({ texture: 'solid', text: 'you are here' });
-  if (branch?.archived && run.ends) signs.push({ texture: 'none', text: 'archived' });
-  if (['accepted', 'preparing', 'responding'].includes(run.state)) signs.push({ texture: 'striped', text: run.state });
-  if (run.open > 0) signs.push({ texture: 'dashed', text: `${run.open} failed` });
-  if (run.pending > 0) signs.push({ texture: 'striped', text: `${run.pending} pending` });
-  if (run.headSeq > 0) signs.push({ texture: 'none', text: `head #${run.headSeq}` });
+  if (here) signs.push({ texture: 'solid', text: t('branches.here') });
+  if (branch?.archived && run.ends) signs.push({ texture: 'none', text: t('branches.isArchived') });
+  if (['accepted', 'preparing', 'responding'].includes(run.state)) signs.push({ texture: 'striped', text: stateName({ state: run.state, outcome: '' }) });
+  if (run.open > 0) signs.push({ texture: 'dashed', text: t('branches.failedTurns', { count: run.open }) });
+  if (run.pending > 0) signs.push({ texture: 'striped', text: t('branches.pending', { count: run.pending }) });
+  if (run.headSeq > 0) signs.push({ texture: 'none', text: t('branches.head', { seq: run.headSeq }) });
   return signs;
 }
 
 /** All of it in one sentence, for those who do not see it. */
 export function sentenceOf(node: Node): string {
   const { run } = node;
-  const said = [
-    titleOf(node), run.ends && turnsOf(run) > 0 ? spanOf(node) : '', counted(Math.max(0, turnsOf(run)), 'turn'), wordsOf(node), ...signsOf(node).map((sign) => sign.text),
-    node.children.length > 1 ? `${node.children.length} branches from here` : '', node.lit && !node.here ? 'on the open branch' : '', run.updatedAt > 0 ? moment(run.updatedAt) : '',
-  ];
-  return said.filter((words) => words !== '').join(', ');
+  return listed([
+    titleOf(node), run.ends && turnsOf(run) > 0 ? spanOf(node) : '', t('branches.turns', { count: Math.max(0, turnsOf(run)) }), wordsOf(node), ...signsOf(node).map((sign) => sign.text),
+    node.children.length > 1 ? t('branches.branchesFromHere', { count: node.children.length }) : '', node.lit && !node.here ? t('branches.onOpenBranch') : '', run.updatedAt > 0 ? moment(run.updatedAt) : '',
+  ]);
 }

@@ -1,1 +1,29 @@
-export default {} as const;
+export default {
+  leaveTitle: 'Leave the temporary chat?',
+  discard: 'Discard chat',
+  leaveTurns: 'It has {count, plural, one {# turn that was} other {# turns that were}} never saved to disk. This cannot be undone.',
+  leaveMessage: 'It has a message that was not sent and never saved to disk. This cannot be undone.',
+  empty: 'A temporary chat',
+  emptyMore: 'Nothing here is saved to disk: no history, no search, no memory. It is gone when you leave it or quit. Your messages are still sent to the model’s provider.',
+  sendLater: 'Can be sent when this answer has ended',
+  yourMessageHere: 'Your message is still here.',
+  sendAgainHint: 'Send it again, or choose another model first.',
+  sendAgain: 'Send again',
+  bytes: '{bytes, number} B, not kept',
+  nothingSaved: 'Nothing here is saved to disk',
+  fields: 'State of this chat',
+  stream: 'Stream',
+  streamed: '{count, plural, one {# byte is shown; it is not on disk} other {# bytes are shown; none of them is on disk}}',
+  nothingStreamed: 'Nothing has streamed yet',
+  notKept: 'not kept',
+  end: 'End',
+  endTitle: 'Back to the session; this chat is discarded',
+
+  // How a turn ended. None of these promises that it is kept.
+  firstWord: 'Waiting for the first word',
+  ended: 'Ended early, not kept',
+  truncated: 'Cut at the output limit, not kept',
+  refused: 'The model declined, not kept',
+  paused: 'Paused, not kept',
+  answered: 'Answered, not kept',
+} as const;
