@@ -28,6 +28,7 @@ type Store interface {
 	ArchiveSession(context.Context, chat.SessionID, bool) error
 	ArchiveSessions(context.Context, []chat.SessionID, bool) error
 	SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error
+	RenameFolder(ctx context.Context, from, to string) error
 	Folders(context.Context) ([]chat.Folder, error)
 	Duplicate(context.Context, chat.BranchID, string) (chat.Duplicate, error)
 	PinSession(context.Context, chat.SessionID, bool) error

@@ -18,6 +18,19 @@ func (s *Sessions) SetFolder(ids []string, folder string) error {
 	})
 }
 
+// RenameFolder renames a folder with all that is in it, archived sessions and its project too;
+// the name of another folder joins both.
+func (s *Sessions) RenameFolder(from, to string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	if err := s.c.Store.RenameFolder(s.c.ctx(), from, to); err != nil {
+		return err
+	}
+	s.c.Hub.Change(chat.Change{Kind: chat.ChangeSessions})
+	return nil
+}
+
 // Folders are the names sessions are kept under, by name.
 func (s *Sessions) Folders() ([]Folder, error) {
 	if err := s.c.ready(); err != nil {

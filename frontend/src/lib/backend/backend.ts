@@ -129,6 +129,8 @@ export interface SessionsService {
   renameBranch(branchID: string, label: string): Promise<void>;
   /** Empty takes it out of its folder. */
   setFolder(ids: string[], folder: string): Promise<void>;
+  /** With all that is in it, archived sessions and its project too; the name of another folder joins both. */
+  renameFolder(from: string, to: string): Promise<void>;
   /** By name. */
   folders(): Promise<Folder[]>;
   /** All of them or none. */

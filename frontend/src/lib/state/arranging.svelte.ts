@@ -96,12 +96,16 @@ export class ArrangingState {
     const name = to.trim();
     if (name === '' || name === folder) return true;
     let ids: string[] = [];
+    let joined = false;
     const renamed = await this.#do(async () => {
       const rows = (await Promise.all([this.#backend.sessions.list(false, ''), this.#backend.sessions.list(true, '')])).flat();
       ids = rows.filter((row) => row.folder === folder).map((row) => row.id);
-      await this.#backend.sessions.setFolder(ids, name);
+      joined = rows.some((row) => row.folder === name);
+      await this.#backend.sessions.renameFolder(folder, name);
     });
-    if (renamed) this.#told(`“${folder}” is now “${name}”`, () => this.#backend.sessions.setFolder(ids, folder));
+    // What was there before stays there; a folder that only has another name takes its project back with it.
+    const back = () => (joined ? this.#backend.sessions.setFolder(ids, folder) : this.#backend.sessions.renameFolder(name, folder));
+    if (renamed) this.#told(`“${folder}” is now “${name}”`, back);
     return renamed;
   }
 

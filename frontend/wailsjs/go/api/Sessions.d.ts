@@ -30,6 +30,8 @@ export function Rename(arg1:string,arg2:string):Promise<void>;
 
 export function RenameBranch(arg1:string,arg2:string):Promise<void>;
 
+export function RenameFolder(arg1:string,arg2:string):Promise<void>;
+
 export function Rollback(arg1:string,arg2:string):Promise<api.BranchView>;
 
 export function SaveDraft(arg1:string,arg2:api.Draft):Promise<void>;

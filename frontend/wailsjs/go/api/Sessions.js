@@ -58,6 +58,10 @@ export function RenameBranch(arg1, arg2) {
   return window['go']['api']['Sessions']['RenameBranch'](arg1, arg2);
 }
 
+export function RenameFolder(arg1, arg2) {
+  return window['go']['api']['Sessions']['RenameFolder'](arg1, arg2);
+}
+
 export function Rollback(arg1, arg2) {
   return window['go']['api']['Sessions']['Rollback'](arg1, arg2);
 }

@@ -4,11 +4,18 @@ import { BackendError } from '../errors';
 import { errorView } from './shapes';
 import type { World } from './world';
 
-type Arranging = Pick<SessionsService, 'setFolder' | 'folders' | 'archiveMany' | 'duplicate' | 'suggestTitle'>;
+type Arranging = Pick<SessionsService, 'setFolder' | 'renameFolder' | 'folders' | 'archiveMany' | 'duplicate' | 'suggestTitle'>;
 
 const folderChars = 60;
 const titleChars = 60;
 const open = ['accepted', 'preparing', 'responding', 'incomplete', 'unsent'];
+
+function folderName(folder: string): string {
+  const name = folder.trim();
+  if (/\p{Cc}/u.test(name)) throw new BackendError(errorView('A folder’s name is one line of text; nothing was changed.'));
+  if ([...name].length > folderChars) throw new BackendError(errorView(`A folder’s name has at most ${folderChars} characters; nothing was changed.`));
+  return name;
+}
 
 export function arranging(world: World): Arranging {
   /** All of them or none: an unknown one refuses the others too. */
@@ -19,10 +26,12 @@ export function arranging(world: World): Arranging {
   };
   return {
     setFolder: async (ids, folder) => {
-      const name = folder.trim();
-      if (/\p{Cc}/u.test(name)) throw new BackendError(errorView('A folder’s name is one line of text; nothing was changed.'));
-      if ([...name].length > folderChars) throw new BackendError(errorView(`A folder’s name has at most ${folderChars} characters; nothing was changed.`));
+      const name = folderName(folder);
       each(ids, (row) => (row.folder = name));
+    },
+    renameFolder: async (from, to) => {
+      const name = folderName(to);
+      each([...world.sessions.values()].filter(({ row }) => row.folder === from).map(({ row }) => row.id), (row) => (row.folder = name));
     },
     folders: async () => {
       const count = new Map<string, number>();
