@@ -57,6 +57,8 @@ max_output = 4096
     writeFileSync(
       this.configFile,
       `[general]\ndefault_model = "${chosen}"\n${more}\n` +
+        // Tests look for English texts under every locale. A test of languages says so itself.
+        (more.includes('[ui]') ? '' : '[ui]\nlanguage = "en"\n') +
         // Answers are counted: the program asks nothing of its own. A test of the librarian says so itself.
         (more.includes("[librarian]") ? "" : "[librarian]\nmodel = \"\"\n") +
         model('mock', 'openai', `${provider.url}/v1`) +
