@@ -20,11 +20,12 @@ import (
 // child is a server that runs as a program, in a process group of its own: npx, uvx and sh start
 // the server as a process of theirs, which has to end with them.
 type child struct {
-	cmd    *exec.Cmd
-	group  group
-	stdin  *os.File
-	filter *filter
-	limits Limits
+	cmd     *exec.Cmd
+	group   group
+	unwatch func()
+	stdin   *os.File
+	filter  *filter
+	limits  Limits
 
 	exited  chan struct{} // closed when the program has ended and failed is set
 	failed  error
@@ -90,6 +91,7 @@ func (c *child) start() (stdin, stdout, stderr *os.File, err error) {
 		_ = f.Close()
 	}
 	c.group = groupOf(c.cmd.Process)
+	c.unwatch = c.group.watch()
 	return inWrite, outRead, errRead, nil
 }
 
@@ -98,6 +100,7 @@ func (c *child) start() (stdin, stdout, stderr *os.File, err error) {
 func (c *child) wait(stdout, stderr *os.File) {
 	c.failed = c.cmd.Wait()
 	c.group.kill()
+	c.unwatch()
 	close(c.exited)
 	timer := time.NewTimer(c.limits.Terminate)
 	defer timer.Stop()
