@@ -183,6 +183,7 @@ type Startup struct {
 	Previews     bool   `json:"previews"`     // code can be shown as what it draws
 	MessageWidth string `json:"messageWidth"` // narrow, normal, wide, full
 	Motion       string `json:"motion"`       // system, reduced
+	Language     string `json:"language"`     // of the window: system, en, de, zh-CN
 	Durability   string `json:"durability"`   // buffered, write_ahead
 	MaxSessions  int    `json:"maxSessions"`  // that the list holds
 }

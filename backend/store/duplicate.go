@@ -173,10 +173,11 @@ func (c *copier) settings(id chat.SessionID) error {
 			return err
 		}
 	}
-	if o.Temperature == nil && o.Effort == "" && o.ToolsMode == "" {
+	own := o.session().Settings()
+	if own == (chat.SessionSettings{SystemPrompt: o.SystemPrompt}) {
 		return nil
 	}
-	return c.setSettings(id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode})
+	return c.setSettings(id, own)
 }
 
 // history says the turns again, makes each state once its turns are final, and pins what

@@ -47,8 +47,8 @@ func (a *applier) sessionPinned(e ledger.Event, d ledger.FlagChanged) error {
 }
 
 func (a *applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) error {
-	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ?, tools_mode = ? WHERE id = ?`,
-		d.SystemPrompt, d.Temperature, d.Effort, d.ToolsMode, e.Entity)
+	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ?, tools_mode = ?, assistant = ?, assistant_name = ? WHERE id = ?`,
+		d.SystemPrompt, d.Temperature, d.Effort, d.ToolsMode, d.Assistant, d.AssistantName, e.Entity)
 }
 
 // sessionImported gives the session its place in the list. The keys by which its
@@ -63,6 +63,7 @@ func (r sessionRow) toLedgerRecord() *ledger.Session {
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ArchivedAt: text(r.ArchivedAt), Source: r.Source, ActiveBranch: r.ActiveBranch,
 		Model: r.Model, Effort: r.Effort, Temperature: r.Temperature, Pinned: r.Pinned,
 		Title: ledger.SumOfText(r.Title), SystemPrompt: ledger.SumOfText(r.SystemPrompt),
-		Folder: ledger.SumOfFolder(r.Folder), ToolsMode: r.ToolsMode,
+		Folder: ledger.SumOfName(r.Folder), ToolsMode: r.ToolsMode,
+		Assistant: r.Assistant, AssistantName: ledger.SumOfName(r.AssistantName),
 	}
 }

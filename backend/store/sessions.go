@@ -53,7 +53,14 @@ func (t *tx) createSession(n chat.NewSession) (sessionRow, branchRow, error) {
 	if err := t.insertBranch(branch); err != nil {
 		return session, branch, err
 	}
-	return session, branch, t.insertState(root, nil, 0)
+	if err := t.insertState(root, nil, 0); err != nil || n.Assistant == "" {
+		return session, branch, err
+	}
+	if err := t.applyAssistant(chat.SessionID(session.ID), n.Assistant); err != nil {
+		return session, branch, err
+	}
+	session, err = sessionByID(t.DB, chat.SessionID(session.ID))
+	return session, branch, err
 }
 
 // Session reads one session.
@@ -164,7 +171,7 @@ func (s *Store) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt s
 
 // SetSessionSettings sets a session's own choices, all of them.
 func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
-	v.SystemPrompt = clean(v.SystemPrompt)
+	v.SystemPrompt, v.AssistantName = clean(v.SystemPrompt), clean(v.AssistantName)
 	return s.write(ctx, "session.settings", func(t *tx) error {
 		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // not a number fails too
 			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")

@@ -237,6 +237,10 @@ var withinRules = []within{
 		reason: "asking several models is ordinary turns on ordinary branches: it has no store and no runner of its own",
 	},
 	{
+		name: "library", in: []string{"backend/library"}, may: []string{module + "/backend/chat"},
+		reason: "what is kept for many sessions is values and files: the store and the models are given to it",
+	},
+	{
 		name: "long work", in: []string{"backend/tasks"},
 		may:    []string{module + "/backend/chat", module + "/backend/internal/clock", module + "/backend/internal/panics", module + "/backend/internal/display"},
 		reason: "long work is carried out whatever it is: each kind is given to it by who knows it",

@@ -4314,6 +4314,7 @@ export namespace api {
 	    previews: boolean;
 	    messageWidth: string;
 	    motion: string;
+	    language: string;
 	    durability: string;
 	    maxSessions: number;
 	
@@ -4340,6 +4341,7 @@ export namespace api {
 	        this.previews = source["previews"];
 	        this.messageWidth = source["messageWidth"];
 	        this.motion = source["motion"];
+	        this.language = source["language"];
 	        this.durability = source["durability"];
 	        this.maxSessions = source["maxSessions"];
 	    }

@@ -227,6 +227,8 @@ export interface Startup {
   messageWidth: string;
   /** system, reduced */
   motion: string;
+  /** of the window: system, en, de, zh-CN */
+  language: string;
   /** buffered, write_ahead */
   durability: string;
   /** that the list holds */

@@ -30,7 +30,7 @@ export class Program {
     this.startup = {
       version: '0.1.0', firstRun: seed.firstRun, dataDir: '/home/ada/.local/share/contextinfinity',
       fatal: seed.fatal ? errorView('The database could not be opened: file is not a database', 'Nothing was overwritten. Restore the newest backup, or move the file away and start again.', 'corrupt') : null,
-      lost: false, damagedLog: false, readOnly: '', configError: '', lastSession: '', theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', durability: 'buffered', maxSessions: 5_000,
+      lost: false, damagedLog: false, readOnly: '', configError: '', lastSession: '', theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', language: 'system', durability: 'buffered', maxSessions: 5_000,
     };
   }
 
@@ -186,6 +186,7 @@ function seedSettings(): Setting[] {
   const number = { type: 'int', unit: 'tokens' };
   return [
     setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new conversation.', value: 'sonnet', default: '' }),
+    setting({ key: 'ui.language', label: 'Language', help: 'The language of the window.', type: 'choice', choices: ['system', 'en', 'de', 'zh-CN'], value: 'system', default: 'system' }),
     setting({ key: 'desktop.close_to_tray', label: 'Close to the tray', help: 'Closing the window leaves the program in the tray, where there is one.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'desktop.notifications', label: 'Notifications', help: 'Tells when a long answer ends while the window is hidden.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'export.format', group: 'Export', label: 'Format', help: 'What dragging a session out of the window makes.', type: 'choice', choices: ['bundle', 'md', 'json', 'html'], value: 'bundle', default: 'bundle' }),

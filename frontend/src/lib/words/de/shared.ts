@@ -7,6 +7,7 @@ export default {
   copy: 'Kopieren',
   copied: 'Kopiert',
   notCopied: 'Nicht kopiert: auswählen und Strg+C drücken',
+  textNotCopied: 'Der Text konnte nicht kopiert werden. Wählen Sie ihn aus und drücken Sie Strg+C.',
   dismiss: 'Ausblenden',
   loading: '{what}: wird geladen',
   notices: 'Hinweise',

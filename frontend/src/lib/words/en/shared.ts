@@ -4,6 +4,7 @@ export default {
   copy: 'Copy',
   copied: 'Copied',
   notCopied: 'Not copied: select and press Ctrl+C',
+  textNotCopied: 'The text could not be copied. Select it and press Ctrl+C.',
   dismiss: 'Dismiss',
   loading: '{what}: loading',
   notices: 'Notices',

@@ -7,6 +7,7 @@ export default {
   copy: '复制',
   copied: '已复制',
   notCopied: '未能复制：请选中后按 Ctrl+C',
+  textNotCopied: '无法复制文本。请选中后按 Ctrl+C。',
   dismiss: '忽略',
   loading: '{what}：正在加载',
   notices: '通知',
