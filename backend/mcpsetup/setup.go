@@ -225,7 +225,7 @@ func (s *Setup) Enable(name string, on bool) error {
 }
 
 // clientSecret is the secret of a program that was registered by hand with a server.
-const clientSecret = "oauth_client_secret"
+const clientSecret = "oauth_client_secret" //nolint:gosec // its name, not the secret
 
 // ownSecrets are those of every server that may have some beside what its settings name.
 var ownSecrets = []string{"oauth", clientSecret}
