@@ -27,12 +27,13 @@ type child struct {
 	filter  *filter
 	limits  Limits
 
-	exited  chan struct{} // closed when the program has ended and failed is set
-	failed  error
-	copied  sync.WaitGroup
-	drained chan struct{} // closed when nothing is read from it any more
-	once    sync.Once
-	stopped chan struct{}
+	exited    chan struct{} // closed when the program has ended and failed is set
+	failed    error
+	unwatched chan struct{} // closed when nobody watches over its group any more
+	copied    sync.WaitGroup
+	drained   chan struct{} // closed when nothing is read from it any more
+	once      sync.Once
+	stopped   chan struct{}
 }
 
 // startChild starts the program of a server whose values are filled in. It may be asked to stop
@@ -48,7 +49,7 @@ func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring, t 
 	}
 	cmd := exec.Command(path, cfg.Args...)
 	cmd.Env, cmd.Dir = env, dir
-	c := &child{cmd: cmd, limits: limits, filter: newFilter(limits.Frame, log, t), exited: make(chan struct{}), drained: make(chan struct{}), stopped: make(chan struct{})}
+	c := &child{cmd: cmd, limits: limits, filter: newFilter(limits.Frame, log, t), exited: make(chan struct{}), unwatched: make(chan struct{}), drained: make(chan struct{}), stopped: make(chan struct{})}
 	var stdout, stderr *os.File
 	if c.stdin, stdout, stderr, err = c.start(); err != nil {
 		return nil, &permanentError{fmt.Sprintf("The program %q could not be started.", cfg.Command), err}
@@ -100,8 +101,9 @@ func (c *child) start() (stdin, stdout, stderr *os.File, err error) {
 func (c *child) wait(stdout, stderr *os.File) {
 	c.failed = c.cmd.Wait()
 	c.group.kill()
-	c.unwatch()
 	close(c.exited)
+	c.unwatch()
+	close(c.unwatched)
 	timer := time.NewTimer(c.limits.Terminate)
 	defer timer.Stop()
 	select {
@@ -150,6 +152,7 @@ func (c *child) stop() {
 		}
 		_ = c.cmd.Process.Kill() // where there is no group
 		<-c.exited
+		<-c.unwatched
 		_ = c.filter.Close()
 		<-c.drained
 		c.group.close()
