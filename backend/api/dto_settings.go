@@ -159,6 +159,14 @@ type SettingsView struct {
 	Error string `json:"error"`
 }
 
+// AutostartView is what the system starts at sign-in, as it is now.
+type AutostartView struct {
+	On    bool   `json:"on"`
+	Other string `json:"other"` // path of another copy of the program that is started instead; "": it is this one
+	Place string `json:"place"` // where the system keeps the entry
+	Why   string `json:"why"`   // why it cannot be turned on; "": it can
+}
+
 // Startup is the first thing the window asks.
 type Startup struct {
 	Version  string `json:"version"`
@@ -177,13 +185,14 @@ type Startup struct {
 	Theme       string `json:"theme"` // system, light, dark, contrast
 	TextZoom    int    `json:"textZoom"`
 	// of code beside the rest of the text, percent
-	CodeSize     int    `json:"codeSize"`
-	CodeWrap     bool   `json:"codeWrap"`     // long lines of code are wrapped
-	CodeNumbers  bool   `json:"codeNumbers"`  // lines of code are numbered
-	Previews     bool   `json:"previews"`     // code can be shown as what it draws
-	MessageWidth string `json:"messageWidth"` // narrow, normal, wide, full
-	Motion       string `json:"motion"`       // system, reduced
-	Language     string `json:"language"`     // of the window: system, en, de, zh-CN
-	Durability   string `json:"durability"`   // buffered, write_ahead
-	MaxSessions  int    `json:"maxSessions"`  // that the list holds
+	CodeSize     int      `json:"codeSize"`
+	CodeWrap     bool     `json:"codeWrap"`     // long lines of code are wrapped
+	CodeNumbers  bool     `json:"codeNumbers"`  // lines of code are numbered
+	Previews     bool     `json:"previews"`     // code can be shown as what it draws
+	MessageWidth string   `json:"messageWidth"` // narrow, normal, wide, full
+	Motion       string   `json:"motion"`       // system, reduced
+	Language     string   `json:"language"`     // of the window: system, en, de, zh-CN
+	Shortcuts    []string `json:"shortcuts"`    // keys that a person chose, "new=Ctrl+Shift+M"
+	Durability   string   `json:"durability"`   // buffered, write_ahead
+	MaxSessions  int      `json:"maxSessions"`  // that the list holds
 }

@@ -45,7 +45,7 @@ func (s *Settings) Startup() Startup {
 		Version: s.c.Version, DataDir: s.c.DataDir, Theme: cfg.Appearance.Theme, TextZoom: cfg.Appearance.TextZoom,
 		CodeSize: cfg.Appearance.CodeSize, CodeWrap: cfg.Appearance.CodeWrap, CodeNumbers: cfg.Appearance.CodeNums, Previews: cfg.Appearance.Previews,
 		MessageWidth: cfg.Appearance.Width, Motion: cfg.Appearance.Motion, Language: cfg.UI.Language,
-		Durability: cfg.Stream.Durability, MaxSessions: maxListed, ReadOnly: s.c.ReadOnly,
+		Shortcuts: append([]string{}, cfg.Keys.Shortcuts...), Durability: cfg.Stream.Durability, MaxSessions: maxListed, ReadOnly: s.c.ReadOnly,
 	}
 	if err := s.config.Err(); err != nil {
 		v.ConfigError = err.Error()

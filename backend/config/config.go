@@ -21,6 +21,7 @@ type Config struct {
 	Export     Export
 	Cost       Cost
 	Appearance Appearance
+	Keys       Keys
 	UI         UI
 	Desktop    Desktop
 
@@ -223,6 +224,11 @@ type Appearance struct {
 	CodeWrap bool   // long lines of code are wrapped
 	CodeNums bool   // lines of code are numbered
 	Previews bool   // diagrams, pictures and pages of answers can be shown as what they draw
+}
+
+// Keys is [keys].
+type Keys struct {
+	Shortcuts []string // "command=keys"
 }
 
 // UI is [ui].

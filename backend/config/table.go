@@ -17,6 +17,7 @@ const (
 	groupExport     = "Export"
 	groupCost       = "Cost"
 	groupAppearance = "Appearance"
+	groupKeyboard   = "Keyboard"
 )
 
 const (

@@ -29,7 +29,7 @@ func (s *Store) finishErasures(ctx context.Context) error {
 	if err != nil || len(rows) == 0 {
 		return sqlite.MapError(opErase, err)
 	}
-	err = faults.Point("erase.written")
+	err = errors.Join(faults.Point("erase.written"), s.dropVectorCache())
 	for _, r := range rows {
 		if err == nil {
 			err = s.removeErased(r)

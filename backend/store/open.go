@@ -47,11 +47,12 @@ type Store struct {
 	erasures atomic.Int64 // since it was opened
 	staging  sync.Mutex   // held while a database is attached to the writer
 	// manifests are those that others were packed against
-	manifests recentValues
-	embedded  watermarks
-	archive   *Archive
-	copied    bool         // a copy of the data stands elsewhere: an upgrade needs none
-	place     sqlite.Place // of a read-only store
+	manifests   recentValues
+	embedded    watermarks
+	vectorCache vectorCache
+	archive     *Archive
+	copied      bool         // a copy of the data stands elsewhere: an upgrade needs none
+	place       sqlite.Place // of a read-only store
 
 	// running holds the turns this process accepted or resumed and has not
 	// finished: an unfinished turn that is not in it was left by a crash.
@@ -179,6 +180,9 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	}
 	if err := s.sweepStages(); err != nil {
 		s.log.Warn("what an import left cannot be removed", "err", err)
+	}
+	if err := s.checkVectorCache(ctx); err != nil {
+		s.log.Warn("the vector cache cannot be checked", "err", err)
 	}
 	if err := s.finishErasures(ctx); err != nil {
 		s.log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)

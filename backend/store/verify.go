@@ -69,6 +69,9 @@ func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 	if err := s.read(ctx, op, func(db *gorm.DB) error { return a.tables(ctx, db) }); err != nil {
 		return a.found, err
 	}
+	if err := s.compareVectorCache(ctx, a); err != nil {
+		return a.found, err
+	}
 	agrees, err := s.compareIndex(ctx, a)
 	if err != nil {
 		return a.found, sqlite.MapError(op, err)

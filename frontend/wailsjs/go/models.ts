@@ -654,6 +654,24 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class AutostartView {
+	    on: boolean;
+	    other: string;
+	    place: string;
+	    why: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new AutostartView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.on = source["on"];
+	        this.other = source["other"];
+	        this.place = source["place"];
+	        this.why = source["why"];
+	    }
+	}
 	export class Background {
 	    paused: boolean;
 	    queued: number;
@@ -4315,6 +4333,7 @@ export namespace api {
 	    messageWidth: string;
 	    motion: string;
 	    language: string;
+	    shortcuts: string[];
 	    durability: string;
 	    maxSessions: number;
 	
@@ -4342,6 +4361,7 @@ export namespace api {
 	        this.messageWidth = source["messageWidth"];
 	        this.motion = source["motion"];
 	        this.language = source["language"];
+	        this.shortcuts = source["shortcuts"];
 	        this.durability = source["durability"];
 	        this.maxSessions = source["maxSessions"];
 	    }

@@ -10,7 +10,7 @@ export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
   | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'serverItems' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
-  | 'import' | 'export' | 'work' | 'pauseWork' | 'storage' | 'backUp'
+  | 'import' | 'export' | 'share' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
   | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
@@ -43,8 +43,12 @@ export interface Entry {
   slash?: Slash;
   /** Other words one may look for it by: English ones, whatever the language of the window. */
   words?: string;
-  /** A key of one place, heard there alone: not in the palette. */
+  /** A key of one place, or of no use in the palette: not offered there. */
   local?: true;
+  /** Of those: heard by the whole window all the same, so that its keys can be changed. */
+  everywhere?: true;
+  /** Its keys are the same for everyone. */
+  fixed?: true;
 }
 
 const slash = (name: string, argument = ''): Slash => ({ name, argument, needed: argument !== '' && !argument.startsWith('[') });
@@ -52,7 +56,7 @@ const slash = (name: string, argument = ''): Slash => ({ name, argument, needed:
 type Row = Omit<Entry, 'title'> & { id: keyof typeof titles };
 
 const rows: readonly Row[] = [
-  { id: 'palette', group: 'window', keys: 'Ctrl+K', local: true },
+  { id: 'palette', group: 'window', keys: 'Ctrl+K', local: true, everywhere: true },
   { id: 'help', group: 'window', keys: '?', also: 'Ctrl+/', slash: slash('help'), words: 'shortcuts help sheet' },
   { id: 'undo', group: 'window', keys: 'Ctrl+Z', words: 'take back revert' },
   { id: 'new', group: 'sessions', keys: 'Ctrl+N', words: 'chat session create' },
@@ -64,6 +68,7 @@ const rows: readonly Row[] = [
   { id: 'sessionSettings', group: 'sessions', slash: slash('settings'), words: 'session settings' },
   { id: 'import', group: 'sessions', keys: 'Ctrl+O', slash: slash('import'), words: 'open file chatgpt claude codex transcript migrate restore' },
   { id: 'export', group: 'sessions', keys: 'Ctrl+E', slash: slash('export', '[what]'), words: 'save download markdown html json bundle file' },
+  { id: 'share', group: 'sessions', keys: 'Ctrl+Shift+S', slash: slash('share'), words: 'send pass on file html' },
   { id: 'rename', group: 'sessions', keys: 'F2', local: true },
   { id: 'archive', group: 'sessions', keys: 'Delete', local: true },
   { id: 'nextSession', group: 'sessions', keys: 'Ctrl+Tab', also: 'Ctrl+Shift+Tab', words: 'recent switch', local: true },
@@ -78,8 +83,8 @@ const rows: readonly Row[] = [
   { id: 'search', group: 'search', keys: '/' },
   { id: 'searchAll', group: 'search', keys: 'Ctrl+Shift+F', slash: slash('search', 'TEXT'), words: 'global messages all' },
   { id: 'find', group: 'search', keys: 'Ctrl+F', slash: slash('find', 'TEXT') },
-  { id: 'findNext', group: 'search', keys: 'F3', local: true },
-  { id: 'findPrevious', group: 'search', keys: 'Shift+F3', local: true },
+  { id: 'findNext', group: 'search', keys: 'F3', local: true, everywhere: true },
+  { id: 'findPrevious', group: 'search', keys: 'Shift+F3', local: true, everywhere: true },
   { id: 'recall', group: 'memory', slash: slash('recall', 'TEXT') },
   { id: 'tabMemory', group: 'memory', words: 'chunks inspector' },
   { id: 'pin', group: 'memory', slash: slash('pin', 'TEXT') },
@@ -95,7 +100,7 @@ const rows: readonly Row[] = [
   { id: 'composer', group: 'writing', keys: 'Ctrl+L', words: 'write focus composer' },
   { id: 'send', group: 'writing', keys: 'Enter', local: true },
   { id: 'newline', group: 'writing', keys: 'Shift+Enter', local: true },
-  { id: 'stop', group: 'writing', keys: 'Esc' },
+  { id: 'stop', group: 'writing', keys: 'Esc', fixed: true },
   { id: 'older', group: 'writing', keys: 'Up', words: 'history again repeat', local: true },
   { id: 'editLast', group: 'writing', keys: 'Ctrl+Up', local: true },
   { id: 'moveAttachment', group: 'writing', keys: 'Alt+Left', also: 'Alt+Right', words: 'order reorder picture document', local: true },

@@ -1,6 +1,6 @@
 /** Settings, keys and models of a program in memory. */
 import { BackendError } from '../errors';
-import type { AddedModel, CostView, KeyTest, KeyView, LocalServer, ModelView, OfferView, PlaceView, Setting, SettingsView, Startup } from '../types';
+import type { AddedModel, AutostartView, CostView, KeyTest, KeyView, LocalServer, ModelView, OfferView, PlaceView, Setting, SettingsView, Startup } from '../types';
 import { offerView, presetViews, seedOffers } from './presets';
 import { errorView, modelView, setting } from './shapes';
 
@@ -18,6 +18,7 @@ export class Program {
   settings: Setting[];
   startup: Startup;
   localServers: LocalServer[];
+  autostart: AutostartView = { on: false, other: '', place: '/home/ada/.config/autostart/contextinfinity.desktop', why: '' };
   readonly #offers = seedOffers();
   costs: CostView = { turn: '', session: '', month: '', estimate: false, pricesDate: '2026-08-05', unpriced: 0, budget: '', state: '' };
 
@@ -30,7 +31,7 @@ export class Program {
     this.startup = {
       version: '0.1.0', firstRun: seed.firstRun, dataDir: '/home/ada/.local/share/contextinfinity',
       fatal: seed.fatal ? errorView('The database could not be opened: file is not a database', 'Nothing was overwritten. Restore the newest backup, or move the file away and start again.', 'corrupt') : null,
-      lost: false, damagedLog: false, readOnly: '', configError: '', lastSession: '', theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', language: 'system', durability: 'buffered', maxSessions: 5_000,
+      lost: false, damagedLog: false, readOnly: '', configError: '', lastSession: '', theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', language: 'system', shortcuts: [], durability: 'buffered', maxSessions: 5_000,
     };
   }
 
@@ -204,6 +205,7 @@ function seedSettings(): Setting[] {
     setting({ key: 'appearance.text_zoom', group: 'Appearance', label: 'Text size', help: 'Scales the whole window.', type: 'int', unit: '%', value: '100', default: '100', min: 80, max: 200 }),
     setting({ key: 'appearance.code_wrap', group: 'Appearance', label: 'Wrap long lines of code', help: 'Off, code scrolls sideways.', type: 'bool', value: 'false', default: 'false' }),
     setting({ key: 'appearance.code_numbers', group: 'Appearance', label: 'Line numbers in code', help: 'They are not copied with the code.', type: 'bool', value: 'false', default: 'false' }),
+    setting({ key: 'keys.shortcuts', group: 'Keyboard', label: 'Shortcuts', help: 'Keys of your own, as "command=keys".', type: 'list', value: '[]', default: '[]' }),
     setting({ key: 'appearance.previews', group: 'Appearance', label: 'Preview diagrams, SVG and HTML', help: 'What it shows runs no script and opens no connection.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'appearance.code_size', group: 'Appearance', label: 'Code size', help: 'Size of code beside the rest of the text.', type: 'int', unit: '%', value: '100', default: '100', min: 75, max: 175 }),
     setting({ key: 'appearance.message_width', group: 'Appearance', label: 'Message width', help: 'Maximum line width of the conversation.', type: 'choice', choices: ['narrow', 'normal', 'wide', 'full'], value: 'normal', default: 'normal' }),

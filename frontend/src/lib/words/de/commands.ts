@@ -14,6 +14,7 @@ export default {
   sessionSettings: 'System-Prompt, Temperatur und Denkaufwand dieser Sitzung',
   import: 'Verlauf aus anderen Programmen oder ein Bundle importieren',
   export: 'Eine Runde, diesen Zweig, diese Sitzung oder alles exportieren',
+  share: 'Diese Unterhaltung als Webseite oder Bundle weitergeben',
   rename: 'Die Sitzung in der Liste umbenennen',
   archive: 'Die Sitzung in der Liste archivieren',
   nextSession: 'Zuvor geöffnete Sitzung; Strg gedrückt halten, um weiter zurückzugehen',

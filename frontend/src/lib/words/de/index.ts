@@ -1,3 +1,4 @@
+import autostart from './autostart';
 import branches from './branches';
 import commandGroups from './commandGroups';
 import commands from './commands';
@@ -8,6 +9,7 @@ import errors from './errors';
 import firstrun from './firstrun';
 import header from './header';
 import inspector from './inspector';
+import keys from './keys';
 import memory from './memory';
 import models from './models';
 import palette from './palette';
@@ -18,6 +20,7 @@ import session from './session';
 import sessions from './sessions';
 import settings from './settings';
 import shared from './shared';
+import sharing from './sharing';
 import shell from './shell';
 import state from './state';
 import storage from './storage';
@@ -30,6 +33,7 @@ import units from './units';
 import type { Catalogue } from '../words.svelte';
 
 export default {
+  autostart,
   branches,
   commandGroups,
   commands,
@@ -40,6 +44,7 @@ export default {
   firstrun,
   header,
   inspector,
+  keys,
   memory,
   models,
   palette,
@@ -50,6 +55,7 @@ export default {
   sessions,
   settings,
   shared,
+  sharing,
   shell,
   state,
   storage,
@@ -59,3 +65,5 @@ export default {
   transfer,
   units,
 } satisfies Catalogue;
+
+export { default as program } from './program';

@@ -12,6 +12,7 @@ export default {
   sessionSettings: 'System prompt, temperature and effort of this session',
   import: 'Import history from other programs, or a bundle',
   export: 'Export a turn, this branch, this session or all',
+  share: 'Share this conversation as a web page or bundle',
   rename: 'Rename the session in the list',
   archive: 'Archive the session in the list',
   nextSession: 'Session that was open before; hold Ctrl to go further',

@@ -14,6 +14,7 @@ export default {
   sessionSettings: '此会话的系统提示词、温度和推理强度',
   import: '从其他程序导入历史，或导入会话包',
   export: '导出一轮、此分支、此会话或全部',
+  share: '将此对话分享为网页或会话包',
   rename: '重命名列表中的会话',
   archive: '归档列表中的会话',
   nextSession: '上一个打开的会话；按住 Ctrl 继续向前',
