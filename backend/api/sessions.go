@@ -450,7 +450,7 @@ func (s *Sessions) SetSessionSettings(sessionID string, v SessionSettings) error
 		if err != nil {
 			return err
 		}
-		set := chat.SessionSettings{SystemPrompt: v.SystemPrompt, Effort: v.Effort, ToolsMode: sess.ToolsMode}
+		set := chat.SessionSettings{SystemPrompt: v.SystemPrompt, Effort: v.Effort, ToolsMode: sess.ToolsMode, MemoryScope: sess.MemoryScope}
 		if text := strings.TrimSpace(v.Temperature); text != "" {
 			t, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", "."), 64)
 			if err != nil || t < 0 || t > 2 {

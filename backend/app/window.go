@@ -73,6 +73,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			a.warmServers()
 			a.warmWhenEnabled()
 			a.resumeTools()
+			a.watchProjects()
 			work = a.desk(hub)
 			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) })
 			a.serveHTTP()

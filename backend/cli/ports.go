@@ -32,6 +32,7 @@ type Store interface {
 	ArchiveSession(context.Context, chat.SessionID, bool) error
 	SetSessionModel(context.Context, chat.SessionID, string) error
 	SetSystemPrompt(context.Context, chat.SessionID, string) error
+	SetSessionSettings(context.Context, chat.SessionID, chat.SessionSettings) error
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
 	Tree(context.Context, chat.SessionID) (chat.Tree, error)
@@ -212,6 +213,8 @@ type Services struct {
 	Library *library.Library
 	// Programs are other programs that use this memory.
 	Programs Programs
+	// Projects are folders with instructions, pinned facts and files.
+	Projects Projects
 	// Servers are the MCP servers whose tools models may call.
 	Servers Servers
 	// Stats is what `stats` prints, in order.

@@ -167,7 +167,13 @@ func (t *tx) applyAssistant(session chat.SessionID, id chat.AssistantID) error {
 	if err != nil {
 		return err
 	}
-	if err := t.setSettings(session, a.Settings()); err != nil || a.Model == "" {
+	row, err := sessionByID(t.DB, session)
+	if err != nil {
+		return err
+	}
+	settings := a.Settings()
+	settings.MemoryScope = chat.Scope(row.MemoryScope) // an assistant says nothing of it
+	if err := t.setSettings(session, settings); err != nil || a.Model == "" {
 		return err
 	}
 	return t.setSession(session, ledger.EventSessionModel, ledger.TextChanged{Text: a.Model})
