@@ -61,6 +61,7 @@ type Store interface {
 	RemovePin(context.Context, chat.BranchID, chat.PinID) error
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	SuggestedPins(context.Context, chat.BranchID) ([]chat.PinSuggestion, error)
+	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
 	SuggestionPinned(context.Context, chat.BranchID, chat.SuggestionID, chat.PinID) error
 	DismissSuggestion(context.Context, chat.BranchID, chat.SuggestionID) error
 

@@ -59,7 +59,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.sessionsCommand(), c.showCommand(), c.searchCommand(), c.findCommand(),
 		c.treeCommand(), c.branchesCommand(), c.compareCommand(), c.forkCommand(), c.rollbackCommand(), c.switchCommand(), c.statesCommand(),
 		c.answersCommand(), c.retryCommand(), c.continueCommand(), c.resendCommand(), c.keepCommand(), c.discardCommand(),
-		c.pinCommand(), c.pinsCommand(), c.unpinCommand(),
+		c.pinCommand(), c.pinsCommand(), c.unpinCommand(), c.knowsCommand(),
 		c.assistantsCommand(), c.promptsCommand(),
 		c.pendingCommand(), c.commitCommand(), c.contextCommand(), c.chunksCommand(), c.summarizeCommand(), c.summariesCommand(),
 		c.evalCommand(),

@@ -167,13 +167,11 @@ func (t *tx) applyAssistant(session chat.SessionID, id chat.AssistantID) error {
 	if err != nil {
 		return err
 	}
-	row, err := sessionByID(t.DB, session)
+	s, err := sessionByID(t.DB, session)
 	if err != nil {
 		return err
 	}
-	settings := a.Settings()
-	settings.MemoryScope = chat.Scope(row.MemoryScope) // an assistant says nothing of it
-	if err := t.setSettings(session, settings); err != nil || a.Model == "" {
+	if err := t.setSettings(session, a.Over(s.session().Settings())); err != nil || a.Model == "" {
 		return err
 	}
 	return t.setSession(session, ledger.EventSessionModel, ledger.TextChanged{Text: a.Model})
