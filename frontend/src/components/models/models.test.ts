@@ -94,7 +94,7 @@ describe('what nobody knows is asked once', () => {
   it('whether a model takes images, once there is one to send', async () => {
     const { app, backend } = await unsaid();
     expect(screen.queryByText('Does sonnet take images?')).toBeNull();
-    app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=' }];
+    app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
     const question = (await screen.findByText('Does sonnet take images?')).closest<HTMLElement>('.notice-place')!;
     await userEvent.click(within(question).getByRole('button', { name: 'No' }));
     expect(await screen.findByText('sonnet does not take images')).toBeVisible();
@@ -114,7 +114,7 @@ describe('what nobody knows is asked once', () => {
 
   it.each([{ provider: 'anthropic', baseUrl: '' }, { images: 'yes' }, { usable: false, why: 'no key' }])('nothing is asked of what is known: %o', async (known) => {
     const { app } = await unsaid(known);
-    app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=' }];
+    app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
     await new Promise((done) => setTimeout(done, 50));
     expect(screen.queryByText('Does sonnet take images?')).toBeNull();
   });
