@@ -112,6 +112,22 @@ describe('what nobody knows is asked once', () => {
     expect(calls(backend, 'settings.saveModel')).toEqual([]);
   });
 
+  it.each([
+    ['while an answer is on its way', { state: 'responding', live: true }, []],
+    ['of a model that has called one', { state: 'head' }, [{ state: 'done' }]],
+  ])('no tools are asked about %s', async (_, turn, calls) => {
+    const { app, backend } = await unsaid();
+    await backend.tools.setSessionMode(app.conversation.sessionId, 'enabled');
+    expect(await screen.findByText('Can sonnet call tools?')).toBeVisible();
+    const added = backend.world.addTurn(app.conversation.branchId, { ...turn, model: 'sonnet' });
+    if (calls.length > 0) {
+      backend.toolbox.propose(added, calls);
+      added.state = turn.state; // it went on, and is whole
+    }
+    await app.openSession(app.conversation.sessionId);
+    await waitFor(() => expect(screen.queryByText('Can sonnet call tools?')).toBeNull());
+  });
+
   it.each([{ provider: 'anthropic', baseUrl: '' }, { images: 'yes' }, { usable: false, why: 'no key' }])('nothing is asked of what is known: %o', async (known) => {
     const { app } = await unsaid(known);
     app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
