@@ -369,7 +369,7 @@ func (c *call) mcpServersImport() *cobra.Command {
 	var answers []string
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Add the servers of another program's configuration, or of a bundle",
-		Long: `Reads mcpServers JSON as Claude Desktop, Cursor and LM Studio have it, mcp.json of VS Code, or a bundle (.mcpb);
+		Long: `Reads mcpServers JSON as Claude Desktop, Cursor and LM Studio have it, mcp.json of VS Code, librechat.yaml, or a bundle (.mcpb);
 - reads stdin. Values that are secrets go to the keyring. --dry-run shows what is in it and adds nothing. What a
 bundle needs to be told is given with --answer KEY=VALUE; a secret that is missing with mcp servers secret after it.`,
 		Args: exactly("FILE"),

@@ -20,18 +20,20 @@ import (
 // child is a server that runs as a program, in a process group of its own: npx, uvx and sh start
 // the server as a process of theirs, which has to end with them.
 type child struct {
-	cmd    *exec.Cmd
-	group  group
-	stdin  *os.File
-	filter *filter
-	limits Limits
+	cmd     *exec.Cmd
+	group   group
+	unwatch func()
+	stdin   *os.File
+	filter  *filter
+	limits  Limits
 
-	exited  chan struct{} // closed when the program has ended and failed is set
-	failed  error
-	copied  sync.WaitGroup
-	drained chan struct{} // closed when nothing is read from it any more
-	once    sync.Once
-	stopped chan struct{}
+	exited    chan struct{} // closed when the program has ended and failed is set
+	failed    error
+	unwatched chan struct{} // closed when nobody watches over its group any more
+	copied    sync.WaitGroup
+	drained   chan struct{} // closed when nothing is read from it any more
+	once      sync.Once
+	stopped   chan struct{}
 }
 
 // startChild starts the program of a server whose values are filled in. It may be asked to stop
@@ -47,7 +49,7 @@ func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring, t 
 	}
 	cmd := exec.Command(path, cfg.Args...)
 	cmd.Env, cmd.Dir = env, dir
-	c := &child{cmd: cmd, limits: limits, filter: newFilter(limits.Frame, log, t), exited: make(chan struct{}), drained: make(chan struct{}), stopped: make(chan struct{})}
+	c := &child{cmd: cmd, limits: limits, filter: newFilter(limits.Frame, log, t), exited: make(chan struct{}), unwatched: make(chan struct{}), drained: make(chan struct{}), stopped: make(chan struct{})}
 	var stdout, stderr *os.File
 	if c.stdin, stdout, stderr, err = c.start(); err != nil {
 		return nil, &permanentError{fmt.Sprintf("The program %q could not be started.", cfg.Command), err}
@@ -90,6 +92,7 @@ func (c *child) start() (stdin, stdout, stderr *os.File, err error) {
 		_ = f.Close()
 	}
 	c.group = groupOf(c.cmd.Process)
+	c.unwatch = c.group.watch()
 	return inWrite, outRead, errRead, nil
 }
 
@@ -99,6 +102,8 @@ func (c *child) wait(stdout, stderr *os.File) {
 	c.failed = c.cmd.Wait()
 	c.group.kill()
 	close(c.exited)
+	c.unwatch()
+	close(c.unwatched)
 	timer := time.NewTimer(c.limits.Terminate)
 	defer timer.Stop()
 	select {
@@ -147,6 +152,7 @@ func (c *child) stop() {
 		}
 		_ = c.cmd.Process.Kill() // where there is no group
 		<-c.exited
+		<-c.unwatched
 		_ = c.filter.Close()
 		<-c.drained
 		c.group.close()

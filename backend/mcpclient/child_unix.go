@@ -5,6 +5,7 @@ package mcpclient
 import (
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 )
 
@@ -17,5 +18,31 @@ func groupOf(p *os.Process) group { return group{p.Pid} }
 func (g group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
 func (g group) kill()      { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 func (g group) close()     {}
+
+// watch has a group killed once this program is gone, however it ended: what a server started need
+// not end with its input, and nobody is left to kill it. done ends the watch.
+//
+// The watcher is a shell of a session of its own that waits for the end of its input, which this
+// program alone holds open. Where there is no shell, nothing watches.
+func (g group) watch() (done func()) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return func() {}
+	}
+	cmd := exec.Command("/bin/sh", "-c", `read word && exit; kill -9 -"$1"`, "sh", strconv.Itoa(g.id)) //nolint:gosec // a script of ours, and a number
+	cmd.Stdin, cmd.Env, cmd.Dir = r, []string{}, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	_ = r.Close()
+	if err != nil {
+		_ = w.Close()
+		return func() {}
+	}
+	return func() {
+		_, _ = w.WriteString("done\n")
+		_ = w.Close()
+		_ = cmd.Wait()
+	}
+}
 
 func prepare(cmd *exec.Cmd) { cmd.SysProcAttr = ownGroup() }

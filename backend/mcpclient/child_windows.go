@@ -55,6 +55,9 @@ func (g group) close() {
 	}
 }
 
+// watch has nothing to do: Windows ends a job with the last handle to it.
+func (g group) watch() (done func()) { return func() {} }
+
 func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +24,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if fault := os.Getenv(hostEnv); fault != "" {
+		host(fault)
+		return
+	}
 	if fault := os.Getenv(hostileEnv); fault != "" {
 		hostile(fault)
 		return
@@ -585,6 +590,52 @@ func TestNoProcessIsLeft(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hostEnv makes the test binary a program that has a server, and is killed.
+const hostEnv = "MCP_TEST_HOST"
+
+func host(fault string) {
+	cfg := faulty(fault)
+	cfg.Env["PIDS"] = os.Getenv("PIDS")
+	cfg.Command, cfg.Args = "sh", []string{"-c", `"$0"; true`, os.Args[0]}
+	m := NewManager(Deps{
+		Servers: func() []config.MCPServer { return []config.MCPServer{cfg} }, Secret: func(string, string) (string, bool) { return "", false },
+		Environ: os.Environ, Getenv: os.Getenv, Limits: Limits{Patience: patience},
+	})
+	m.Ensure(context.Background())
+	_ = os.WriteFile(os.Getenv("PIDS")+".ready", nil, 0o600)
+	time.Sleep(10 * time.Minute)
+}
+
+// What a server started ends too when the program is killed, also where it ignores the end of its
+// input and every request to end.
+func TestNoProcessOutlivesAKill(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	program := exec.Command(os.Args[0])
+	program.Env = append(os.Environ(), hostEnv+"=stubborn", "PIDS="+pids)
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(patience)
+	until := func(what string, ok func() bool) {
+		t.Helper()
+		for !ok() {
+			if time.Now().After(deadline) {
+				t.Fatal(what)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	until("the server is not ready", func() bool { _, err := os.Stat(pids + ".ready"); return err == nil })
+	raw, err := os.ReadFile(pids)
+	var own, grandchild int
+	if _, serr := fmt.Sscan(string(raw), &own, &grandchild); err != nil || serr != nil || !alive(own) || !alive(grandchild) {
+		t.Fatalf("%s: %v %v", raw, err, serr)
+	}
+	_ = program.Process.Kill()
+	_ = program.Wait()
+	until("a process lives on", func() bool { return !alive(own) && !alive(grandchild) })
 }
 
 func TestAServerIsStartedAgainAndGivenUp(t *testing.T) {

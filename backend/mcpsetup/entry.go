@@ -29,6 +29,18 @@ type entry struct {
 	EnvFile     string          `json:"envFile"`
 	Disabled    bool            `json:"disabled"`
 	Enabled     *bool           `json:"enabled"`
+
+	// Of LibreChat.
+	Variables map[string]struct {
+		Title       string `json:"title"`
+		Description string `json:"description"`
+	} `json:"customUserVars"`
+	OAuth struct {
+		ClientID string `json:"client_id"`
+		Secret   string `json:"client_secret"`
+	} `json:"oauth"`
+	APIKey json.RawMessage `json:"apiKey"`
+	OBO    json.RawMessage `json:"obo"`
 }
 
 // input is something that VS Code asks for before it starts a server.
@@ -56,12 +68,14 @@ func readInputs(raw json.RawMessage) map[string]input {
 var (
 	keyPattern   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
 	foreignPlace = regexp.MustCompile(`\$\{([^{}]{1,200})\}`)
+	bracedPlace  = regexp.MustCompile(`\{\{([A-Za-z0-9_]{1,100})\}\}`) // of LibreChat
 )
 
 // reading is one entry on its way to a candidate.
 type reading struct {
 	c      Candidate
 	inputs map[string]input
+	braced map[string]Question
 }
 
 func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candidate, string) {
@@ -69,7 +83,10 @@ func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candi
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return Candidate{}, "it is not a server, or one of its values has another type than it should."
 	}
-	r := &reading{c: Candidate{Original: name}, inputs: inputs}
+	r := &reading{c: Candidate{Original: name}, inputs: inputs, braced: map[string]Question{}}
+	for key, v := range e.Variables {
+		r.braced[key] = Question{Key: key, Title: firstOf(v.Title, key), Description: v.Description, Type: "string", Secret: true, Required: true}
+	}
 	address := firstOf(e.URL, e.ServerURL, e.HTTPURL)
 	if t := strings.ToLower(firstOf(e.Type, e.Transport)); t == "sse" || t == "ws" || t == "websocket" {
 		return Candidate{}, fmt.Sprintf("it uses the transport %s, which is not supported: servers at an address speak streamable HTTP.", shown(t))
@@ -83,6 +100,7 @@ func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candi
 		cfg.URL = r.address(address)
 		r.c.Settings.Headers = r.values(e.Headers)
 		r.c.Settings.Headers = append(r.c.Settings.Headers, r.values(e.HTTPHeaders)...)
+		r.signIn(&cfg, &e)
 		cfg.Cwd = ""
 	} else {
 		r.c.Settings.Env = r.values(e.Env)
@@ -99,6 +117,17 @@ func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candi
 		return Candidate{}, "it cannot be used here: " + strings.Join(cfg.Faults(), "; ") + "."
 	}
 	return r.c, ""
+}
+
+// signIn takes over how LibreChat signs in to a server.
+func (r *reading) signIn(cfg *config.MCPServer, e *entry) {
+	cfg.OAuthClientID = e.OAuth.ClientID
+	if e.OAuth.ClientID != "" && e.OAuth.Secret != "" {
+		r.secret(clientSecret, e.OAuth.Secret, "the secret of the OAuth client")
+	}
+	if len(e.APIKey) > 0 || len(e.OBO) > 0 {
+		r.note("How it signs in (apiKey, obo) is left out: enter its key as a header.")
+	}
 }
 
 func firstOf(texts ...string) string {
@@ -246,6 +275,16 @@ func (r *reading) address(text string) string {
 
 // places turns the places of other programs into ours.
 func (r *reading) places(text string) string {
+	text = bracedPlace.ReplaceAllStringFunc(text, func(found string) string {
+		if q, ok := r.braced[found[2:len(found)-2]]; ok && keyPattern.MatchString(q.Key) {
+			r.ask(q)
+			return asked(q.Key)
+		}
+		if strings.HasPrefix(found, "{{LIBRECHAT_") {
+			r.note("It names %s, which is of another program and means nothing here.", found)
+		}
+		return found
+	})
 	return foreignPlace.ReplaceAllStringFunc(text, func(found string) string {
 		inner := found[2 : len(found)-1]
 		kind, name, ok := strings.Cut(inner, ":")

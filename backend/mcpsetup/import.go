@@ -285,11 +285,16 @@ func parse(text string) (*Import, error) {
 		return in, err
 	}
 	var doc map[string]json.RawMessage
-	if err := json.Unmarshal(plainJSON([]byte(text)), &doc); err != nil {
-		return nil, chat.Errorf(chat.CodeInvalid, opImport, "This is not JSON with servers; nothing was added.").
-			WithHint(`paste {"mcpServers": {...}} as Claude Desktop, Cursor, LM Studio or VS Code have it`)
+	var from string
+	var servers map[string]json.RawMessage
+	if err := json.Unmarshal(plainJSON([]byte(text)), &doc); err == nil {
+		from, servers = findServers(doc)
+	} else if found, ok := fromYAML(text); ok {
+		from, servers = "the servers of LibreChat", found
+	} else {
+		return nil, chat.Errorf(chat.CodeInvalid, opImport, "This is neither JSON nor YAML with servers; nothing was added.").
+			WithHint(`paste {"mcpServers": {...}} as Claude Desktop, Cursor, LM Studio or VS Code have it, or mcpServers of librechat.yaml`)
 	}
-	from, servers := findServers(doc)
 	if servers == nil {
 		return nil, chat.Errorf(chat.CodeInvalid, opImport, "No servers were found in this; nothing was added.").
 			WithHint(`it should have "mcpServers" or "servers"`)

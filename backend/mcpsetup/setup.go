@@ -124,12 +124,12 @@ func (s *Setup) Update(name string, in Settings) error {
 			return err
 		}
 		now, _ := s.Config.Config().Server(name)
-		return s.forget(name, old.SecretNames(), now.SecretNames())
+		return s.forget(name, SecretNames(old), SecretNames(now))
 	}
 	if _, taken := s.Config.Config().Server(in.Name); taken {
 		return chat.Errorf(chat.CodeConflict, op, "There is a server of that name already; nothing was changed.").WithHint("choose another name")
 	}
-	for _, secret := range old.SecretNames() {
+	for _, secret := range SecretNames(old) {
 		if value, ok := s.Secrets.Get(name, secret); ok {
 			if err := s.Secrets.Set(in.Name, secret, value); err != nil {
 				return err
@@ -224,8 +224,11 @@ func (s *Setup) Enable(name string, on bool) error {
 	return s.Config.SaveServer(cfg)
 }
 
+// clientSecret is the secret of a program that was registered by hand with a server.
+const clientSecret = "oauth_client_secret" //nolint:gosec // its name, not the secret
+
 // ownSecrets are those of every server that may have some beside what its settings name.
-var ownSecrets = []string{"oauth", "oauth_client_secret"}
+var ownSecrets = []string{"oauth", clientSecret}
 
 // Remove takes a server out of the configuration, with its secrets, its sign-in, and the folder of
 // its bundle.
@@ -273,8 +276,8 @@ func (s *Setup) SetSecret(server, name, value string) error {
 // SecretNames are the secrets that a server's settings name.
 func SecretNames(cfg config.MCPServer) []string {
 	names := cfg.SecretNames()
-	if cfg.OAuthClientID != "" && !slices.Contains(names, "oauth_client_secret") {
-		names = append(names, "oauth_client_secret")
+	if cfg.OAuthClientID != "" && !slices.Contains(names, clientSecret) {
+		names = append(names, clientSecret)
 	}
 	return names
 }

@@ -98,17 +98,21 @@ func TestSecretsGoToTheKeyringAndFollowTheirServer(t *testing.T) {
 	if want := []Value{{"Authorization", "", true}, {"X-Plain", "p", false}}; !reflect.DeepEqual(again.Headers, want) {
 		t.Errorf("headers %+v", again.Headers)
 	}
+	again.OAuthClientID = "chosen-by-hand"
+	if err := errors.Join(s.Update("web", again), s.SetSecret("web", clientSecret, "canary 2")); err != nil {
+		t.Fatal(err)
+	}
 	again.Name = "other"
 	if err := s.Update("web", again); err != nil {
 		t.Fatal(err)
 	}
-	if v, _ := s.Secrets.Get("other", "Authorization"); v != "Bearer canary 1" || !slices.Equal(ring.names(), []string{"mcp/other/Authorization"}) {
+	if v, _ := s.Secrets.Get("other", "Authorization"); v != "Bearer canary 1" || !slices.Equal(ring.names(), []string{"mcp/other/Authorization", "mcp/other/oauth_client_secret"}) {
 		t.Errorf("after renaming: %q, %v", v, ring.names())
 	}
 	if err := s.SetSecret("other", "nobody", "x"); err == nil {
 		t.Error("a secret that no setting names was kept")
 	}
-	again.Headers = nil
+	again.Headers, again.OAuthClientID = nil, ""
 	if err := s.Update("other", again); err != nil || len(ring.names()) != 0 {
 		t.Errorf("a secret that is not named any more: %v, %v", ring.names(), err)
 	}
@@ -355,6 +359,56 @@ func TestBundlesThatAreRefused(t *testing.T) {
 		left, _ := os.ReadDir(s.Bundles)
 		if chat.CodeOf(err) != chat.CodeInvalid || len(left) != 0 || len(ring.names()) != 0 || len(s.Config.Config().Servers) != 0 {
 			t.Errorf("%s: %v, left %v, %v", name, err, left, ring.names())
+		}
+	}
+}
+
+// mcpServers of a librechat.yaml are read; what it calls its own is asked for or named, and what
+// would go by a transport that is not spoken here is refused.
+func TestServersOfLibreChat(t *testing.T) {
+	s, ring := newSetup(t)
+	in, err := s.Read(`
+version: 1.3.1
+x-shared: &shared [a, b]
+mcpServers:
+  files: {command: npx, args: [-y, "@modelcontextprotocol/server-filesystem", "${NOTES_DIR}"], timeout: 60000}
+  sheets:
+    type: streamable-http
+    url: https://sheets.test/mcp
+    headers: {X-User: "{{LIBRECHAT_USER_ID}}", X-Auth-Token: "{{SHEETS_KEY}}", X-Plain: yes please}
+    customUserVars: {SHEETS_KEY: {title: The key of your sheets, description: From its settings.}}
+    oauth: {client_id: chosen-by-hand, client_secret: canary-secret}
+  old: {url: "http://localhost:3001/sse"}
+  odd: [1, 2]
+  strange: {1: {2: 3}}
+`)
+	if err != nil || in.From != "the servers of LibreChat" || len(in.Servers) != 2 || len(in.Problems) != 3 || !strings.Contains(in.Problems[1], "sse") {
+		t.Fatalf("%+v, %v", in, err)
+	}
+	sheets := in.Servers[1]
+	if len(sheets.Asks) != 2 || sheets.Asks[0].Title != "The key of your sheets" || !sheets.Asks[0].Secret || !strings.Contains(strings.Join(sheets.Notes, " "), "LIBRECHAT_USER_ID") {
+		t.Errorf("%+v", sheets)
+	}
+	err = s.Apply(in.ID, []Choice{
+		{Original: "files", Name: "files", Enabled: true},
+		{Original: "sheets", Name: "sheets", Enabled: true, Answers: map[string]string{"SHEETS_KEY": "canary-key"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := s.Config.Config().Server("files")
+	got, _ := s.Config.Config().Server("sheets")
+	if !slices.Equal(files.Args, []string{"-y", "@modelcontextprotocol/server-filesystem", "${env:NOTES_DIR}"}) || got.OAuthClientID != "chosen-by-hand" || got.Headers["X-Auth-Token"] != "${secret:SHEETS_KEY}" || got.Headers["X-Plain"] != "yes please" {
+		t.Errorf("%+v, %+v", files, got)
+	}
+	if want := []string{"mcp/sheets/SHEETS_KEY", "mcp/sheets/oauth_client_secret"}; !slices.Equal(ring.names(), want) || strings.Contains(s.file(t), "canary") {
+		t.Errorf("kept %v, the file is\n%s", ring.names(), s.file(t))
+	}
+	for name, bad := range map[string]string{
+		"no servers": "version: 1\ncache: true", "a reference": "a: &a {command: x}\nmcpServers: {one: *a}", "no YAML": "mcpServers: [", "a list": "mcpServers: [a]",
+	} {
+		if in, err := s.Read(bad); err == nil {
+			t.Errorf("%s was read: %+v", name, in)
 		}
 	}
 }

@@ -165,7 +165,9 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 	}
 	c.learn(ctx, m)
 	limits := c.limits(m)
-	return turn.Model{Endpoint: c.endpoint(cfg, m, limits), Provider: p, Limits: promptLimits(cfg, limits)}, nil
+	return turn.Model{
+		Endpoint: c.endpoint(cfg, m, limits), Provider: p, Limits: promptLimits(cfg, limits), NoTools: c.Abilities(m).Tools == llm.AbilityNo,
+	}, nil
 }
 
 func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.Endpoint {

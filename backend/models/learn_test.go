@@ -138,6 +138,12 @@ func TestUnloadedModelKeepsItsWindow(t *testing.T) {
 	if in := c.List()[0]; in.Can.Images != llm.AbilityYes || in.Can.Tools != llm.AbilityNo {
 		t.Fatalf("%+v", in.Can)
 	}
+	for said, want := range map[string]bool{"": true, "tools = \"yes\"\n": false} {
+		c := learning(t, url, said, &now, memory)
+		if m, err := c.Resolve(t.Context(), c.List()[0].Name); err != nil || m.NoTools != want {
+			t.Errorf("%q: no tools %v, %v", said, m.NoTools, err)
+		}
+	}
 	if in := learning(t, url, "images = \"no\"\n", &now, memory).List()[0]; in.Can.Images != llm.AbilityNo {
 		t.Fatalf("%+v", in.Can)
 	}

@@ -76,6 +76,8 @@ type Model struct {
 	Endpoint llm.Endpoint
 	Provider llm.Provider
 	Limits   prompt.Limits
+	// NoTools: it cannot call tools, as a person or its server says, so it is offered none.
+	NoTools bool
 }
 
 // Models resolves configured names. It is asked for every call anew, so a

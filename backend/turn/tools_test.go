@@ -57,6 +57,18 @@ func TestToolLoop(t *testing.T) {
 	w.clean()
 }
 
+// A model that cannot call tools is offered none, and answers.
+func TestAModelWithoutTools(t *testing.T) {
+	w := withTools(t)
+	w.noTools = true
+	w.answers([]string{text("No tools.")})
+	w.is(w.send("go"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "No tools.")
+	if sent := w.provider.requests()[0]; !strings.Contains(sent, `"tools":[]`) {
+		t.Errorf("sent %s", sent)
+	}
+	w.clean()
+}
+
 // A call that nobody allowed waits; the turn goes on by itself when it is decided about.
 func TestACallWaitsForADecision(t *testing.T) {
 	for decision, ran := range map[chat.ToolDecision]bool{

@@ -25,6 +25,11 @@ type counting struct {
 	inCall  int // rounds after which the outcome of a call was unknown
 }
 
+// roundsOfASession is after how many rounds a conversation ends and another begins, and all data
+// is verified: both take longer with all that a conversation holds already, and a thousand rounds in
+// one would take hours without meeting anything else.
+const roundsOfASession = 20
+
 // longestSend bounds a message that is sent to a broken disk.
 const longestSend = 2 * time.Minute
 
@@ -101,8 +106,9 @@ func (c *counting) aftermath(ctx context.Context, fault string) error {
 			c.add("TWICE: %s: a call ran %d times (%s)", fault, words[word], word)
 		}
 	}
+	ends := c.out.tried%roundsOfASession == 0
 	next := []string{"send", "--incomplete", "discard", c.book.prompt(kindGood, "").text, "--new"}
-	if c.session != "" {
+	if c.session != "" && !ends {
 		next = append(next[:len(next)-1], "--session", c.session)
 	}
 	var sent struct {
@@ -112,10 +118,18 @@ func (c *counting) aftermath(ctx context.Context, fault string) error {
 		c.add("%s: the conversation does not go on: %v", fault, err)
 	}
 	c.session = sent.Session
+	if !ends {
+		return nil
+	}
+	return c.verify(ctx, fault)
+}
+
+// verify has the program look through all of its data.
+func (c *counting) verify(ctx context.Context, last string) error {
 	o := &oracle{book: c.book, provider: c.rig.provider}
-	err = o.verify(ctx, c.home)
+	err := o.verify(ctx, c.home)
 	for _, f := range o.found {
-		c.add("%s: %s", fault, f)
+		c.add("in the rounds up to %s: %s", last, f)
 	}
 	return err
 }
@@ -279,6 +293,9 @@ func runTools(ctx context.Context, r *rig) ([]outcome, error) {
 			r.say("tools: %d kills, %d in a running call", n+1, killed.inCall)
 		}
 	}
+	if err == nil {
+		err = killed.verify(ctx, "the last kill")
+	}
 	rows = append(rows, killed.done())
 	for i, m := range []struct {
 		what   string
@@ -294,6 +311,9 @@ func runTools(ctx context.Context, r *rig) ([]outcome, error) {
 			if err == nil && len(c.out.found) == 0 {
 				err = c.broken(ctx, fault)
 			}
+		}
+		if err == nil {
+			err = c.verify(ctx, "the last fault")
 		}
 		rows = append(rows, c.done())
 	}

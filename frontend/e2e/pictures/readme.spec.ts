@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '../harness/fixtures.ts';
 import { repository } from '../harness/process.ts';
 import { overlays } from '../harness/screens.ts';
-import { withTools } from '../harness/toolscreens.ts';
+import { connectPrograms, toolScreens, withTools } from '../harness/toolscreens.ts';
 import { workedIn } from '../harness/seed.ts';
 import { Conversation, plain } from '../browser/conversation.ts';
 
@@ -113,4 +113,16 @@ test('pictures of the first minute, and of a call that waits', async ({ home, pr
   await new Conversation(page).ask('Raise the threshold to 100');
   await expect(page.getByText('1 tool call waits for you')).toBeVisible();
   await page.screenshot({ path: join(directory, 'tools.png') });
+});
+
+test('picture of the programs that use this memory', async ({ home, provider, launch, page }) => {
+  home.configure(provider, '\n[appearance]\ntheme = "light"\n');
+  // As it is where it is installed: the lines to paste name that place, and none of this test's.
+  await launch({ APPIMAGE: '/opt/ContextInfinity.AppImage', XDG_CONFIG_HOME: '', XDG_DATA_HOME: '' });
+  await new Conversation(page).ask('What is the limit of the replication lag?');
+  await connectPrograms(page, home);
+  await toolScreens.find(({ name }) => name === 'programs')?.show(page);
+  await expect(page.getByText('"command": "/opt/ContextInfinity.AppImage"')).toBeVisible();
+  await expect(page.getByText(home.root)).toHaveCount(0);
+  await page.screenshot({ path: join(directory, 'programs.png') });
 });

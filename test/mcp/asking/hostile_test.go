@@ -55,6 +55,9 @@ func TestServersThatMisbehave(t *testing.T) {
 			if c.tools == 0 {
 				return
 			}
+			if _, err := m.Sources()[0].Call(t.Context(), tools.Call{Tool: "twin"}); !errors.Is(err, tools.ErrNotStarted) {
+				t.Errorf("a tool of which there are two was called: %v", err)
+			}
 			if c.fails {
 				_, err := m.Sources()[0].Call(t.Context(), tools.Call{Tool: "t"})
 				if err == nil || errors.Is(err, tools.ErrNotStarted) || !strings.Contains(err.Error(), c.call) {

@@ -83,6 +83,58 @@ describe('what nobody knows is asked once', () => {
     expect(calls(backend, 'settings.setWindow')).toEqual([['sonnet', 64_000]]);
   });
 
+  const unsaid = async (over: Partial<ReturnType<typeof modelView>> = {}) => {
+    const { app, backend } = await startedApp();
+    backend.program.models = backend.program.models.map((model) => (model.name === 'sonnet' ? { ...model, provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:1234/v1', images: '', tools: '', ...over } : model));
+    await app.models.load();
+    mountIn(app, Chat, {});
+    return { app, backend };
+  };
+
+  it('whether a model takes images, once there is one to send', async () => {
+    const { app, backend } = await unsaid();
+    expect(screen.queryByText('Does sonnet take images?')).toBeNull();
+    app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
+    const question = (await screen.findByText('Does sonnet take images?')).closest<HTMLElement>('.notice-place')!;
+    await userEvent.click(within(question).getByRole('button', { name: 'No' }));
+    expect(await screen.findByText('sonnet does not take images')).toBeVisible();
+    expect(screen.queryByText('Does sonnet take images?')).toBeNull();
+    expect(calls(backend, 'settings.saveModel')).toMatchObject([[{ name: 'sonnet', images: 'no', tools: '' }]]);
+  });
+
+  it('whether it calls tools, where tools are on', async () => {
+    const { app, backend } = await unsaid();
+    expect(screen.queryByText('Can sonnet call tools?')).toBeNull();
+    await backend.tools.setSessionMode(app.conversation.sessionId, 'enabled');
+    const question = (await screen.findByText('Can sonnet call tools?')).closest<HTMLElement>('.notice-place')!;
+    await userEvent.click(within(question).getByRole('button', { name: 'I do not know' }));
+    expect(screen.queryByText('Can sonnet call tools?')).toBeNull();
+    expect(calls(backend, 'settings.saveModel')).toEqual([]);
+  });
+
+  it.each([
+    ['while an answer is on its way', { state: 'responding', live: true }, []],
+    ['of a model that has called one', { state: 'head' }, [{ state: 'done' }]],
+  ])('no tools are asked about %s', async (_, turn, calls) => {
+    const { app, backend } = await unsaid();
+    await backend.tools.setSessionMode(app.conversation.sessionId, 'enabled');
+    expect(await screen.findByText('Can sonnet call tools?')).toBeVisible();
+    const added = backend.world.addTurn(app.conversation.branchId, { ...turn, model: 'sonnet' });
+    if (calls.length > 0) {
+      backend.toolbox.propose(added, calls);
+      added.state = turn.state; // it went on, and is whole
+    }
+    await app.openSession(app.conversation.sessionId);
+    await waitFor(() => expect(screen.queryByText('Can sonnet call tools?')).toBeNull());
+  });
+
+  it.each([{ provider: 'anthropic', baseUrl: '' }, { images: 'yes' }, { usable: false, why: 'no key' }])('nothing is asked of what is known: %o', async (known) => {
+    const { app } = await unsaid(known);
+    app.draft.images = [{ mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'a.png' }];
+    await new Promise((done) => setTimeout(done, 50));
+    expect(screen.queryByText('Does sonnet take images?')).toBeNull();
+  });
+
   it('a budget that is nearly used warns, until that is dismissed', async () => {
     const { app, backend } = await startedApp();
     backend.program.costs = { turn: '0.03', session: '0.4', month: '8.50', estimate: true, pricesDate: '2026-08-05', unpriced: 0, budget: '10.00', state: 'near' };

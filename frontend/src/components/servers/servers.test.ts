@@ -63,6 +63,32 @@ describe('the page of tool servers', () => {
     expect(server('git')).not.toHaveTextContent('hush');
   });
 
+  it('takes the client that was registered by hand, and its secret once', async () => {
+    const { backend, server } = await page();
+    await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));
+    const form = within(screen.getByRole('dialog', { name: 'Add a tool server' }));
+    await userEvent.type(form.getByLabelText('Name'), 'web');
+    await userEvent.click(form.getByRole('radio', { name: 'Address' }));
+    await userEvent.type(form.getByLabelText('Address'), 'https://x.example/mcp');
+    expect(form.queryByLabelText('OAuth client secret')).toBeNull();
+    await userEvent.type(form.getByLabelText('OAuth client id'), 'by-hand');
+    await userEvent.type(form.getByLabelText('OAuth client secret'), 'hush');
+    expect(form.getByLabelText('OAuth client secret')).toHaveAttribute('type', 'password');
+    await userEvent.type(form.getByLabelText('OAuth port'), '99999');
+    await userEvent.click(form.getByRole('button', { name: 'Save' }));
+    expect(form.getByLabelText('OAuth port')).toHaveAccessibleDescription(/from 1 to 65535/);
+    await userEvent.clear(form.getByLabelText('OAuth port'));
+    await userEvent.type(form.getByLabelText('OAuth port'), '8123');
+    backend.failNext('servers.setSecret', { message: 'The keyring is locked' });
+    await userEvent.click(form.getByRole('button', { name: 'Save' }));
+    expect(await form.findByRole('alert')).toHaveTextContent('The keyring is locked');
+    await userEvent.click(form.getByRole('button', { name: 'Save' })); // it is there by now, and only its secret is not
+    await waitFor(() => expect(server('web')).toHaveTextContent('oauth_client_secret'));
+    expect(called(backend, 'addServer')).toMatchObject([[{ name: 'web', oauthClientId: 'by-hand', oauthPort: 8123 }]]);
+    expect(called(backend, 'setSecret').at(-1)).toEqual(['web', 'oauth_client_secret', 'hush']);
+    expect(server('web')).not.toHaveTextContent('hush');
+  });
+
   it('keeps what was entered where it is refused', async () => {
     const { backend } = await page();
     await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));
@@ -241,6 +267,11 @@ describe('prompts and resources', () => {
     await screen.findByText('Daily report');
     return { app, backend };
   };
+
+  it('begins at the filter, once there is something to find', async () => {
+    await picker();
+    await waitFor(() => expect(screen.getByRole('textbox', { name: 'Filter' })).toHaveFocus());
+  });
 
   it('a prompt becomes words of the message, once they were seen', async () => {
     const { app } = await picker();

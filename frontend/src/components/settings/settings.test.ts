@@ -215,6 +215,17 @@ describe('models', () => {
     expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ name: 'local', options: '{"temperature": 0.2}', contextLimit: 32768 });
   });
 
+  test('what a model can do is said in its form', async () => {
+    const { called, user } = await open('models');
+    await user.click(await screen.findByRole('button', { name: 'Actions for local' }));
+    await user.click(screen.getByRole('menuitem', { name: 'Edit' }));
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Images' }), 'Images: no');
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Tools' }), 'Tools: no');
+    await user.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(called('settings.saveModel')).toHaveLength(1));
+    expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ name: 'local', images: 'no', tools: 'no' });
+  });
+
   test('a key over plain http to another machine is allowed for one model', async () => {
     const { called, user } = await open('models');
     await user.click(await screen.findByRole('button', { name: 'Actions for local' }));

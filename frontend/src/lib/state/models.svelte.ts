@@ -1,9 +1,11 @@
+import { SvelteSet } from 'svelte/reactivity';
 import type { Backend } from '$lib/backend/backend';
 import type { ModelView } from '$lib/backend/types';
 
 /** The configured models, as the header's selector and the settings show them. */
 export class ModelsState {
   #list = $state.raw<ModelView[]>([]);
+  readonly #unsaid = new SvelteSet<string>();
   readonly #backend: Backend;
 
   constructor(backend: Backend) {
@@ -24,6 +26,16 @@ export class ModelsState {
 
   find(name: string): ModelView | undefined {
     return this.#list.find((model) => model.name === name);
+  }
+
+  /** What nobody says of a model that could be asked: the vendors' own and the built-in one are known. */
+  isUnsaid(model: ModelView, ability: 'images' | 'tools'): boolean {
+    return model.usable && model.provider !== 'recall' && model.baseUrl !== '' && model[ability] === '' && !this.#unsaid.has(`${ability} ${model.name}`);
+  }
+
+  /** The person does not know either: not asked again while the window lives. */
+  leaveUnsaid(name: string, ability: 'images' | 'tools'): void {
+    this.#unsaid.add(`${ability} ${name}`);
   }
 
   /** What a call that changed the models returned. */

@@ -58,7 +58,7 @@ export function serversService(world: World, servers: FakeServers, program: Prog
   };
   const put = (settings: ServerSettings) => {
     if (!/^[a-z0-9][a-z0-9_-]*$/i.test(settings.name)) throw new BackendError(errorView('A server needs a name of letters, digits, _ or -', 'Choose another name.'));
-    const view = serverView({ settings: { ...settings, env: hide(settings.env), headers: hide(settings.headers) }, state: settings.enabled ? 'idle' : 'off', words: settings.enabled ? 'It starts when it is first needed.' : 'It is off.', secrets: [...settings.env, ...settings.headers].filter((value) => value.secret).map(({ name }) => ({ name, kept: 'keyring' })) });
+    const view = serverView({ settings: { ...settings, env: hide(settings.env), headers: hide(settings.headers) }, state: settings.enabled ? 'idle' : 'off', words: settings.enabled ? 'It starts when it is first needed.' : 'It is off.', secrets: [...settings.env, ...settings.headers].filter((value) => value.secret).map(({ name }) => ({ name, kept: 'keyring' })).concat(settings.oauthClientId === '' ? [] : [{ name: 'oauth_client_secret', kept: '' }]) });
     const at = servers.list.findIndex((server) => server.name === settings.name);
     servers.list = at < 0 ? [...servers.list, view] : servers.list.with(at, view);
   };
