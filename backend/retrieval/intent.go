@@ -61,6 +61,14 @@ var overviewCues = cueSet(`summarize, summarise, summary, overview, recap, timel
 	zusammenfassung, fasse, überblick, reihenfolge, verlauf, chronologisch, fais un résumé, résume-moi, l'ordre, aperçu, chronologie, resumen, orden, cronología,
 	resumo, ordem, riassunto, riassumi, ordine, samenvatting, volgorde, overzicht, podsumowanie, kolejność, özet, sıra, итог, порядок, обзор, хронология, підсумок`)
 
+// formWords are words of an overview that tell which form its answer is to have, and little
+// of what it is to be about.
+var formWords = cueSet(`order, list, walk, brought, bring, bringing, aspect, aspects, different, various, topic, topics, subject, subjects, conversation, conversations, chat, chats, discussion, discussions,
+	mention, mentioned, item, items, sequence, chronological, chronologically, timeline, summary, summarize, summarise, overview, recap, throughout, evolve, evolved, history,
+	one, two, three, four, five, six, seven, eight, nine, ten,
+	reihenfolge, verlauf, überblick, zusammenfassung, thema, themen, verschiedene, verschiedenen, gespräch, gespräche, gesprächen, liste, aufzählung, ordre, résumé, aperçu, sujet, sujets, différents, différentes,
+	orden, resumen, tema, temas, distintos, distintas, conversación, conversaciones, ordem, resumo, ordine, riassunto, argomenti, volgorde, samenvatting, onderwerp, onderwerpen, gesprek, gesprekken`)
+
 // gatherCues ask for all pieces about something that the question names.
 var gatherCues = cueSet(`all, every, each, how many, how often, how much in total, in total, altogether, list, lists, which of, what are the, everything, across, different,
 	alle, alles, jede, jeden, jedes, wie viele, wie oft, insgesamt, liste, auflistung, welche der, tous, toutes, combien, todos, todas, cuántos, cuántas, lista, en total,

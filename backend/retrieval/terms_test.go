@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"contextinfinity/backend/chat"
 )
 
 func TestTerms(t *testing.T) {
@@ -59,5 +61,22 @@ func TestTermsOfMuch(t *testing.T) {
 func TestRarityIsANumber(t *testing.T) {
 	if r := rarity(10, 12); !(r < rarity(10, 9)) {
 		t.Errorf("rarity %v", r)
+	}
+}
+
+// TestAnOverviewIsAboutItsSubject: words that say which form the answer is to have count less
+// than those that say what it is about; in other questions they count in full.
+func TestAnOverviewIsAboutItsSubject(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, text: "I put a different list of topics into another order."})
+	m.say(line{seq: 44, text: "I painted the harbour wall yesterday evening."})
+	for text, first := range map[string]string{
+		"Can you list the order in which I brought up different topics, painting the harbour wall?": "harbour",
+		"Which different list of topics did I put into another order, harbour or wall?":             "topics",
+	} {
+		res := find(t, m.engine(), Query{Text: text, Within: chat.Within{Branch: "b"}, MaxTokens: 30})
+		if len(res.Artifacts) == 0 || !strings.Contains(res.Artifacts[0].Text, first) {
+			t.Errorf("%q: %+v", text, res.Artifacts)
+		}
 	}
 }

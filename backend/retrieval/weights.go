@@ -51,6 +51,7 @@ const (
 	narrowBudget = 4000.0 // tokens; a larger budget takes more of what stands near a match
 	mostNearby   = 1.5    // at most by this factor
 
+	formShare    = 0.5 // of the weight of a word by which an overview is asked for
 	opening      = 0.3 // added to what began a day, in an overview
 	openingTurns = 6   // turns that begin a day
 	sameDay      = 0.4 // exponent by which further pieces of a day count less

@@ -76,6 +76,9 @@ func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error
 			w.weight[i] *= part
 		}
 	}
+	if intentOf(q.Text).overview {
+		w.discountForm()
+	}
 	w.collect(found, freq, all)
 	return w, nil
 }
@@ -138,6 +141,15 @@ func (w *words) weigh(found [][]chat.UnitScore, freq map[string]int, all int) {
 		here := float64(len(found[i]))
 		scope := math.Log(1 + (float64(most)-here+0.5)/(here+0.5))
 		w.weight[i] = (scope + max(rarity(all, freq[t]), 0)) / 2
+	}
+}
+
+// discountForm gives less weight to words of an overview that ask for the form of the answer.
+func (w *words) discountForm() {
+	for i, t := range w.terms {
+		if formWords[t] {
+			w.weight[i] *= formShare
+		}
 	}
 }
 
