@@ -24,6 +24,9 @@ func handleOpen(hub *api.Hub, o cli.OpenOptions) {
 	if o.NewChat {
 		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestNewChat, X: -1, Y: -1}))
 	}
+	if o.Session != "" {
+		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestOpenSession, Session: o.Session, X: -1, Y: -1}))
+	}
 	if len(o.Files) > 0 {
 		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestFiles, Paths: o.Files, X: -1, Y: -1}))
 	}

@@ -132,6 +132,41 @@ func TestAWindowThatBeginsHiddenWaitsForATray(t *testing.T) {
 	}
 }
 
+// Closing the first window while further ones stand hides it; with the last of them the program ends, but not before its answers.
+func TestFurtherWindowsKeepTheProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		further := true
+		work := &fakeWork{answering: 1}
+		l, a, f := living(Window{Held: func() bool { return further }, Work: work})
+		f.host = false
+		if !l.beforeClose(context.Background()) {
+			t.Error("it closed under the others")
+		}
+		l.hostGone() // there never was a tray
+		go l.lastLeft()
+		synctest.Wait()
+		a.is(t, "hide")
+		further = false
+		go l.lastLeft()
+		time.Sleep(5 * time.Second)
+		a.is(t)
+		work.answering = 0
+		time.Sleep(2 * answersEvery)
+		synctest.Wait()
+		a.is(t, "hide", "quit")
+		time.Sleep(time.Minute)
+		a.is(t, "exit 0")
+	})
+	synctest.Test(t, func(t *testing.T) { // one that was shown again stays
+		l, a, _ := living(Window{Held: func() bool { return true }})
+		l.beforeClose(context.Background())
+		l.show()
+		l.w.Held = func() bool { return false }
+		l.lastLeft()
+		a.is(t, "hide", "show")
+	})
+}
+
 // Quitting closes once, from however many places it is asked for, and what begins to
 // quit is not hidden into the tray nor called back.
 func TestQuittingIsOnceAndForAll(t *testing.T) {

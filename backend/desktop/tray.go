@@ -56,6 +56,9 @@ func (i *icon) build() {
 		i.l.show()
 		i.l.w.Request(WindowRequest{Kind: RequestNewChat, X: -1, Y: -1})
 	})
+	if i.l.w.NewWindow != nil {
+		i.on(systray.AddMenuItem("New window", "Open another window on the same data"), i.l.w.NewWindow)
+	}
 	if work := i.l.w.Work; work != nil {
 		systray.AddSeparator()
 		i.pause = systray.AddMenuItemCheckbox("Pause background work", "Summaries and indexing wait; answers do not", i.now.paused)

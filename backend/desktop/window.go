@@ -42,6 +42,12 @@ type Window struct {
 	Close func()
 	// Hidden: the window begins in the tray. Where no tray is there within trayTime, it is shown.
 	Hidden bool
+	// Further: it is one of several windows on the same data; the first one has the tray, and is told when the session ends.
+	Further bool
+	// Held reports whether further windows need this process; while they do, closing the window hides it. nil: never.
+	Held func() bool
+	// NewWindow opens a further window, for the tray. nil: there can be none.
+	NewWindow func()
 	// Elsewhere: another program shows this data and came to the front. There is no
 	// window to open.
 	Elsewhere bool
@@ -177,6 +183,13 @@ func OpenURL(url string) {
 func Raise() {
 	if l := shown.Load(); l != nil {
 		l.show()
+	}
+}
+
+// LastLeft ends a program that was kept by further windows alone, once no answer is arriving: its window was closed.
+func LastLeft() {
+	if l := shown.Load(); l != nil {
+		go l.lastLeft()
 	}
 }
 

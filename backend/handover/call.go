@@ -18,6 +18,10 @@ type Call struct {
 	// for byte. NewChat asks it for a new conversation.
 	Files   [][]byte `json:"files,omitempty"`
 	NewChat bool     `json:"new_chat,omitempty"`
+	// Window: the caller is a further window. Input and output are the two ways of its link (package relay).
+	Window bool `json:"window,omitempty"`
+	// Session is what a window is opened on, or asked to open.
+	Session string `json:"session,omitempty"`
 	// Dir is where relative paths begin.
 	Dir string `json:"dir"`
 	// Config is the configuration file in force at the caller's.
@@ -48,6 +52,9 @@ func NewCall(args []string) Call { return Call{Args: bytesOf(args)} }
 func ToFront(files []string, newChat bool) Call {
 	return Call{Files: bytesOf(files), NewChat: newChat}
 }
+
+// NewWindow is a call for a further window's link. An empty session: another than is open.
+func NewWindow(session string) Call { return Call{Window: true, Session: session} }
 
 func texts(from [][]byte) []string {
 	out := make([]string, len(from))

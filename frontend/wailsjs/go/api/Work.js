@@ -14,6 +14,10 @@ export function Dismiss(arg1) {
   return window['go']['api']['Work']['Dismiss'](arg1);
 }
 
+export function NewWindow(arg1) {
+  return window['go']['api']['Work']['NewWindow'](arg1);
+}
+
 export function Pause(arg1) {
   return window['go']['api']['Work']['Pause'](arg1);
 }

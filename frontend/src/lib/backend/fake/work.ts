@@ -128,6 +128,7 @@ export function workService(world: World, tasks: FakeTasks): WorkService {
       world.changed('jobs', '', '');
       return background();
     },
+    newWindow: async () => undefined,
     windowRequests: async () => tasks.waiting.splice(0),
   };
 }

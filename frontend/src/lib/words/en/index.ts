@@ -29,6 +29,7 @@ import tools from './tools';
 import transcript from './transcript';
 import transfer from './transfer';
 import units from './units';
+import windows from './windows';
 
 /** English, which every other language is translated from and falls back to. */
 export default {
@@ -63,4 +64,5 @@ export default {
   transcript,
   transfer,
   units,
+  windows,
 };

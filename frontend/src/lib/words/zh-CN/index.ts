@@ -29,6 +29,7 @@ import tools from './tools';
 import transcript from './transcript';
 import transfer from './transfer';
 import units from './units';
+import windows from './windows';
 
 import type { Catalogue } from '../words.svelte';
 
@@ -64,4 +65,5 @@ export default {
   transcript,
   transfer,
   units,
+  windows,
 } satisfies Catalogue;
