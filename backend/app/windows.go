@@ -22,7 +22,7 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// What the two ends of a window's link call each other (docs/adr/0013).
+// What the two ends of a window's link call each other (docs/adr/0014).
 const (
 	methodHello = "hello"  // of the window, first: whose data it shows
 	methodDrag  = "drag"   // of the window: the file of a drag
