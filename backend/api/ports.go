@@ -168,6 +168,8 @@ type Core struct {
 	// Further: of one of the windows beside the first. Session is what it opens on; empty: another than was open last.
 	Further bool
 	Session string
+	// Quick: of the small window for a quick question.
+	Quick bool
 	// ReadOnly says why the data can only be read; empty: it can be written.
 	ReadOnly string
 }

@@ -42,7 +42,7 @@ const firstRunDone = "window.first_run_done"
 func (s *Settings) Startup() Startup {
 	cfg := s.config.Config()
 	v := Startup{
-		Version: s.c.Version, DataDir: s.c.DataDir, Theme: cfg.Appearance.Theme, TextZoom: cfg.Appearance.TextZoom,
+		Version: s.c.Version, Quick: s.c.Quick, DataDir: s.c.DataDir, Theme: cfg.Appearance.Theme, TextZoom: cfg.Appearance.TextZoom,
 		CodeSize: cfg.Appearance.CodeSize, CodeWrap: cfg.Appearance.CodeWrap, CodeNumbers: cfg.Appearance.CodeNums, Previews: cfg.Appearance.Previews,
 		MessageWidth: cfg.Appearance.Width, Motion: cfg.Appearance.Motion, Language: cfg.UI.Language,
 		Shortcuts: append([]string{}, cfg.Keys.Shortcuts...), Durability: cfg.Stream.Durability, MaxSessions: maxListed, ReadOnly: s.c.ReadOnly,

@@ -21,6 +21,8 @@ type Shell struct {
 	Picture func() ([]byte, error)
 	// NewWindow opens a further window on this data. An empty session: another than is open.
 	NewWindow func(session string) error
+	// ToFirst brings the first window to the front, on a session.
+	ToFirst func(session string)
 	// Tray says whether there is a place for the tray icon, and whether closing the
 	// window leaves the program there.
 	Tray func() (host, hides bool)
@@ -161,4 +163,16 @@ func (s *Work) NewWindow(sessionID string) error {
 		return chat.Errorf(chat.CodeUnavailable, "window.new", "There can be no further window on this data now.")
 	}
 	return s.c.Shell.NewWindow(sessionID)
+}
+
+// ShowInFirst brings the first window to the front, on a session: what was begun in a small window goes on there.
+func (s *Work) ShowInFirst(sessionID string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	if s.c.Shell.ToFirst == nil {
+		return chat.Errorf(chat.CodeUnavailable, "window.first", "There is no other window.")
+	}
+	s.c.Shell.ToFirst(sessionID)
+	return nil
 }

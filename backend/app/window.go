@@ -85,7 +85,16 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
 	if work != nil {
-		core.Shell.NewWindow = func(session string) error { return startWindow(o, session) }
+		core.Shell.NewWindow = func(session string) error {
+			if session == "" {
+				return startWindow(o, "--new-window")
+			}
+			return startWindow(o, "--new-window", "--session", session)
+		}
+		core.Shell.ToFirst = func(session string) {
+			raise()
+			hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestOpenSession, Session: session, X: -1, Y: -1}))
+		}
 	}
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
 	desktop.NarrowWebFiles(core.DataDir)
@@ -93,11 +102,14 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	w := bind(core, s, page)
 	w.Held = further.any
 	if work != nil {
-		w.NewWindow = func() {
-			if err := startWindow(o, ""); err != nil {
-				s.log.Warn("the tray could not open a window", "err", err)
+		start := func(flag string) func() {
+			return func() {
+				if err := startWindow(o, flag); err != nil {
+					s.log.Warn("the tray could not open a window", "err", err)
+				}
 			}
 		}
+		w.NewWindow, w.AskQuickly = start("--new-window"), start("--quick")
 	}
 	w.Ready, w.Work, w.Hidden = hub.Attach, work, o.Hidden && core.Fatal == nil
 	w.Settings = func() desktop.Settings {
@@ -125,7 +137,7 @@ func besideOther(o cli.OpenOptions, page Page, locked error) (desktop.Window, er
 	switch {
 	case o.Hidden: // at sign-in: what runs already stays as it is
 		return elsewhere, nil
-	case o.NewWindow:
+	case o.NewWindow || o.Quick:
 		cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 		return joinWindow(o, page, cfg.Config().DataDir, locked)
 	}

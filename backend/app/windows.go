@@ -28,7 +28,9 @@ const (
 	methodDrag  = "drag"   // of the window: the file of a drag
 	bound       = "bound:" // and a method of a service: what its page calls
 
-	eventQuit = "quit" // to the window: the program ends
+	eventQuit      = "quit"      // to the window: the program ends
+	eventShow      = "show"      // to the small window: it comes to the front
+	eventElsewhere = "elsewhere" // to one that is not needed: another is there
 
 	methodPickFiles  = "shell.pick_files" // to the window: what needs its process
 	methodPickTarget = "shell.pick_target"
@@ -53,8 +55,9 @@ type windows struct {
 	hub  *api.Hub
 	last func() // called when the last one has gone
 
-	mu   sync.Mutex
-	open int
+	mu    sync.Mutex
+	open  int
+	quick *relay.Link // the small window, if it is there
 }
 
 func (w *windows) any() bool {
@@ -73,7 +76,7 @@ func (w *windows) count(by int) (left int) {
 // serve carries a window's calls out until it goes or the program ends.
 func (w *windows) serve(c handover.Call, s handover.Streams) int {
 	core := *w.core
-	core.Further, core.Session = true, c.Session
+	core.Further, core.Session, core.Quick = true, c.Session, c.Quick
 	var services api.Services
 	var link *relay.Link
 	link = relay.New(bufio.NewReaderSize(s.In, bufferedInput), s.Out, relay.Handler{
@@ -82,15 +85,45 @@ func (w *windows) serve(c handover.Call, s handover.Streams) int {
 		Event: func(string, json.RawMessage) {},
 	})
 	core.Shell = furtherShell(link, core.Shell)
+	if c.Quick && !w.takeQuick(link) {
+		link.Tell(eventElsewhere, nil)
+		return w.runLink(link, s)
+	}
 	services = api.NewServices(w.bind(&core), core.Log)
 	leave := w.hub.Join(link.Tell)
 	w.count(1)
 	defer func() {
 		leave()
+		w.dropQuick(link)
 		if w.count(-1) == 0 {
 			w.last()
 		}
 	}()
+	return w.runLink(link, s)
+}
+
+// takeQuick makes a link that of the small window. If there is one, that is shown.
+func (w *windows) takeQuick(link *relay.Link) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.quick != nil {
+		w.quick.Tell(eventShow, nil)
+		return false
+	}
+	w.quick = link
+	return true
+}
+
+func (w *windows) dropQuick(link *relay.Link) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.quick == link {
+		w.quick = nil
+	}
+}
+
+// runLink works until the window goes or the program ends.
+func (w *windows) runLink(link *relay.Link, s handover.Streams) int {
 	go func() {
 		select {
 		case sig := <-s.Signals:
@@ -165,17 +198,13 @@ func linkError(err error) error {
 		WithHint("what was acknowledged is stored; the window opens again by itself")
 }
 
-// startWindow starts a process that shows a further window on the data of this one. An empty session: another than is open.
-func startWindow(o cli.OpenOptions, session string) error {
+// startWindow starts a process that shows a further window on the data of this one, with these flags.
+func startWindow(o cli.OpenOptions, args ...string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return chat.WrapError(chat.CodeUnavailable, "window.start", err, "The program does not know its own path.").WithHint("start it with --new-window")
 	}
-	args := append([]string{"--new-window"}, dataFlags(o)...)
-	if session != "" {
-		args = append(args, "--session", session)
-	}
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(program, append(args, dataFlags(o)...)...)
 	cmd.Env = secrets.Environ()
 	if err := cmd.Start(); err != nil {
 		return chat.WrapError(chat.CodeUnavailable, "window.start", err, "The window could not be started: "+err.Error()+".")
@@ -201,9 +230,10 @@ type furtherWindow struct {
 	hub  *api.Hub // what is asked of this window alone
 	core *api.Core
 
-	mu      sync.Mutex
-	emit    func(name string, data any)
-	closing bool
+	mu       sync.Mutex
+	emit     func(name string, data any)
+	closing  bool
+	unneeded bool // another window of its kind is there, and was shown
 }
 
 // joinWindow opens a window on data that another process has open.
@@ -217,7 +247,7 @@ func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop
 	f.core = &api.Core{Hub: f.hub, Log: slog.New(slog.DiscardHandler)}
 	over := make(chan error, 1)
 	go func() {
-		_, served, err := ask(context.Background(), dir, handover.NewWindow(o.Session), handover.Asker{In: input, Out: output, Err: io.Discard})
+		_, served, err := ask(context.Background(), dir, handover.NewWindow(o.Session, o.Quick), handover.Asker{In: input, Out: output, Err: io.Discard})
 		if err == nil && !served {
 			err = locked
 		}
@@ -248,7 +278,13 @@ func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop
 	f.mu.Lock()
 	f.closing = false
 	f.mu.Unlock()
-	return f.window(page), nil
+	if f.isUnneeded() {
+		f.close()
+		return desktop.Window{Elsewhere: true}, nil
+	}
+	w := f.window(page)
+	w.Quick = o.Quick
+	return w, nil
 }
 
 func (f *furtherWindow) window(page Page) desktop.Window {
@@ -306,9 +342,18 @@ func (f *furtherWindow) attach(emit func(name string, data any)) {
 
 // event takes what the program tells: events for the page, and its end.
 func (f *furtherWindow) event(name string, data json.RawMessage) {
-	if name == eventQuit {
+	switch name {
+	case eventQuit:
 		f.leave()
 		go desktop.Quit()
+		return
+	case eventShow:
+		go desktop.Raise()
+		return
+	case eventElsewhere:
+		f.mu.Lock()
+		f.unneeded = true
+		f.mu.Unlock()
 		return
 	}
 	f.mu.Lock()
@@ -317,6 +362,12 @@ func (f *furtherWindow) event(name string, data json.RawMessage) {
 	if emit != nil {
 		emit(name, data)
 	}
+}
+
+func (f *furtherWindow) isUnneeded() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unneeded
 }
 
 // leave says that the end of the link is meant.

@@ -179,3 +179,30 @@ func TestAFurtherWindowMayBeTheFirst(t *testing.T) {
 		t.Errorf("%+v", p.window)
 	}
 }
+
+// There is one small window: a second start shows it and opens none. What was asked in it goes on in the first window.
+func TestThereIsOneQuickWindow(t *testing.T) {
+	raised := watchRaise(t)
+	dir := socketDir(t)
+	p := openPage(t, dir)
+	row := must[api.SessionRow](t)(p.sessions.Create("Asked quickly"))
+	o := cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), Quick: true}
+	b := openBeside(t, o)
+	var start api.Startup
+	if err := b.call(&start, "Settings.Startup"); err != nil || !start.Quick || !b.window.Quick {
+		t.Errorf("it is no small window: %+v (%v)", start, err)
+	}
+	if again := window(o, Page{}); !again.Elsewhere {
+		t.Error("a second small window")
+	}
+	must[[]api.WindowRequest](t)(p.work.WindowRequests())
+	if err := b.call(nil, "Work.ShowInFirst", row.ID); err != nil || len(raised) != 1 {
+		t.Errorf("the first window was asked to the front %d times (%v)", len(raised), err)
+	}
+	b.window.Close()
+	p.eventually("the small window is still there", func() bool { return !p.window.Held() })
+	next := openBeside(t, o)
+	if !next.window.Quick {
+		t.Error("there can be none after the first")
+	}
+}

@@ -162,11 +162,12 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	c.persistent(f)
 	newChat, hidden := f.Bool("new-chat", false, ""), f.Bool("hidden", false, "")
 	newWindow, session := f.Bool("new-window", false, ""), f.String("session", "", "")
+	quick := f.Bool("quick", false, "")
 	if err := f.Parse(rest); err != nil || c.json || c.checkPlaces(f) != nil {
 		return OpenOptions{}, false
 	}
 	files, ok := existing(f.Args())
-	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat, Hidden: *hidden, NewWindow: *newWindow, Session: *session}, ok && (*session == "" || *newWindow)
+	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat, Hidden: *hidden, NewWindow: *newWindow, Quick: *quick, Session: *session}, ok && (*session == "" || *newWindow)
 }
 
 // existing are the files that all words name, absolute; false where one is a verb or

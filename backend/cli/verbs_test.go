@@ -45,6 +45,9 @@ func TestWindowOrCommandLine(t *testing.T) {
 	if o, ok := cli.WindowOptions([]string{"--new-window", "--session", "X"}); !ok || !o.NewWindow || o.Session != "X" {
 		t.Errorf("%+v, %v", o, ok)
 	}
+	if o, ok := cli.WindowOptions([]string{"--quick"}); !ok || !o.Quick {
+		t.Errorf("%+v, %v", o, ok)
+	}
 	if _, ok := cli.WindowOptions([]string{"--session", "X"}); ok {
 		t.Error("a session without a window")
 	}

@@ -99,7 +99,9 @@ func (l *life) start(ctx context.Context) {
 	shown.Store(l)
 	l.heedSignals()
 	setWebLanguages()
-	fitScreen(ctx)
+	if !l.w.Quick {
+		fitScreen(ctx)
+	}
 	runtime.EventsOn(ctx, eventFocus, l.focus)
 	runtime.EventsOn(ctx, eventClose, l.closeDecided)
 	runtime.EventsOn(ctx, eventDrop, l.drops.said)

@@ -59,6 +59,9 @@ func (i *icon) build() {
 	if i.l.w.NewWindow != nil {
 		i.on(systray.AddMenuItem("New window", "Open another window on the same data"), i.l.w.NewWindow)
 	}
+	if i.l.w.AskQuickly != nil {
+		i.on(systray.AddMenuItem("Quick ask", "Ask something in a small window"), i.l.w.AskQuickly)
+	}
 	if work := i.l.w.Work; work != nil {
 		systray.AddSeparator()
 		i.pause = systray.AddMenuItemCheckbox("Pause background work", "Summaries and indexing wait; answers do not", i.now.paused)

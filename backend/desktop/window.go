@@ -44,10 +44,12 @@ type Window struct {
 	Hidden bool
 	// Further: it is one of several windows on the same data; the first one has the tray, and is told when the session ends.
 	Further bool
+	// Quick: it is small, and stays over the others.
+	Quick bool
 	// Held reports whether further windows need this process; while they do, closing the window hides it. nil: never.
 	Held func() bool
-	// NewWindow opens a further window, for the tray. nil: there can be none.
-	NewWindow func()
+	// NewWindow and AskQuickly open a further window and the small one, for the tray. nil: there can be none.
+	NewWindow, AskQuickly func()
 	// Elsewhere: another program shows this data and came to the front. There is no
 	// window to open.
 	Elsewhere bool
@@ -105,6 +107,22 @@ const (
 	firstWidth, firstHeight = 1280, 800
 )
 
+// Smallest and first size of the window for a quick question.
+const (
+	minQuickWidth, minQuickHeight = 480, 320
+	quickWidth, quickHeight       = 680, 480
+)
+
+// size of a window, in pixels.
+type size struct{ width, height, minWidth, minHeight int }
+
+func sizeOf(w Window) size {
+	if w.Quick {
+		return size{quickWidth, quickHeight, minQuickWidth, minQuickHeight}
+	}
+	return size{firstWidth, firstHeight, minWidth, minHeight}
+}
+
 // programTitle is the program's name where people read it.
 const programTitle = "ContextInfinity"
 
@@ -120,8 +138,9 @@ func Run(w Window) error {
 	if trayFirst {
 		l.putTray()
 	}
+	s := sizeOf(w)
 	return wails.Run(&options.App{
-		Title: programTitle, Width: firstWidth, Height: firstHeight, MinWidth: minWidth, MinHeight: minHeight,
+		Title: programTitle, Width: s.width, Height: s.height, MinWidth: s.minWidth, MinHeight: s.minHeight, AlwaysOnTop: w.Quick,
 		AssetServer:    &assetserver.Options{Assets: w.Assets, Handler: w.Handler},
 		StartHidden:    w.Hidden,
 		Menu:           systemMenu(),

@@ -20,6 +20,8 @@ type Call struct {
 	NewChat bool     `json:"new_chat,omitempty"`
 	// Window: the caller is a further window. Input and output are the two ways of its link (package relay).
 	Window bool `json:"window,omitempty"`
+	// Quick: the window is the small one for a quick question, of which there is one.
+	Quick bool `json:"quick,omitempty"`
 	// Session is what a window is opened on, or asked to open.
 	Session string `json:"session,omitempty"`
 	// Dir is where relative paths begin.
@@ -54,7 +56,9 @@ func ToFront(files []string, newChat bool) Call {
 }
 
 // NewWindow is a call for a further window's link. An empty session: another than is open.
-func NewWindow(session string) Call { return Call{Window: true, Session: session} }
+func NewWindow(session string, quick bool) Call {
+	return Call{Window: true, Session: session, Quick: quick}
+}
 
 func texts(from [][]byte) []string {
 	out := make([]string, len(from))

@@ -4324,6 +4324,7 @@ export namespace api {
 	    readOnly: string;
 	    configError: string;
 	    lastSession: string;
+	    quick: boolean;
 	    theme: string;
 	    textZoom: number;
 	    codeSize: number;
@@ -4352,6 +4353,7 @@ export namespace api {
 	        this.readOnly = source["readOnly"];
 	        this.configError = source["configError"];
 	        this.lastSession = source["lastSession"];
+	        this.quick = source["quick"];
 	        this.theme = source["theme"];
 	        this.textZoom = source["textZoom"];
 	        this.codeSize = source["codeSize"];

@@ -429,6 +429,8 @@ export interface WorkService {
   windowRequests(): Promise<WindowRequest[]>;
   /** Opens a further window on the same data; an empty session: another than is open. */
   newWindow(sessionID: string): Promise<void>;
+  /** Brings the first window to the front, on that session. */
+  showInFirst(sessionID: string): Promise<void>;
 }
 
 export interface Backend {

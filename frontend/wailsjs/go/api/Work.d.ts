@@ -14,6 +14,8 @@ export function Pause(arg1:boolean):Promise<api.Background>;
 
 export function Resume(arg1:string):Promise<api.TaskView>;
 
+export function ShowInFirst(arg1:string):Promise<void>;
+
 export function Tasks():Promise<Array<api.TaskView>>;
 
 export function WindowRequests():Promise<Array<api.WindowRequest>>;

@@ -26,6 +26,10 @@ export function Resume(arg1) {
   return window['go']['api']['Work']['Resume'](arg1);
 }
 
+export function ShowInFirst(arg1) {
+  return window['go']['api']['Work']['ShowInFirst'](arg1);
+}
+
 export function Tasks() {
   return window['go']['api']['Work']['Tasks']();
 }

@@ -129,6 +129,7 @@ export function workService(world: World, tasks: FakeTasks): WorkService {
       return background();
     },
     newWindow: async () => undefined,
+    showInFirst: async () => undefined,
     windowRequests: async () => tasks.waiting.splice(0),
   };
 }

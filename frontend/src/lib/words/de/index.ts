@@ -14,6 +14,7 @@ import memory from './memory';
 import models from './models';
 import palette from './palette';
 import programs from './programs';
+import quick from './quick';
 import search from './search';
 import servers from './servers';
 import session from './session';
@@ -50,6 +51,7 @@ export default {
   models,
   palette,
   programs,
+  quick,
   search,
   servers,
   session,
