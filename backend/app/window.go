@@ -37,7 +37,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		}
 	}
 	var s setup
-	further := &windows{core: core, hub: hub, last: desktop.LastLeft}
+	further := newWindows(core)
 	var work desktop.Work // none where there is no data
 	if chat.CodeOf(err) == chat.CodeLocked {
 		var beside desktop.Window
@@ -57,6 +57,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: s.retrieves}
 		core.Tools = a.toolPorts()
 		core.Programs = a.programAccess()
+		core.Library = a.library
 		core.Servers = a.serverPorts()
 		a.servers.watch(hub)
 		hub.Listen(func(c chat.Change) {
@@ -71,6 +72,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			a.warmServers()
 			a.warmWhenEnabled()
 			a.resumeTools()
+			a.watchProjects()
 			work = a.desk(hub)
 			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) }, further)
 			a.serveHTTP()
@@ -84,32 +86,11 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Picture: desktop.ClipboardPicture, Tray: desktop.Tray}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
-	if work != nil {
-		core.Shell.NewWindow = func(session string) error {
-			if session == "" {
-				return startWindow(o, "--new-window")
-			}
-			return startWindow(o, "--new-window", "--session", session)
-		}
-		core.Shell.ToFirst = func(session string) {
-			raise()
-			hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestOpenSession, Session: session, X: -1, Y: -1}))
-		}
-	}
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
 	desktop.NarrowWebFiles(core.DataDir)
-	further.bind = func(c *api.Core) []any { return services(c, s) }
 	w := bind(core, s, page)
-	w.Held = further.any
 	if work != nil {
-		start := func(flag string) func() {
-			return func() {
-				if err := startWindow(o, flag); err != nil {
-					s.log.Warn("the tray could not open a window", "err", err)
-				}
-			}
-		}
-		w.NewWindow, w.AskQuickly = start("--new-window"), start("--quick")
+		further.offer(o, s, &w)
 	}
 	w.Ready, w.Work, w.Hidden = hub.Attach, work, o.Hidden && core.Fatal == nil
 	w.Settings = func() desktop.Settings {
@@ -202,6 +183,7 @@ func services(core *api.Core, s setup) []any {
 		api.NewStorage(core),
 		api.NewWork(core),
 		api.NewTools(core),
+		api.NewLibrary(core),
 		api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 		api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
 		api.NewServers(core, s.config),

@@ -22,7 +22,7 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// What the two ends of a window's link call each other (docs/adr/0014).
+// What the two ends of a window's link call each other (docs/adr/0015).
 const (
 	methodHello = "hello"  // of the window, first: whose data it shows
 	methodDrag  = "drag"   // of the window: the file of a drag
@@ -50,14 +50,42 @@ const (
 // windows are the further windows on this data: each a process of its own, which shows the page and has its calls carried
 // out here.
 type windows struct {
-	core *api.Core
-	bind func(*api.Core) []any
-	hub  *api.Hub
-	last func() // called when the last one has gone
+	core  *api.Core
+	bind  func(*api.Core) []any
+	last  func()        // called when the last one has gone
+	ready chan struct{} // closed when the first window is made, and with it all that its core holds
 
 	mu    sync.Mutex
 	open  int
 	quick *relay.Link // the small window, if it is there
+}
+
+func newWindows(core *api.Core) *windows {
+	return &windows{core: core, last: desktop.LastLeft, ready: make(chan struct{})}
+}
+
+// offer lets further windows be opened: by the first one's page and tray, and by other starts of the program.
+func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
+	w.bind = func(c *api.Core) []any { return services(c, s) }
+	w.core.Shell.NewWindow = func(session string) error {
+		if session == "" {
+			return startWindow(o, "--new-window")
+		}
+		return startWindow(o, "--new-window", "--session", session)
+	}
+	w.core.Shell.ToFirst = func(session string) {
+		raise()
+		w.core.Hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestOpenSession, Session: session, X: -1, Y: -1}))
+	}
+	start := func(flag string) func() {
+		return func() {
+			if err := startWindow(o, flag); err != nil {
+				s.log.Warn("the tray could not open a window", "err", err)
+			}
+		}
+	}
+	first.Held, first.NewWindow, first.AskQuickly = w.any, start("--new-window"), start("--quick")
+	close(w.ready)
 }
 
 func (w *windows) any() bool {
@@ -75,11 +103,15 @@ func (w *windows) count(by int) (left int) {
 
 // serve carries a window's calls out until it goes or the program ends.
 func (w *windows) serve(c handover.Call, s handover.Streams) int {
+	select {
+	case <-w.ready:
+	case <-s.Signals:
+		return 1
+	}
 	core := *w.core
 	core.Further, core.Session, core.Quick = true, c.Session, c.Quick
 	var services api.Services
-	var link *relay.Link
-	link = relay.New(bufio.NewReaderSize(s.In, bufferedInput), s.Out, relay.Handler{
+	link := relay.New(bufio.NewReaderSize(s.In, bufferedInput), s.Out, relay.Handler{
 		Call:  func(method string, args json.RawMessage) (any, error) { return w.call(&core, services, method, args) },
 		Words: core.FormatError,
 		Event: func(string, json.RawMessage) {},
@@ -90,7 +122,7 @@ func (w *windows) serve(c handover.Call, s handover.Streams) int {
 		return w.runLink(link, s)
 	}
 	services = api.NewServices(w.bind(&core), core.Log)
-	leave := w.hub.Join(link.Tell)
+	leave := w.core.Hub.Join(link.Tell)
 	w.count(1)
 	defer func() {
 		leave()

@@ -132,6 +132,10 @@ func (s *Store) erasing(t *tx, kind, id string) (*erasing, error) {
 	}
 	session := id
 	switch kind {
+	case chat.EraseProject:
+		p, err := projectByID(t.DB, chat.ProjectID(id))
+		e.subject.Title = p.Name
+		return e, err
 	case chat.EraseTurn:
 		turn, err := turnHead(t.DB, chat.TurnID(id))
 		if err != nil {
@@ -140,7 +144,7 @@ func (s *Store) erasing(t *tx, kind, id string) (*erasing, error) {
 		session, e.subject.Seq = turn.SessionID, turn.TurnSeq
 	case chat.EraseSession:
 	default:
-		return nil, sqlite.Invalid("%q cannot be erased; a session or a turn can.", kind)
+		return nil, sqlite.Invalid("%q cannot be erased; a session, a turn or a project can.", kind)
 	}
 	row, err := sessionByID(t.DB, chat.SessionID(session))
 	e.subject.Session, e.subject.Title = session, row.Title
@@ -197,6 +201,8 @@ func (e *erasing) refuse() error {
 	}
 	for _, r := range rows {
 		switch {
+		case e.subject.Kind == chat.EraseProject:
+			return sqlite.Conflict("An answer is being written that may quote a file of the project; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
 		case r.SessionID == e.subject.Session:
 			return sqlite.Conflict("An answer of this conversation is being written; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
 		case r.Quotes || chat.Phase(r.Phase) == chat.PhaseAccepted:
@@ -213,9 +219,12 @@ func (e *erasing) carryOut() error {
 		return err
 	}
 	var err error
-	if e.subject.Kind == chat.EraseSession {
+	switch e.subject.Kind {
+	case chat.EraseSession:
 		err = e.session()
-	} else {
+	case chat.EraseProject:
+		err = e.project()
+	default:
 		err = e.turn()
 	}
 	if err != nil {
@@ -296,7 +305,10 @@ const DragDir = "drags"
 // drags are the folders of what was dragged out of the session, and out of those that
 // remembered it.
 func (e *erasing) drags() []string {
-	out := []string{DragDir + "/" + e.subject.Session}
+	var out []string
+	if e.subject.Session != "" {
+		out = append(out, DragDir+"/"+e.subject.Session)
+	}
 	for id := range e.others {
 		out = append(out, DragDir+"/"+string(id))
 	}

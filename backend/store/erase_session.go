@@ -34,8 +34,13 @@ func (e *erasing) session() error {
 	if err := e.accesses(`session_id = ?`, id); err != nil {
 		return err
 	}
+	return e.rowsOf(id)
+}
+
+// rowsOf removes every row of a session.
+func (e *erasing) rowsOf(session string) error {
 	for _, t := range slices.Backward(sessionTables) {
-		if err := e.remove(t.name, `DELETE FROM `+t.name+` WHERE `+t.of, id); err != nil {
+		if err := e.remove(t.name, `DELETE FROM `+t.name+` WHERE `+t.of, session); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 )
 
@@ -47,8 +48,8 @@ func (a *applier) sessionPinned(e ledger.Event, d ledger.FlagChanged) error {
 }
 
 func (a *applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) error {
-	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ?, tools_mode = ?, assistant = ?, assistant_name = ? WHERE id = ?`,
-		d.SystemPrompt, d.Temperature, d.Effort, d.ToolsMode, d.Assistant, d.AssistantName, e.Entity)
+	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ?, tools_mode = ?, memory_scope = ?, assistant = ?, assistant_name = ? WHERE id = ?`,
+		d.SystemPrompt, d.Temperature, d.Effort, d.ToolsMode, d.MemoryScope, d.Assistant, d.AssistantName, e.Entity)
 }
 
 // sessionImported gives the session its place in the list. The keys by which its
@@ -63,7 +64,7 @@ func (r sessionRow) toLedgerRecord() *ledger.Session {
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ArchivedAt: text(r.ArchivedAt), Source: r.Source, ActiveBranch: r.ActiveBranch,
 		Model: r.Model, Effort: r.Effort, Temperature: r.Temperature, Pinned: r.Pinned,
 		Title: ledger.SumOfText(r.Title), SystemPrompt: ledger.SumOfText(r.SystemPrompt),
-		Folder: ledger.SumOfName(r.Folder), ToolsMode: r.ToolsMode,
+		Folder: ledger.SumOfName(r.Folder), ToolsMode: r.ToolsMode, MemoryScope: chat.Scope(r.MemoryScope),
 		Assistant: r.Assistant, AssistantName: ledger.SumOfName(r.AssistantName),
 	}
 }

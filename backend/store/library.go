@@ -167,7 +167,11 @@ func (t *tx) applyAssistant(session chat.SessionID, id chat.AssistantID) error {
 	if err != nil {
 		return err
 	}
-	if err := t.setSettings(session, a.Settings()); err != nil || a.Model == "" {
+	s, err := sessionByID(t.DB, session)
+	if err != nil {
+		return err
+	}
+	if err := t.setSettings(session, a.Over(s.session().Settings())); err != nil || a.Model == "" {
 		return err
 	}
 	return t.setSession(session, ledger.EventSessionModel, ledger.TextChanged{Text: a.Model})

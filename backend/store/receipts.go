@@ -183,6 +183,9 @@ func copyHolds(ctx context.Context, path, kind, id string) bool {
 	}
 	defer func() { _ = sqlite.Disconnect(db) }()
 	query, args := `SELECT id FROM sessions WHERE id = ?`, []any{id}
+	if kind == chat.EraseProject {
+		query = `SELECT id FROM projects WHERE id = ?`
+	}
 	if kind == chat.EraseTurn {
 		shell, _, err := encodeMessage(chat.UserText(erasedMark))
 		if err != nil {

@@ -31,6 +31,7 @@ type sessionRow struct {
 	Effort        string
 	Folder        string
 	ToolsMode     string
+	MemoryScope   string
 	Assistant     string
 	AssistantName string
 }
@@ -42,7 +43,8 @@ func (r sessionRow) session() chat.Session {
 		ID: chat.SessionID(r.ID), Title: r.Title, ActiveBranch: chat.BranchID(r.ActiveBranch),
 		SystemPrompt: r.SystemPrompt, Model: r.Model, Source: r.Source, Pinned: r.Pinned,
 		Temperature: r.Temperature, Effort: r.Effort, Folder: r.Folder, ToolsMode: r.ToolsMode,
-		Assistant: chat.AssistantID(r.Assistant), AssistantName: r.AssistantName,
+		MemoryScope: chat.Scope(r.MemoryScope),
+		Assistant:   chat.AssistantID(r.Assistant), AssistantName: r.AssistantName,
 		CreatedAt: moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt), ArchivedAt: momentOrNil(r.ArchivedAt),
 	}
 }

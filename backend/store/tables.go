@@ -53,6 +53,7 @@ var sessionTables = []table{
 	{name: "mcp_grants", of: ofSession},
 	{name: "mcp_shown", of: ofSession},
 	{name: "mcp_notes", of: ofSession},
+	{name: "project_files", of: ofSession},
 	{name: "jobs", of: ofSession},
 	{name: "tags", of: ofSession},
 	{name: "import_keys", of: ofSession},
