@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,7 +124,9 @@ func TestAWindowThatBeginsHiddenWaitsForATray(t *testing.T) {
 				if there, _ := l.watched(); there {
 					t.Error("the window is there")
 				}
-				f.host = c.host
+				l.mu.Lock()
+				l.tray = &fakeTray{host: c.host} // a panel that starts later, or none
+				l.mu.Unlock()
 				time.Sleep(trayTime + time.Second)
 				synctest.Wait()
 				a.is(t, c.want...)
@@ -132,12 +135,22 @@ func TestAWindowThatBeginsHiddenWaitsForATray(t *testing.T) {
 	}
 }
 
+// answeringWork has answers that end while it is looked at.
+type answeringWork struct {
+	fakeWork
+	answers atomic.Int32
+}
+
+func (w *answeringWork) Answering() int { return int(w.answers.Load()) }
+
 // Closing the first window while further ones stand hides it; with the last of them the program ends, but not before its answers.
 func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		further := true
-		work := &fakeWork{answering: 1}
-		l, a, f := living(Window{Held: func() bool { return further }, Work: work})
+		var further atomic.Bool
+		further.Store(true)
+		work := &answeringWork{}
+		work.answers.Store(1)
+		l, a, f := living(Window{Held: further.Load, Work: work})
 		f.host = false
 		if !l.beforeClose(context.Background()) {
 			t.Error("it closed under the others")
@@ -146,12 +159,12 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 		go l.lastLeft()
 		synctest.Wait()
 		a.is(t, "hide")
-		further = false
+		further.Store(false)
 		go l.lastLeft()
-		time.Sleep(5 * time.Second)
+		time.Sleep(5*time.Second + answersEvery/2) // between two looks
 		a.is(t)
-		work.answering = 0
-		time.Sleep(2 * answersEvery)
+		work.answers.Store(0)
+		time.Sleep(answersEvery)
 		synctest.Wait()
 		a.is(t, "hide", "quit")
 		time.Sleep(time.Minute)

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from '@playwright/test';
 import { built, until } from '../harness/process.ts';
 import { Desktop, waitForWindow, windowOf } from './desktop.ts';
@@ -28,7 +30,7 @@ test('a second window shows another session, streams what the first one asks, an
 
     await first.crash();
     // The second one begins anew in its own place, and has the data now.
-    await until('the second window has the data', async () => second.running && windowOf(second.pid) !== '');
+    await until('the second window has the data', () => readFileSync(join(home.dataDir, 'writer.lock'), 'utf8').includes(String(second.pid)));
     expect(await waitForWindow(second.pid)).not.toBe('');
   } finally {
     await second.abandon().catch(() => undefined); // its driver lost it when it began anew
