@@ -16,7 +16,7 @@ const maxDragRequest = 16 << 10
 // DragHandler writes the file that a drag out of the window carries, and returns it. It is no bound method, because the
 // page has to wait for it: the file must be whole before the drag begins, and nothing may be written before that. A page
 // can wait for a request, but not for a bound method.
-func DragHandler(c *Core) http.Handler {
+func DragHandler(write func(ExportRequest) (DraggedFile, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != dragPath || r.Method != http.MethodPost {
 			http.NotFound(w, r)
@@ -27,11 +27,7 @@ func DragHandler(c *Core) http.Handler {
 			http.Error(w, "The request cannot be read.", http.StatusBadRequest)
 			return
 		}
-		err := c.ready()
-		var file DraggedFile
-		if err == nil {
-			file, err = c.Exporter.DragFile(c.ctx(), request)
-		}
+		file, err := write(request)
 		if err != nil {
 			http.Error(w, errorView(chat.AsError(err)).Message, http.StatusConflict)
 			return
@@ -39,4 +35,12 @@ func DragHandler(c *Core) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(file) // the page is gone: the drag too
 	})
+}
+
+// DragFile writes the file that a drag carries.
+func (c *Core) DragFile(request ExportRequest) (DraggedFile, error) {
+	if err := c.ready(); err != nil {
+		return DraggedFile{}, err
+	}
+	return c.Exporter.DragFile(c.ctx(), request)
 }

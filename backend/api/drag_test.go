@@ -13,7 +13,7 @@ func TestDragHandler(t *testing.T) {
 	d := newDesk(t)
 	ask := func(method, path, body string) (int, string) {
 		w := httptest.NewRecorder()
-		DragHandler(d.core).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
+		DragHandler(d.core.DragFile).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
 		return w.Code, w.Body.String()
 	}
 	code, body := ask("POST", "/drag", `{"scope":"session","sessionId":"s1"}`)

@@ -182,6 +182,7 @@ type Startup struct {
 	ReadOnly    string `json:"readOnly"`
 	ConfigError string `json:"configError"`
 	LastSession string `json:"lastSession"`
+	Quick       bool   `json:"quick"` // this window is the small one for a quick question
 	Theme       string `json:"theme"` // system, light, dark, contrast
 	TextZoom    int    `json:"textZoom"`
 	// of code beside the rest of the text, percent

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"sync"
 
 	"contextinfinity/backend/chat"
@@ -14,6 +15,7 @@ type Hub struct {
 	rev  int64
 	emit func(name string, data any)
 	on   []func(chat.Change)
+	more []*page // of further windows
 
 	queued queuedRequests
 }
@@ -32,7 +34,33 @@ func (h *Hub) Attach(emit func(name string, data any)) {
 func (h *Hub) Attached() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.emit != nil
+	return h.emit != nil || len(h.more) > 0
+}
+
+// page is that of a further window.
+type page struct{ emit func(name string, data any) }
+
+// Join gives events to a further window's page too, until leave is called. emit returns at once.
+func (h *Hub) Join(emit func(name string, data any)) (leave func()) {
+	p := &page{emit}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.more = append(h.more, p)
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.more = slices.DeleteFunc(slices.Clone(h.more), func(other *page) bool { return other == p })
+	}
+}
+
+// tell sends an event to every page.
+func tell(emit func(name string, data any), more []*page, name string, data any) {
+	if emit != nil {
+		emit(name, data)
+	}
+	for _, p := range more {
+		p.emit(name, data)
+	}
 }
 
 // Listen has fn called for every change, in this process.
@@ -45,10 +73,10 @@ func (h *Hub) Listen(fn func(chat.Change)) {
 // Frame passes on a piece of a stream.
 func (h *Hub) Frame(f chat.Frame) {
 	h.mu.Lock()
-	emit := h.emit
+	emit, more := h.emit, h.more
 	h.mu.Unlock()
-	if emit != nil {
-		emit(EventFrame, frameView(f))
+	if emit != nil || len(more) > 0 {
+		tell(emit, more, EventFrame, frameView(f))
 	}
 }
 
@@ -57,14 +85,12 @@ func (h *Hub) Change(c chat.Change) {
 	h.mu.Lock()
 	h.rev++
 	view := Change{Rev: h.rev, Kind: string(c.Kind), ID: c.ID, Session: string(c.Session)}
-	emit, on := h.emit, h.on
+	emit, more, on := h.emit, h.more, h.on
 	h.mu.Unlock()
 	for _, fn := range on {
 		fn(c)
 	}
-	if emit != nil {
-		emit(EventChange, view)
-	}
+	tell(emit, more, EventChange, view)
 }
 
 // Rev is the newest revision. Take it before reading what a snapshot returns.

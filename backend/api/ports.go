@@ -170,6 +170,11 @@ type Core struct {
 	Version   string
 	DataDir   string
 	Fatal     *chat.Error
+	// Further: of one of the windows beside the first. Session is what it opens on; empty: another than was open last.
+	Further bool
+	Session string
+	// Quick: of the small window for a quick question.
+	Quick bool
 	// ReadOnly says why the data can only be read; empty: it can be written.
 	ReadOnly string
 }

@@ -174,6 +174,9 @@ func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
 	if err := s.fill(ctx, &snap, sess, branch); err != nil {
 		return snap, err
 	}
+	if s.c.Further {
+		return snap, nil // what the first window shows is opened again with it
+	}
 	if err := s.c.Store.PutSetting(ctx, lastSession, sessionID); err != nil {
 		s.c.Log.Warn("the open session could not be remembered", "err", err)
 	}

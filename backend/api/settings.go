@@ -42,7 +42,7 @@ const firstRunDone = "window.first_run_done"
 func (s *Settings) Startup() Startup {
 	cfg := s.config.Config()
 	v := Startup{
-		Version: s.c.Version, DataDir: s.c.DataDir, Theme: cfg.Appearance.Theme, TextZoom: cfg.Appearance.TextZoom,
+		Version: s.c.Version, Quick: s.c.Quick, DataDir: s.c.DataDir, Theme: cfg.Appearance.Theme, TextZoom: cfg.Appearance.TextZoom,
 		CodeSize: cfg.Appearance.CodeSize, CodeWrap: cfg.Appearance.CodeWrap, CodeNumbers: cfg.Appearance.CodeNums, Previews: cfg.Appearance.Previews,
 		MessageWidth: cfg.Appearance.Width, Motion: cfg.Appearance.Motion, Language: cfg.UI.Language,
 		Shortcuts: append([]string{}, cfg.Keys.Shortcuts...), Durability: cfg.Stream.Durability, MaxSessions: maxListed, ReadOnly: s.c.ReadOnly,
@@ -56,11 +56,30 @@ func (s *Settings) Startup() Startup {
 		return v
 	}
 	ctx := s.c.ctx()
-	v.LastSession = s.lastSession(ctx)
+	v.LastSession = s.opensOn(ctx)
 	_, done, err := s.c.Store.Setting(ctx, firstRunDone)
 	sums, serr := s.c.Store.Sessions(ctx, chat.SessionQuery{Limit: 1})
 	v.FirstRun = err == nil && serr == nil && !done && len(sums) == 0
 	return v
+}
+
+// opensOn is the session that the window begins with: what was open last, or in a further window what was asked for, or
+// another one.
+func (s *Settings) opensOn(ctx context.Context) string {
+	last := s.lastSession(ctx)
+	if !s.c.Further {
+		return last
+	}
+	if s.c.Session != "" {
+		return s.c.Session
+	}
+	sums, err := s.c.Store.Sessions(ctx, chat.SessionQuery{Limit: 2})
+	for _, other := range sums {
+		if err == nil && string(other.ID) != last {
+			return string(other.ID)
+		}
+	}
+	return last
 }
 
 // lastSession is the one that was open, if it still stands.

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/tasks"
 )
 
@@ -18,6 +19,10 @@ type Shell struct {
 	Reveal func(path string) error
 	// Picture returns the clipboard's picture as PNG, where a page is not given it; nil if there is none.
 	Picture func() ([]byte, error)
+	// NewWindow opens a further window on this data. An empty session: another than is open.
+	NewWindow func(session string) error
+	// ToFirst brings the first window to the front, on a session.
+	ToFirst func(session string)
 	// Tray says whether there is a place for the tray icon, and whether closing the
 	// window leaves the program there.
 	Tray func() (host, hides bool)
@@ -145,4 +150,29 @@ func (r ImportReport) bounded() ImportReport {
 	r.Instructions = r.Instructions[:min(len(r.Instructions), maxSkipped)]
 	r.Notices = r.Notices[:min(len(r.Notices), maxNotices)]
 	return r
+}
+
+// NewWindow opens a further window on this data, on a session; an empty one: another than is open.
+//
+// Errors: CodeUnavailable where the program cannot be started again, or has its data to read alone.
+func (s *Work) NewWindow(sessionID string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	if s.c.Shell.NewWindow == nil {
+		return chat.Errorf(chat.CodeUnavailable, "window.new", "There can be no further window on this data now.")
+	}
+	return s.c.Shell.NewWindow(sessionID)
+}
+
+// ShowInFirst brings the first window to the front, on a session: what was begun in a small window goes on there.
+func (s *Work) ShowInFirst(sessionID string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	if s.c.Shell.ToFirst == nil {
+		return chat.Errorf(chat.CodeUnavailable, "window.first", "There is no other window.")
+	}
+	s.c.Shell.ToFirst(sessionID)
+	return nil
 }

@@ -378,7 +378,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 		return nil, err
 	}
 	if o.Serve {
-		a.serve(nil)
+		a.serve(nil, nil)
 	}
 	s := a.services()
 	s.Recovery, s.Close = a.upkeep.Report(), func() error { return a.closeVerb(o) }

@@ -21,8 +21,11 @@ var raise = desktop.Raise
 // handleOpen does what a start of the program asks of the window: of this one before its
 // page is there, or of another one that runs already.
 func handleOpen(hub *api.Hub, o cli.OpenOptions) {
-	if o.NewChat {
+	if o.NewChat || o.Quick { // a first window is no small one: what is asked goes there
 		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestNewChat, X: -1, Y: -1}))
+	}
+	if o.Session != "" {
+		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestOpenSession, Session: o.Session, X: -1, Y: -1}))
 	}
 	if len(o.Files) > 0 {
 		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestFiles, Paths: o.Files, X: -1, Y: -1}))

@@ -64,8 +64,8 @@ func (a *app) address(o cli.OpenOptions) string {
 }
 
 // serve carries out, from now on, what other starts of the program ask for. toFront
-// is nil where there is no window.
-func (a *app) serve(toFront func(cli.OpenOptions)) {
+// and further are nil where there is no window.
+func (a *app) serve(toFront func(cli.OpenOptions), further *windows) {
 	address := store.WriterAddress(a.config.Config().DataDir)
 	if address == "" {
 		return
@@ -79,6 +79,9 @@ func (a *app) serve(toFront func(cli.OpenOptions)) {
 		Version: version, Log: a.log,
 		Check: func(c handover.Call) error { return a.checkCall(c, toFront != nil) },
 		Run: func(c handover.Call, s handover.Streams) int {
+			if c.Window {
+				return further.serve(c, s)
+			}
 			if len(c.Args) == 0 {
 				toFront(cli.OpenOptions{Files: c.Paths(), NewChat: c.NewChat})
 				return 0

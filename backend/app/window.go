@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"syscall"
 
 	several "contextinfinity/backend/answers"
@@ -38,13 +37,12 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		}
 	}
 	var s setup
+	further := newWindows(core)
 	var work desktop.Work // none where there is no data
 	if chat.CodeOf(err) == chat.CodeLocked {
-		if o.Hidden {
-			return desktop.Window{Elsewhere: true} // at sign-in: what runs already stays as it is
-		}
-		if err = raiseOther(o, err); err == nil {
-			return desktop.Window{Elsewhere: true}
+		var beside desktop.Window
+		if beside, err = besideOther(o, page, err); err == nil {
+			return beside
 		}
 	}
 	if err != nil {
@@ -76,7 +74,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			a.resumeTools()
 			a.watchProjects()
 			work = a.desk(hub)
-			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) })
+			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) }, further)
 			a.serveHTTP()
 		}
 		a.notices(hub)
@@ -91,6 +89,9 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
 	desktop.NarrowWebFiles(core.DataDir)
 	w := bind(core, s, page)
+	if work != nil {
+		further.offer(o, s, &w)
+	}
 	w.Ready, w.Work, w.Hidden = hub.Attach, work, o.Hidden && core.Fatal == nil
 	w.Settings = func() desktop.Settings {
 		c := s.config.Config()
@@ -110,14 +111,23 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	return w
 }
 
+// besideOther is what a start becomes whose data another process has: a window beside those of that process, or a request
+// that its own comes to the front.
+func besideOther(o cli.OpenOptions, page Page, locked error) (desktop.Window, error) {
+	elsewhere := desktop.Window{Elsewhere: true}
+	switch {
+	case o.Hidden: // at sign-in: what runs already stays as it is
+		return elsewhere, nil
+	case o.NewWindow || o.Quick:
+		cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
+		return joinWindow(o, page, cfg.Config().DataDir, locked)
+	}
+	return elsewhere, raiseOther(o, locked)
+}
+
 // startAtSignIn is the entry that starts this program, on the same data, hidden. A nil one: the error says why there is none.
 func startAtSignIn(o cli.OpenOptions) func() (*autostart.Entry, error) {
-	args := []string{"--hidden"}
-	for _, given := range [][2]string{{"--config", o.ConfigPath}, {"--data-dir", o.DataDir}} {
-		if path, err := filepath.Abs(given[1]); err == nil && given[1] != "" {
-			args = append(args, given[0], path)
-		}
-	}
+	args := append([]string{"--hidden"}, dataFlags(o)...)
 	return func() (*autostart.Entry, error) { return autostart.New(args...) }
 }
 
@@ -154,25 +164,30 @@ func emptyWindow(page Page) desktop.Window {
 
 func bind(core *api.Core, s setup, page Page) desktop.Window {
 	return desktop.Window{
-		Assets: page.Assets, Handler: api.DragHandler(core), Icon: page.Icon, FormatError: core.FormatError,
+		Assets: page.Assets, Handler: api.DragHandler(core.DragFile), Icon: page.Icon, FormatError: core.FormatError,
 		Ready: func(func(string, any)) {}, Close: func() {},
-		Bind: []any{
-			api.NewSessions(core),
-			api.NewChat(core),
-			api.NewInspect(core),
-			api.NewMemory(core),
-			api.NewBranches(core),
-			api.NewSearch(core),
-			api.NewTransfer(core),
-			api.NewStorage(core),
-			api.NewWork(core),
-			api.NewTools(core),
-			api.NewLibrary(core),
-			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
-			api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
-			api.NewServers(core, s.config),
-			api.NewPrograms(core, s.config),
-		},
+		Bind: services(core, s),
+	}
+}
+
+// services are what a page may call.
+func services(core *api.Core, s setup) []any {
+	return []any{
+		api.NewSessions(core),
+		api.NewChat(core),
+		api.NewInspect(core),
+		api.NewMemory(core),
+		api.NewBranches(core),
+		api.NewSearch(core),
+		api.NewTransfer(core),
+		api.NewStorage(core),
+		api.NewWork(core),
+		api.NewTools(core),
+		api.NewLibrary(core),
+		api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
+		api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
+		api.NewServers(core, s.config),
+		api.NewPrograms(core, s.config),
 	}
 }
 

@@ -257,6 +257,9 @@ type OpenOptions struct {
 	Publish    turn.Publisher // never nil
 	Files      []string       // of a start of the window: files to take in, absolute
 	NewChat    bool           // of a start of the window: on a new conversation
+	NewWindow  bool           // of a start of the window: beside those that there are
+	Quick      bool           // of a start of the window: the small one for a quick question
+	Session    string         // of a start of the window: what it opens on
 	Hidden     bool           // of a start of the window: in the tray, where there is one
 }
 

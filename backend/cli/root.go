@@ -168,11 +168,13 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	f.Usage = func() {}
 	c.persistent(f)
 	newChat, hidden := f.Bool("new-chat", false, ""), f.Bool("hidden", false, "")
+	newWindow, session := f.Bool("new-window", false, ""), f.String("session", "", "")
+	quick := f.Bool("quick", false, "")
 	if err := f.Parse(rest); err != nil || c.json || c.checkPlaces(f) != nil {
 		return OpenOptions{}, false
 	}
 	files, ok := existing(f.Args())
-	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat, Hidden: *hidden}, ok
+	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat, Hidden: *hidden, NewWindow: *newWindow, Quick: *quick, Session: *session}, ok && (*session == "" || *newWindow)
 }
 
 // existing are the files that all words name, absolute; false where one is a verb or

@@ -42,6 +42,15 @@ func TestWindowOrCommandLine(t *testing.T) {
 	if o, ok := cli.WindowOptions([]string{"verbs_test.go", "--new-chat"}); !ok || !o.NewChat || len(o.Files) != 1 || o.Files[0] != here {
 		t.Errorf("%+v, %v", o, ok)
 	}
+	if o, ok := cli.WindowOptions([]string{"--new-window", "--session", "X"}); !ok || !o.NewWindow || o.Session != "X" {
+		t.Errorf("%+v, %v", o, ok)
+	}
+	if o, ok := cli.WindowOptions([]string{"--quick"}); !ok || !o.Quick {
+		t.Errorf("%+v, %v", o, ok)
+	}
+	if _, ok := cli.WindowOptions([]string{"--session", "X"}); ok {
+		t.Error("a session without a window")
+	}
 	if o, ok := cli.WindowOptions([]string{"--hidden"}); !ok || !o.Hidden {
 		t.Errorf("%+v, %v", o, ok)
 	}

@@ -18,6 +18,8 @@ const (
 	// partingTime is how long the window may take once the work is put away. A dialog
 	// of the system's that is open holds it up until somebody answers.
 	partingTime = 2 * time.Second
+	// answersEvery is how often a program that nobody looks at any more looks whether its answers have arrived.
+	answersEvery = time.Second
 	// trayTime is how long a window that begins hidden waits for a tray: panels start at sign-in too.
 	trayTime = 30 * time.Second
 )
@@ -39,6 +41,7 @@ type life struct {
 	hidden   bool
 	page     string // that listens; empty: none does yet, or it is on its way out
 	asking   bool   // the page was asked whether to close
+	held     bool   // hidden for the sake of further windows alone
 	begins   bool   // hidden since the start, and a tray may still come
 	blurred  bool   // the page said that another window has the keyboard
 	quitting bool
@@ -96,7 +99,9 @@ func (l *life) start(ctx context.Context) {
 	shown.Store(l)
 	l.heedSignals()
 	setWebLanguages()
-	fitScreen(ctx)
+	if !l.w.Quick {
+		fitScreen(ctx)
+	}
 	runtime.EventsOn(ctx, eventFocus, l.focus)
 	runtime.EventsOn(ctx, eventClose, l.closeDecided)
 	runtime.EventsOn(ctx, eventDrop, l.drops.said)
@@ -109,6 +114,9 @@ func (l *life) start(ctx context.Context) {
 	})
 	// Last, as its reply promises that all the others are there.
 	runtime.EventsOn(ctx, eventPage, l.pageListens)
+	if l.w.Further {
+		return
+	}
 	l.joinSession()
 	if l.w.Hidden {
 		l.beginHidden()
@@ -196,6 +204,13 @@ func (l *life) beforeClose(context.Context) bool {
 		l.hide()
 		return true
 	}
+	if l.w.Held != nil && l.w.Held() {
+		l.hide()
+		l.mu.Lock()
+		l.held = true
+		l.mu.Unlock()
+		return true
+	}
 	if l.asks() {
 		l.w.Request(WindowRequest{Kind: RequestClose, X: -1, Y: -1})
 		return true
@@ -261,7 +276,7 @@ func (l *life) show() {
 	gone := l.quitting
 	f := l.frame
 	if !gone {
-		l.hidden, l.begins = false, false
+		l.hidden, l.begins, l.held = false, false, false
 	}
 	l.mu.Unlock()
 	if !gone {
@@ -269,10 +284,27 @@ func (l *life) show() {
 	}
 }
 
+// lastLeft: no further window is left. What they alone kept ends when the answers that arrive have ended.
+func (l *life) lastLeft() {
+	for {
+		l.mu.Lock()
+		over := l.held && !l.quitting
+		l.mu.Unlock()
+		if !over || l.w.Held() {
+			return
+		}
+		if l.w.Work == nil || l.w.Work.Answering() == 0 {
+			l.quit()
+			return
+		}
+		time.Sleep(answersEvery)
+	}
+}
+
 // hostGone: a window that only the tray could call back comes back by itself.
 func (l *life) hostGone() {
 	l.mu.Lock()
-	hidden := l.hidden && !l.begins
+	hidden := l.hidden && !l.begins && !l.held
 	l.mu.Unlock()
 	if hidden {
 		l.show()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,6 +133,51 @@ func TestAWindowThatBeginsHiddenWaitsForATray(t *testing.T) {
 			})
 		})
 	}
+}
+
+// answeringWork has answers that end while it is looked at.
+type answeringWork struct {
+	fakeWork
+	answers atomic.Int32
+}
+
+func (w *answeringWork) Answering() int { return int(w.answers.Load()) }
+
+// Closing the first window while further ones stand hides it; with the last of them the program ends, but not before its answers.
+func TestFurtherWindowsKeepTheProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var further atomic.Bool
+		further.Store(true)
+		work := &answeringWork{}
+		work.answers.Store(1)
+		l, a, f := living(Window{Held: further.Load, Work: work})
+		f.host = false
+		if !l.beforeClose(context.Background()) {
+			t.Error("it closed under the others")
+		}
+		l.hostGone() // there never was a tray
+		go l.lastLeft()
+		synctest.Wait()
+		a.is(t, "hide")
+		further.Store(false)
+		go l.lastLeft()
+		time.Sleep(5*time.Second + answersEvery/2) // between two looks
+		a.is(t)
+		work.answers.Store(0)
+		time.Sleep(answersEvery)
+		synctest.Wait()
+		a.is(t, "hide", "quit")
+		time.Sleep(time.Minute)
+		a.is(t, "exit 0")
+	})
+	synctest.Test(t, func(t *testing.T) { // one that was shown again stays
+		l, a, _ := living(Window{Held: func() bool { return true }})
+		l.beforeClose(context.Background())
+		l.show()
+		l.w.Held = func() bool { return false }
+		l.lastLeft()
+		a.is(t, "hide", "show")
+	})
 }
 
 // Quitting closes once, from however many places it is asked for, and what begins to

@@ -57,6 +57,12 @@ func (i *icon) build() {
 		i.l.show()
 		i.l.w.Request(WindowRequest{Kind: RequestNewChat, X: -1, Y: -1})
 	})
+	if i.l.w.NewWindow != nil {
+		i.on(systray.AddMenuItem("New window", "Open another window on the same data"), i.l.w.NewWindow)
+	}
+	if i.l.w.AskQuickly != nil {
+		i.on(systray.AddMenuItem("Quick ask", "Ask something in a small window"), i.l.w.AskQuickly)
+	}
 	if work := i.l.w.Work; work != nil {
 		systray.AddSeparator()
 		i.pause = systray.AddMenuItemCheckbox(i.now.in.pause, i.now.in.pauseTip, i.now.paused)

@@ -42,6 +42,14 @@ type Window struct {
 	Close func()
 	// Hidden: the window begins in the tray. Where no tray is there within trayTime, it is shown.
 	Hidden bool
+	// Further: it is one of several windows on the same data; the first one has the tray, and is told when the session ends.
+	Further bool
+	// Quick: it is small, and stays over the others.
+	Quick bool
+	// Held reports whether further windows need this process; while they do, closing the window hides it. nil: never.
+	Held func() bool
+	// NewWindow and AskQuickly open a further window and the small one, for the tray. nil: there can be none.
+	NewWindow, AskQuickly func()
 	// Elsewhere: another program shows this data and came to the front. There is no
 	// window to open.
 	Elsewhere bool
@@ -102,6 +110,22 @@ const (
 	firstWidth, firstHeight = 1280, 800
 )
 
+// Smallest and first size of the window for a quick question.
+const (
+	minQuickWidth, minQuickHeight = 480, 320
+	quickWidth, quickHeight       = 680, 480
+)
+
+// size of a window, in pixels.
+type size struct{ width, height, minWidth, minHeight int }
+
+func sizeOf(w Window) size {
+	if w.Quick {
+		return size{quickWidth, quickHeight, minQuickWidth, minQuickHeight}
+	}
+	return size{firstWidth, firstHeight, minWidth, minHeight}
+}
+
 // programTitle is the program's name where people read it.
 const programTitle = "ContextInfinity"
 
@@ -117,8 +141,9 @@ func Run(w Window) error {
 	if trayFirst {
 		l.putTray()
 	}
+	s := sizeOf(w)
 	return wails.Run(&options.App{
-		Title: programTitle, Width: firstWidth, Height: firstHeight, MinWidth: minWidth, MinHeight: minHeight,
+		Title: programTitle, Width: s.width, Height: s.height, MinWidth: s.minWidth, MinHeight: s.minHeight, AlwaysOnTop: w.Quick,
 		AssetServer:    &assetserver.Options{Assets: w.Assets, Handler: w.Handler},
 		StartHidden:    w.Hidden,
 		Menu:           systemMenu(),
@@ -180,6 +205,13 @@ func OpenURL(url string) {
 func Raise() {
 	if l := shown.Load(); l != nil {
 		l.show()
+	}
+}
+
+// LastLeft ends a program that was kept by further windows alone, once no answer is arriving: its window was closed.
+func LastLeft() {
+	if l := shown.Load(); l != nil {
+		go l.lastLeft()
 	}
 }
 

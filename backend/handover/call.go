@@ -18,6 +18,12 @@ type Call struct {
 	// for byte. NewChat asks it for a new conversation.
 	Files   [][]byte `json:"files,omitempty"`
 	NewChat bool     `json:"new_chat,omitempty"`
+	// Window: the caller is a further window. Input and output are the two ways of its link (package relay).
+	Window bool `json:"window,omitempty"`
+	// Quick: the window is the small one for a quick question, of which there is one.
+	Quick bool `json:"quick,omitempty"`
+	// Session is what a window is opened on, or asked to open.
+	Session string `json:"session,omitempty"`
 	// Dir is where relative paths begin.
 	Dir string `json:"dir"`
 	// Config is the configuration file in force at the caller's.
@@ -47,6 +53,11 @@ func NewCall(args []string) Call { return Call{Args: bytesOf(args)} }
 // ToFront is a call for the window, with files for it.
 func ToFront(files []string, newChat bool) Call {
 	return Call{Files: bytesOf(files), NewChat: newChat}
+}
+
+// NewWindow is a call for a further window's link. An empty session: another than is open.
+func NewWindow(session string, quick bool) Call {
+	return Call{Window: true, Session: session, Quick: quick}
 }
 
 func texts(from [][]byte) []string {

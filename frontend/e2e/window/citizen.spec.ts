@@ -29,7 +29,7 @@ test('closing hides into the tray, a turn is finished, committed and indexed beh
   await pastFirstStart(desktop);
   const idle = desk.item();
   expect(idle).toMatchObject({ title: 'ContextInfinity', width: 64, blank: false });
-  expect(idle.menu.map((line) => line.label)).toEqual(['Idle', 'Show ContextInfinity', 'New chat', 'Pause background work', 'Check for unfinished work', 'Quit']);
+  expect(idle.menu.map((line) => line.label)).toEqual(['Idle', 'Show ContextInfinity', 'New chat', 'New window', 'Quick ask', 'Pause background work', 'Check for unfinished work', 'Quit']);
   await say(desktop, question);
   await until('the answer begins', async () => (await said(desktop)).includes('Sentence 1 of'));
 

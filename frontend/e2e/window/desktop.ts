@@ -16,7 +16,7 @@ export class Desktop {
     readonly pid: number,
   ) {}
 
-  static async start(home: Home, program: string, extra: Record<string, string> = {}): Promise<Desktop> {
+  static async start(home: Home, program: string, extra: Record<string, string> = {}, args: readonly string[] = []): Promise<Desktop> {
     const port = await freePort();
     const driver = new Child('WebKitWebDriver', ['--host=127.0.0.1', `--port=${port}`], home.env(extra), home.root);
     const address = `http://127.0.0.1:${port}`;
@@ -24,7 +24,7 @@ export class Desktop {
     const pidFile = join(home.root, 'pid');
     rmSync(pidFile, { force: true });
     try {
-      const page = await WebDriver.open(address, launcher(home, program, pidFile));
+      const page = await WebDriver.open(address, launcher(home, program, pidFile, args));
       return new Desktop(driver, page, Number(readFileSync(pidFile, 'utf8')));
     } catch (error) {
       const pid = existsSync(pidFile) ? readFileSync(pidFile, 'utf8').trim() : 'never started';
@@ -119,9 +119,9 @@ export function windowOf(pid: number): string {
  * The driver starts a binary with an environment of its own choice; this script names its process, adds the preloaded
  * library, and becomes the program.
  */
-function launcher(home: Home, program: string, pidFile: string): string {
+function launcher(home: Home, program: string, pidFile: string, args: readonly string[]): string {
   const file = join(home.root, 'launch');
-  writeFileSync(file, `#!/bin/sh\necho $$ >'${pidFile}'\nLD_PRELOAD='${automation()}' exec '${program}'\n`);
+  writeFileSync(file, `#!/bin/sh\necho $$ >'${pidFile}'\nLD_PRELOAD='${automation()}' exec '${program}' ${args.map((arg) => `'${arg}'`).join(' ')}\n`);
   chmodSync(file, 0o755);
   return file;
 }

@@ -4530,6 +4530,7 @@ export namespace api {
 	    readOnly: string;
 	    configError: string;
 	    lastSession: string;
+	    quick: boolean;
 	    theme: string;
 	    textZoom: number;
 	    codeSize: number;
@@ -4558,6 +4559,7 @@ export namespace api {
 	        this.readOnly = source["readOnly"];
 	        this.configError = source["configError"];
 	        this.lastSession = source["lastSession"];
+	        this.quick = source["quick"];
 	        this.theme = source["theme"];
 	        this.textZoom = source["textZoom"];
 	        this.codeSize = source["codeSize"];

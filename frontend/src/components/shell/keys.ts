@@ -32,6 +32,7 @@ function escape(app: App, event: KeyboardEvent): void {
   else if (app.temporary.active) void (app.temporary.running && app.temporary.stop());
   else if (app.composer.editing) app.composer.cancelEdit();
   else if (app.conversation.running && app.conversation.newest) void app.turnActions.stop(app.conversation.newest);
+  else if (app.startup.info?.quick) void app.draft.flush().then(() => app.backend.leaveWindow());
 }
 
 /** A text field beside the conversation keeps Esc: the key leaves it and does nothing else. */

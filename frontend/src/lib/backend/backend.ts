@@ -459,6 +459,10 @@ export interface WorkService {
   pause(paused: boolean): Promise<Background>;
   /** What was asked of the page before it was there; empties the list. */
   windowRequests(): Promise<WindowRequest[]>;
+  /** Opens a further window on the same data; an empty session: another than is open. */
+  newWindow(sessionID: string): Promise<void>;
+  /** Brings the first window to the front, on that session. */
+  showInFirst(sessionID: string): Promise<void>;
 }
 
 export interface Backend {

@@ -223,6 +223,8 @@ export interface Startup {
   readOnly: string;
   configError: string;
   lastSession: string;
+  /** this window is the small one for a quick question */
+  quick: boolean;
   /** system, light, dark, contrast */
   theme: string;
   textZoom: number;

@@ -95,7 +95,8 @@ function service<T extends object>(name: string): T {
 }
 
 async function call(name: string, method: string, args: unknown[], list: boolean): Promise<unknown> {
-  const bound = (window as unknown as WailsWindow).go?.api?.[name]?.[method.charAt(0).toUpperCase() + method.slice(1)];
+  const called = method.charAt(0).toUpperCase() + method.slice(1);
+  const bound = (window as unknown as WailsWindow).go?.api?.[name]?.[called] ?? relayed(name, called);
   try {
     if (!bound) throw new Error(`The program does not offer ${name}.${method}`);
     const reply = await bound(...args);
@@ -103,6 +104,12 @@ async function call(name: string, method: string, args: unknown[], list: boolean
   } catch (thrown) {
     throw toBackendError(thrown);
   }
+}
+
+/** In a further window the services are in another process, which its own one asks (backend/api/dispatch.go). */
+function relayed(name: string, method: string): Bound[string] | undefined {
+  const relay = (window as unknown as WailsWindow).go?.api?.Relay?.Call;
+  return relay && (async (...args) => JSON.parse((await relay(name, method, JSON.stringify(args))) as string) as unknown);
 }
 
 /** A request of the page itself, since a bound method cannot be waited for within an event (backend/api/drag.go). */

@@ -10,7 +10,7 @@ export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
   | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
-  | 'import' | 'export' | 'share' | 'work' | 'pauseWork' | 'storage' | 'backUp'
+  | 'import' | 'export' | 'share' | 'newWindow' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
   | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
@@ -120,6 +120,7 @@ const rows: readonly Row[] = [
   { id: 'inspector', group: 'window', keys: 'Ctrl+I', words: 'panel' },
   { id: 'work', group: 'window', words: 'tasks progress report' },
   { id: 'pauseWork', group: 'memory', words: 'resume jobs librarian stop' },
+  { id: 'newWindow', group: 'window', keys: 'Ctrl+Alt+N', words: 'second another beside' },
   { id: 'closeView', group: 'window', keys: 'Ctrl+W', words: 'close hide' },
   { id: 'quit', group: 'window', keys: 'Ctrl+Q', words: 'exit end leave' },
   { id: 'settings', group: 'window', keys: 'Ctrl+,', words: 'preferences options configuration' },

@@ -5,6 +5,7 @@
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
+import { t } from '$lib/words/words.svelte';
 import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
@@ -191,7 +192,8 @@ export class App {
     this.keymap.adopt(info.shortcuts);
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
     if (this.startup.firstRun) return void (await this.#heed());
-    await this.#openLast(info.lastSession);
+    if (info.quick) await this.#openQuick();
+    else await this.#openLast(info.lastSession);
     await this.#jobsRefresh.now();
     this.#tellRecovery();
     await this.#heed();
@@ -381,6 +383,26 @@ export class App {
     this.temporary.close();
     this.theme.stop();
     this.changes.stop();
+  }
+
+  /** A session for what is asked here, in a folder of its own, so that such questions do not fill the list. One that was never written in is taken again. */
+  async #openQuick(): Promise<void> {
+    const folder = t('quick.folder');
+    const blank = this.sessions.list.find((row) => row.folder === folder && row.turns === 0 && row.status === '');
+    const row = blank ?? (await this.backend.sessions.create(''));
+    if (!blank) {
+      await this.backend.sessions.setFolder([row.id], folder);
+      await this.sessions.load();
+    }
+    await this.#openSession(row.id);
+    this.composer.focus();
+  }
+
+  /** What was asked in the small window goes on in the first one. */
+  async continueInFirst(): Promise<void> {
+    await this.draft.flush();
+    await this.backend.work.showInFirst(this.conversation.sessionId);
+    this.backend.leaveWindow();
   }
 
   async #openLast(lastSession: string): Promise<void> {

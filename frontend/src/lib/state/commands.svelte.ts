@@ -116,6 +116,7 @@ export class CommandRunner {
       sessionSettings: () => sessionSettings.show(),
       import: () => this.#parts.importing.show(),
       export: (scope) => this.#export(scope.toLowerCase()),
+      newWindow: () => backend.work.newWindow(''),
       share: () => this.#parts.sharing.show(targetOf(conversation)),
       work: () => this.#parts.work.show(),
       pauseWork: () => this.#pauseWork(),

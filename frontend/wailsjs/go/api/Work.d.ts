@@ -8,9 +8,13 @@ export function Cancel(arg1:string):Promise<void>;
 
 export function Dismiss(arg1:string):Promise<void>;
 
+export function NewWindow(arg1:string):Promise<void>;
+
 export function Pause(arg1:boolean):Promise<api.Background>;
 
 export function Resume(arg1:string):Promise<api.TaskView>;
+
+export function ShowInFirst(arg1:string):Promise<void>;
 
 export function Tasks():Promise<Array<api.TaskView>>;
 

@@ -14,12 +14,20 @@ export function Dismiss(arg1) {
   return window['go']['api']['Work']['Dismiss'](arg1);
 }
 
+export function NewWindow(arg1) {
+  return window['go']['api']['Work']['NewWindow'](arg1);
+}
+
 export function Pause(arg1) {
   return window['go']['api']['Work']['Pause'](arg1);
 }
 
 export function Resume(arg1) {
   return window['go']['api']['Work']['Resume'](arg1);
+}
+
+export function ShowInFirst(arg1) {
+  return window['go']['api']['Work']['ShowInFirst'](arg1);
 }
 
 export function Tasks() {

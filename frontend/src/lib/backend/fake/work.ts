@@ -128,6 +128,8 @@ export function workService(world: World, tasks: FakeTasks): WorkService {
       world.changed('jobs', '', '');
       return background();
     },
+    newWindow: async () => undefined,
+    showInFirst: async () => undefined,
     windowRequests: async () => tasks.waiting.splice(0),
   };
 }

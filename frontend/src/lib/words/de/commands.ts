@@ -66,6 +66,7 @@ export default {
   inspector: 'Inspektor ein- oder ausblenden',
   work: 'Aufgaben anzeigen: Importe, Exporte, Sicherungen',
   pauseWork: 'Hintergrundarbeit anhalten oder fortsetzen',
+  newWindow: 'Ein weiteres Fenster mit einer anderen Sitzung öffnen',
   closeView: 'Vorderen Dialog oder vordere Ansicht schließen, sonst das Fenster',
   quit: 'Beenden',
   settings: 'Einstellungen',

@@ -64,6 +64,7 @@ export default {
   inspector: 'Show or hide the inspector',
   work: 'Show tasks: imports, exports, backups',
   pauseWork: 'Pause or resume background work',
+  newWindow: 'Open another window, on another session',
   closeView: 'Close the dialog or view in front, else the window',
   quit: 'Quit',
   settings: 'Settings',

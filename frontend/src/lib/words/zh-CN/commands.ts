@@ -66,6 +66,7 @@ export default {
   inspector: '显示或隐藏检查器',
   work: '显示任务：导入、导出、备份',
   pauseWork: '暂停或继续后台工作',
+  newWindow: '打开另一个窗口，显示其他会话',
   closeView: '关闭最前面的对话框或视图，否则关闭窗口',
   quit: '退出',
   settings: '设置',

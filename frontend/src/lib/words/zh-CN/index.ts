@@ -16,6 +16,7 @@ import memory from './memory';
 import models from './models';
 import palette from './palette';
 import programs from './programs';
+import quick from './quick';
 import search from './search';
 import servers from './servers';
 import session from './session';
@@ -31,6 +32,7 @@ import tools from './tools';
 import transcript from './transcript';
 import transfer from './transfer';
 import units from './units';
+import windows from './windows';
 
 import type { Catalogue } from '../words.svelte';
 
@@ -53,6 +55,7 @@ export default {
   models,
   palette,
   programs,
+  quick,
   search,
   servers,
   session,
@@ -68,6 +71,7 @@ export default {
   transcript,
   transfer,
   units,
+  windows,
 } satisfies Catalogue;
 
 export { default as program } from './program';

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"encoding/json"
+	"log/slog"
+	"reflect"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/panics"
+)
+
+// Services are the bound services, called by name as the window's bridge calls them: for a window whose page runs in
+// another process.
+type Services struct {
+	byName map[string]reflect.Value
+	log    *slog.Logger
+}
+
+// NewServices takes what a window binds.
+func NewServices(bound []any, log *slog.Logger) Services {
+	s := Services{map[string]reflect.Value{}, log}
+	for _, service := range bound {
+		v := reflect.ValueOf(service)
+		s.byName[reflect.Indirect(v).Type().Name()] = v
+	}
+	return s
+}
+
+// Call carries out "Service.Method" with its arguments as a JSON list.
+//
+// Errors: those of the method; CodeInvalid for one that does not exist or takes other arguments; CodeInternal for one that panics.
+func (s Services) Call(name string, args json.RawMessage) (result any, err error) {
+	const op = "window.call"
+	service, method, _ := strings.Cut(name, ".")
+	v, known := s.byName[service]
+	if !known {
+		return nil, chat.Errorf(chat.CodeInvalid, op, "There is no service %q.", service)
+	}
+	m := v.MethodByName(method)
+	if !m.IsValid() {
+		return nil, chat.Errorf(chat.CodeInvalid, op, "There is no method %q.", name)
+	}
+	var given []json.RawMessage
+	if err := json.Unmarshal(args, &given); err != nil || len(given) != m.Type().NumIn() {
+		return nil, chat.Errorf(chat.CodeInvalid, op, "%s does not take these arguments.", name)
+	}
+	in := make([]reflect.Value, len(given))
+	for i, raw := range given {
+		arg := reflect.New(m.Type().In(i))
+		if err := json.Unmarshal(raw, arg.Interface()); err != nil {
+			return nil, chat.WrapError(chat.CodeInvalid, op, err, name+" does not take these arguments.")
+		}
+		in[i] = arg.Elem()
+	}
+	defer panics.Recover(func(e *chat.Error, stack []byte) {
+		s.log.Error("a call of a window failed", "method", name, "stack", string(stack))
+		result, err = nil, e
+	})
+	return results(m.Call(in))
+}
+
+// results are a value, an error, or both.
+func results(out []reflect.Value) (any, error) {
+	var result any
+	for _, v := range out {
+		if err, ok := v.Interface().(error); ok {
+			return nil, err
+		}
+		if !v.Type().Implements(reflect.TypeFor[error]()) {
+			result = v.Interface()
+		}
+	}
+	return result, nil
+}
+
+// Relay is what the page of a further window calls: the program that has the data carries it out.
+type Relay struct {
+	call func(name string, args json.RawMessage) (json.RawMessage, error)
+}
+
+// NewRelay returns the service. call carries out "Service.Method".
+func NewRelay(call func(name string, args json.RawMessage) (json.RawMessage, error)) *Relay {
+	return &Relay{call}
+}
+
+// Call carries out a method of a service with its arguments as a JSON list, and returns its result as JSON.
+func (r *Relay) Call(service, method, args string) (string, error) {
+	result, err := r.call(service+"."+method, json.RawMessage(args))
+	return string(result), err
+}
+
+// ErrorOf is the error that FormatError has put into words.
+func ErrorOf(words string) error {
+	var v ErrorView
+	if err := json.Unmarshal([]byte(words), &v); err != nil || v.Message == "" {
+		return chat.Errorf(chat.CodeInternal, "window.call", "The program that has the data answered with an error that cannot be read.")
+	}
+	e := chat.Errorf(chat.Code(v.Code), v.Op, "%s", v.Message)
+	if v.Hint != "" {
+		e = e.WithHint("%s", v.Hint)
+	}
+	return e
+}

@@ -1,0 +1,208 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/desktop"
+)
+
+// beside is a further window on the data of a page, as its own page sees it.
+type beside struct {
+	t      *testing.T
+	window desktop.Window
+	relay  *api.Relay
+
+	mu     sync.Mutex
+	events map[string]int
+}
+
+func openBeside(t *testing.T, o cli.OpenOptions) *beside {
+	t.Helper()
+	o.NewWindow = true
+	w := window(o, Page{})
+	b := &beside{t: t, window: w, events: map[string]int{}}
+	t.Cleanup(func() { wanted.Store(false) })
+	t.Cleanup(w.Close)
+	for _, service := range w.Bind {
+		if r, ok := service.(*api.Relay); ok {
+			b.relay = r
+		}
+	}
+	if b.relay == nil || !w.Further || w.Work != nil {
+		t.Fatalf("it is no further window: %+v", w)
+	}
+	w.Ready(func(name string, data any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.events[name]++
+	})
+	return b
+}
+
+// call is what the page does to call a method.
+func (b *beside) call(result any, name string, args ...any) error {
+	b.t.Helper()
+	service, method, _ := strings.Cut(name, ".")
+	raw, err := json.Marshal(append([]any{}, args...))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	reply, err := b.relay.Call(service, method, string(raw))
+	if err == nil && result != nil {
+		err = json.Unmarshal([]byte(reply), result)
+	}
+	return err
+}
+
+func (b *beside) heard(name string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.events[name]
+}
+
+// A further window shows another session, has its calls carried out where the data is, and hears of everything. What the
+// first window shows is opened with it again.
+func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
+	dir := socketDir(t)
+	p := openPage(t, dir)
+	one := must[api.SessionRow](t)(p.sessions.Create("One"))
+	two := must[api.SessionRow](t)(p.sessions.Create("Two"))
+	first := must[api.SessionSnapshot](t)(p.sessions.Open(two.ID, ""))
+	o := cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}
+	b := openBeside(t, o)
+	var start api.Startup
+	if err := b.call(&start, "Settings.Startup"); err != nil || start.LastSession != one.ID || start.Fatal != nil {
+		t.Errorf("it opens on %+v (%v)", start, err)
+	}
+	var open api.SessionSnapshot
+	if err := b.call(&open, "Sessions.Open", one.ID, ""); err != nil || open.Session.Title != "One" {
+		t.Fatalf("%+v (%v)", open.Session, err)
+	}
+	if err := b.call(nil, "Sessions.Rename", one.ID, "Uno"); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the first window did not hear of it", func() bool {
+		_, changes := p.seen()
+		return len(changes) > 0 && changes[len(changes)-1].ID == one.ID
+	})
+	r := p.say(api.SendRequest{SessionID: two.ID, BranchID: first.Header.BranchID, Text: "Said in the first window."})
+	p.eventually("the further window did not hear of the first one's answer", func() bool { return b.heard(api.EventFrame) > 0 && b.heard(api.EventChange) > 2 })
+	var turn api.TurnView
+	if err := b.call(&turn, "Sessions.Turn", r.BranchID, r.TurnID); err != nil || turn.ID != r.TurnID {
+		t.Errorf("%v", err)
+	}
+	if again := p.settings.Startup(); again.LastSession != two.ID {
+		t.Errorf("the first window would open on %s", again.LastSession)
+	}
+	asked := openBeside(t, cli.OpenOptions{DataDir: dir, ConfigPath: o.ConfigPath, Session: two.ID})
+	if err := asked.call(&start, "Settings.Startup"); err != nil || start.LastSession != two.ID {
+		t.Errorf("it opens on %s, asked for %s", start.LastSession, two.ID)
+	}
+	if !p.window.Held() {
+		t.Error("nobody holds the first window")
+	}
+	asked.window.Close()
+	b.window.Close()
+	p.eventually("windows that are closed hold the first one", func() bool { return !p.window.Held() })
+}
+
+// Errors arrive as they are worded for the page, also of what no window may call; a large picture passes.
+func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
+	dir := socketDir(t)
+	p := openPage(t, dir)
+	b := openBeside(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+	err := b.call(nil, "Sessions.Open", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "")
+	if chat.CodeOf(err) != chat.CodeNotFound || !strings.Contains(b.window.FormatError(err).(string), `"code":"not_found"`) {
+		t.Errorf("%v", err)
+	}
+	for _, name := range []string{"Nothing.Open", "Sessions.Nothing", "Sessions.Open", "Sessions.changed"} {
+		if err := b.call(nil, name); chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := b.call(nil, "Sessions.Open", 1, 2); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("numbers for texts: %v", err)
+	}
+	var requests []api.WindowRequest
+	b.window.Request(desktop.WindowRequest{Kind: desktop.RequestNewChat, X: -1, Y: -1})
+	if err := b.call(&requests, "Work.WindowRequests"); err != nil || len(requests) != 1 {
+		t.Errorf("what was asked of this window alone: %+v (%v)", requests, err)
+	}
+	if list := must[[]api.WindowRequest](t)(p.work.WindowRequests()); len(list) != 0 {
+		t.Errorf("the first window was asked for %+v", list)
+	}
+	text := bytes.Repeat([]byte("0123456789abcdef"), 1<<17) // 2 MB, far over a frame of the socket
+	var tokens int
+	if err := b.call(&tokens, "Chat.CountTokens", string(text)); err != nil || tokens == 0 {
+		t.Errorf("%d tokens of a large text (%v)", tokens, err)
+	}
+	var path string
+	if err := b.call(&path, "Transfer.PickTarget", "x.html"); chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(err.Error(), "no window to ask in") {
+		t.Errorf("the dialog was not asked for in the window's own process: %q (%v)", path, err)
+	}
+}
+
+// The end of the program ends its further windows, in order; one whose program was lost opens again by itself.
+func TestAFurtherWindowEndsWithTheProgramOrOpensAgain(t *testing.T) {
+	dir := socketDir(t)
+	p := openPage(t, dir)
+	b := openBeside(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+	p.window.Close()
+	if wanted.Load() {
+		t.Error("a program that was quit comes back as another window")
+	}
+	err := b.call(nil, "Settings.Startup")
+	if chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("%v", err)
+	}
+	f := &furtherWindow{}
+	f.ended()
+	if !wanted.Load() {
+		t.Error("a window whose program was lost does not open again")
+	}
+	wanted.Store(false)
+}
+
+// Without a program that has the data, a further window is the first.
+func TestAFurtherWindowMayBeTheFirst(t *testing.T) {
+	dir := socketDir(t)
+	p := openPageWith(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), NewWindow: true})
+	if p.window.Further || p.sessions == nil {
+		t.Errorf("%+v", p.window)
+	}
+}
+
+// There is one small window: a second start shows it and opens none. What was asked in it goes on in the first window.
+func TestThereIsOneQuickWindow(t *testing.T) {
+	raised := watchRaise(t)
+	dir := socketDir(t)
+	p := openPage(t, dir)
+	row := must[api.SessionRow](t)(p.sessions.Create("Asked quickly"))
+	o := cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), Quick: true}
+	b := openBeside(t, o)
+	var start api.Startup
+	if err := b.call(&start, "Settings.Startup"); err != nil || !start.Quick || !b.window.Quick {
+		t.Errorf("it is no small window: %+v (%v)", start, err)
+	}
+	if again := window(o, Page{}); !again.Elsewhere {
+		t.Error("a second small window")
+	}
+	must[[]api.WindowRequest](t)(p.work.WindowRequests())
+	if err := b.call(nil, "Work.ShowInFirst", row.ID); err != nil || len(raised) != 1 {
+		t.Errorf("the first window was asked to the front %d times (%v)", len(raised), err)
+	}
+	b.window.Close()
+	p.eventually("the small window is still there", func() bool { return !p.window.Held() })
+	next := openBeside(t, o)
+	if !next.window.Quick {
+		t.Error("there can be none after the first")
+	}
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from '@playwright/test';
+import { built, until } from '../harness/process.ts';
+import { Desktop, waitForWindow, windowOf } from './desktop.ts';
+import { composer, pastFirstStart, said, say, test } from './fixtures.ts';
+
+const titles = ({ page }: Desktop) => page.run<string[]>(`return [...document.querySelectorAll('[data-session]')].map((line) => line.innerText.trim())`);
+
+test('a second window shows another session, streams what the first one asks, and takes over when the first one is lost', async ({ provider, open, home, vendors }) => {
+  home.configure(provider);
+  provider.answer('From the first window', 'An answer for both.');
+  provider.answer('From the second window', 'An answer asked for beside.');
+  const first = await open();
+  await pastFirstStart(first);
+  await say(first, 'From the first window');
+  await until('the answer', async () => (await said(first)).includes('An answer for both.'));
+
+  const second = await Desktop.start(home, built('contextinfinity'), vendors.env, ['--new-window']);
+  try {
+    await until('the page of the second window', () => second.page.has(composer));
+    expect(second.pid).not.toBe(first.pid);
+    // The same list, and nothing of its own on the disk: the first process has the data.
+    await until('the session of the first window is listed', async () => (await titles(second)).length > 0);
+    await second.page.run(`document.querySelector('[data-session]')?.click()`);
+    await until('what the first window said', async () => (await said(second)).includes('An answer for both.'));
+    await say(second, 'From the second window');
+    await until('its answer, in the second window', async () => (await said(second)).includes('An answer asked for beside.'));
+    await until('and in the first', async () => (await said(first)).includes('An answer asked for beside.'));
+
+    await first.crash();
+    // The second one begins anew in its own place, and has the data now.
+    await until('the second window has the data', () => readFileSync(join(home.dataDir, 'writer.lock'), 'utf8').includes(String(second.pid)));
+    expect(await waitForWindow(second.pid)).not.toBe('');
+  } finally {
+    await second.abandon().catch(() => undefined); // its driver lost it when it began anew
+  }
+});
+
+test('closing the first window leaves the second one at work, and with the last one the program ends', async ({ provider, open, home, vendors }) => {
+  home.configure(provider);
+  provider.answer('Still there?', 'Still there.');
+  const first = await open();
+  await pastFirstStart(first);
+  const second = await Desktop.start(home, built('contextinfinity'), vendors.env, ['--new-window']);
+  try {
+    await until('the page of the second window', () => second.page.has(composer));
+    await first.pressClose();
+    await until('the first window is hidden', () => windowOf(first.pid) === '');
+    expect(first.running).toBe(true);
+    await say(second, 'Still there?');
+    await until('an answer', async () => (await said(second)).includes('Still there.'));
+    expect(await second.close()).toBe(true);
+    await first.ended();
+  } finally {
+    await second.abandon();
+  }
+});

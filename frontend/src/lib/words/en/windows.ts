@@ -1,0 +1,4 @@
+/** Several windows on the same data. */
+export default {
+  open: 'Open in a new window',
+} as const;
