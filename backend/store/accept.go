@@ -110,22 +110,6 @@ func checkRetryOf(t *tx, id chat.TurnID, session string) error {
 	return nil
 }
 
-func (s *Store) setRunning(id chat.TurnID, running bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if running {
-		s.running[id] = true
-	} else {
-		delete(s.running, id)
-	}
-}
-
-func (s *Store) isRunning(id chat.TurnID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running[id]
-}
-
 // move takes a turn to another phase, if the table of moves allows it.
 func (t *tx) move(r *turnRow, to chat.Phase) error {
 	if !chat.CanMove(chat.Phase(r.Phase), to) {
@@ -175,17 +159,6 @@ func (t *tx) prepare(p chat.Preparation) error {
 	}
 	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnPrepared, turn.ID,
 		ledger.TurnPrepared{ManifestSHA256: hexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
-}
-
-func (t *tx) putManifest(turn turnRow, manifest json.RawMessage, quoted []int64) error {
-	packed, link, err := t.packManifest(turn, manifest, quoted)
-	if err != nil {
-		return err
-	}
-	if _, err := t.Exec(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`, packed, t.Stamp(), turn.ID); err != nil {
-		return err
-	}
-	return manifestChain.link(t, turn.ID, link)
 }
 
 func (t *tx) movePrepared(turn *turnRow) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -18,11 +19,9 @@ import (
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/sqlite"
 )
-
-// StreamDir holds the journals of the data directory.
-const StreamDir = "streams"
 
 // ArchiveOptions say whose backups an Archive keeps.
 type ArchiveOptions struct {
@@ -54,7 +53,7 @@ func NewArchive(o ArchiveOptions) *Archive {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &Archive{dir: o.DataDir, config: o.Config, clock: o.Clock, log: o.Logger, steps: migrations()}
+	a := &Archive{dir: o.DataDir, config: o.Config, clock: o.Clock, log: o.Logger, steps: migrations.Files}
 	a.at = func(step string) {
 		if err := faults.Point("restore.step"); err != nil { // there is nothing to undo: it may end the process, and no more
 			a.log.Warn("a step of a restore", "step", step, "err", err)
@@ -255,8 +254,6 @@ func needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte,
 	return files, nil
 }
 
-const journalExtension = ".jsonl"
-
 // journals are the stream journals there are, by file name. They hold what of a
 // running answer is not in the database yet.
 func (a *Archive) journals() (map[string][]byte, error) {
@@ -281,11 +278,6 @@ func (a *Archive) journals() (map[string][]byte, error) {
 	return files, nil
 }
 
-func isJournal(name string) bool {
-	id, ok := strings.CutSuffix(name, journalExtension)
-	return ok && chat.ValidID(id)
-}
-
 // readBack is the check after writing: on a connection that cannot write.
 func (a *Archive) readBack(ctx context.Context, path string, b chat.Backup) error {
 	db, err := sqlite.Connect(path, readBackPragmas, 1)
@@ -303,8 +295,6 @@ func (a *Archive) readBack(ctx context.Context, path string, b chat.Backup) erro
 	}
 	return nil
 }
-
-var readBackPragmas = append([]string{"query_only(1)"}, sqlite.CommonPragmas...)
 
 // checkCopy says what is wrong with a backup, or nothing.
 func checkCopy(db *gorm.DB, b chat.Backup) (string, error) {
@@ -363,15 +353,17 @@ func targetError(path string, err error) error {
 		WithHint("choose another place")
 }
 
-// reason is the system's word for an error, without paths.
-func reason(err error) string {
-	var p *fs.PathError
-	var l *os.LinkError
-	switch {
-	case errors.As(err, &p):
-		return p.Err.Error()
-	case errors.As(err, &l):
-		return l.Err.Error()
+// beforeUpgrade writes a copy named by the version it has and the moment. An upgrade
+// that fails is tried at each start: the copy that stands from the try before is enough.
+func (a *Archive) beforeUpgrade(ctx context.Context, version int64) (string, error) {
+	dir := filepath.Join(a.dir, sqlite.BackupDir)
+	if err := sqlite.MakeDir(dir); err != nil {
+		return "", sqlite.MapError("store.migrate", err)
 	}
-	return err.Error()
+	word := fmt.Sprintf("v%d", version)
+	if path, err := a.standing(ctx, dir, word); err != nil || path != "" {
+		return path, err
+	}
+	b, err := a.write(ctx, filepath.Join(dir, backupName(word, a.clock.Now())), chat.BackupMigration)
+	return b.Path, err
 }

@@ -19,13 +19,6 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Names of what a backup holds beside the data.
-const (
-	infoTable  = "backup_info"
-	filesTable = "backup_files"
-	configName = "config.toml"
-)
-
 // counted are the tables whose records a backup must hold as many of as the data.
 // Jobs and drafts come and go by themselves.
 var counted = []string{"sessions", "branches", "turns", "steps", "states", "pins", "events", "chunks", "units", "files"}
@@ -143,11 +136,6 @@ func damagedFile(db *gorm.DB) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-func hasTable(db *gorm.DB, name string) (bool, error) {
-	n, err := sqlite.All[int](db, `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`, name)
-	return len(n) > 0, err
 }
 
 // readInfo fills in what a backup says of itself; false if it says nothing: made

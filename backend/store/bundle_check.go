@@ -71,9 +71,6 @@ func reachesOut(s *ledger.State) string {
 	return c.fault
 }
 
-// streamPath is where a step's journal is, relative to the data directory.
-func streamPath(step string) string { return "streams/" + step + ".jsonl" }
-
 // circles: each branch leads to the one that has no parent.
 func (c *reachChecker) circles(s *ledger.State) {
 	sound := map[string]bool{"": true}

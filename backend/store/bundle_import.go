@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 
-	gosqlite "github.com/glebarez/go-sqlite"
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
@@ -18,10 +17,6 @@ import (
 	"contextinfinity/backend/transfer"
 	"contextinfinity/backend/transfer/bundle"
 )
-
-// sourceBundle is the source of a session that is a copy of a bundle's, and of the key
-// by which it is known again.
-const sourceBundle = "bundle"
 
 // ImportBundle brings in the session of a bundle (SPEC 12), all of it or nothing.
 //
@@ -46,7 +41,7 @@ func (s *Store) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, nam
 		return fail(err)
 	}
 	out, err := in.importTo(s)
-	for tries := 1; errors.Is(err, errWentOn) && tries < importTries; tries++ {
+	for tries := 1; errors.Is(err, errWentOn) && tries < bundleTries; tries++ {
 		out, err = in.importTo(s)
 	}
 	if err != nil {
@@ -56,6 +51,10 @@ func (s *Store) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, nam
 }
 
 const opBundle = "bundle.import"
+
+// bundleTries bounds how often an import is tried again because somebody wrote to the session
+// meanwhile.
+const bundleTries = 8
 
 // errWentOn is a session that was written to between two looks at it.
 var errWentOn = chat.Errorf(chat.CodeConflict, opBundle, "The conversation was written to while it was imported; nothing was changed.").
@@ -329,15 +328,6 @@ func playFault(seq int64, err error) error {
 	}
 	return unsound("event %d cannot be replayed: %v", seq, err)
 }
-
-// constrained reports that a rule of the schema forbade a record.
-func constrained(err error) bool {
-	var e *gosqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqliteConstraint
-}
-
-// sqliteConstraint is SQLite's primary result code for that.
-const sqliteConstraint = 19
 
 // agrees expects that the session's records are what its ledger says: what verify would
 // find is not let in.

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"slices"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
@@ -69,13 +67,4 @@ func (a *applier) baseOf(e ledger.Event) (codec.Base, error) {
 		})
 	}
 	return codec.Base{}, nil
-}
-
-// content is one of the event at hand; nil if it is not there.
-func (a *applier) content(kind bundle.Kind) []byte {
-	i := slices.IndexFunc(a.contents, func(c bundle.Content) bool { return c.Kind == kind })
-	if i < 0 {
-		return nil
-	}
-	return a.contents[i].Bytes
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -117,22 +116,6 @@ func (x *exporter) of(e ledger.Event) ([]bundle.Content, error) {
 		return payloadOf(e, x.context)
 	}
 	return payloadOf(e, x.document)
-}
-
-// payloadOf decodes what an event tells and makes something of it.
-func payloadOf[P, R any](e ledger.Event, do func(ledger.Event, P) (R, error)) (R, error) {
-	var env struct {
-		Version int `json:"v"`
-		Data    P   `json:"data"`
-	}
-	var none R
-	if err := json.Unmarshal(e.Payload, &env); err != nil {
-		return none, err
-	}
-	if env.Version != ledger.PayloadVersion {
-		return none, errors.New("its payload is of another version")
-	}
-	return do(e, env.Data)
 }
 
 // toLedgerRecord keeps the contents that are what their event says; one that is not is damaged.

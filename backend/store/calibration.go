@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"math"
 
 	"gorm.io/gorm"
 
@@ -10,28 +9,6 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/sqlite"
 )
-
-// What is learned of a provider's counting: a running mean, applied in steps so
-// that budgets, and with them cuts and prompt prefixes, seldom move (SPEC 6).
-const (
-	calibrationStep    = 0.05
-	calibrationLow     = 0.7
-	calibrationHigh    = 1.6
-	calibrationSamples = 50  // the mean forgets slowly from here on
-	calibrationMin     = 200 // estimates below say more of fixed overhead than of counting
-	// One odd report, such as of an image, must not stand for fifty.
-	sampleLow, sampleHigh = 0.5, 2.0
-)
-
-type calibrationRow struct {
-	Provider  string
-	ModelID   string
-	Factor    float64
-	Samples   int
-	UpdatedAt string
-	Mean      float64
-	Revision  int64
-}
 
 // Calibration is what was learned of a model's counting: 1 of no samples before
 // there was any.
@@ -42,14 +19,6 @@ func (s *Store) Calibration(ctx context.Context, provider, modelID string) (chat
 		return err
 	})
 	return chat.Calibration{Factor: row.Factor, Samples: row.Samples, Mean: row.Mean}, err
-}
-
-func calibrationOf(db *gorm.DB, provider, modelID string) (calibrationRow, error) {
-	rows, err := sqlite.All[calibrationRow](db, `SELECT * FROM calibrations WHERE provider = ? AND model_id = ?`, clean(provider), clean(modelID))
-	if err != nil || len(rows) == 0 {
-		return calibrationRow{Provider: clean(provider), ModelID: clean(modelID), Factor: 1, Mean: 1}, err
-	}
-	return rows[0], nil
 }
 
 // ObserveCalibration learns from one request: how many tokens we counted, and how
@@ -84,12 +53,6 @@ func (r *calibrationRow) observe(ratio float64) {
 	r.Samples = min(r.Samples+1, calibrationSamples)
 	r.Mean += (min(max(ratio, sampleLow), sampleHigh) - r.Mean) / float64(r.Samples)
 	r.Factor = calibrationFactor(r.Mean)
-}
-
-// calibrationFactor rounds a mean to a step within bounds.
-func calibrationFactor(mean float64) float64 {
-	steps := math.Round(1 / calibrationStep)
-	return min(max(math.Round(mean*steps)/steps, calibrationLow), calibrationHigh)
 }
 
 // tellCalibration writes the event of a changed factor. Revisions order events

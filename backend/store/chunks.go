@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
@@ -14,20 +12,6 @@ type chunkTextRow struct {
 	TurnSeq      int64
 	SessionTitle string
 	TurnAt       string
-}
-
-// ChunkTexts reads chunks with their words, in the order asked for. Those that are
-// not there, or whose source cannot be read, are left out: verify names them.
-func (s *Store) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	var out []chat.ChunkText
-	err := s.read(ctx, "chunk.read", func(db *gorm.DB) (err error) {
-		out, err = chunkTexts(db, ids)
-		return err
-	})
-	return out, err
 }
 
 func chunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"sync"
 
 	"gorm.io/gorm"
 
@@ -234,49 +233,4 @@ func newestBefore(segs []segment, seq int64, look func(g segment, from, to int64
 		}
 	}
 	return linkRow{}, nil
-}
-
-// recentValues holds the values decoded last, for those packed against them: requests,
-// and manifests that are a base. What it holds never changes in the database: what is
-// here is what is stored. nil holds nothing.
-type recentValues struct {
-	mu    sync.Mutex
-	order []string
-	by    map[string][]byte
-	bytes int
-}
-
-// maxRecent and maxRecentBytes bound what recentValues holds.
-const (
-	maxRecent      = 24
-	maxRecentBytes = 16 << 20
-)
-
-func (r *recentValues) get(id string) ([]byte, bool) {
-	if r == nil {
-		return nil, false
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	b, ok := r.by[id]
-	return b, ok
-}
-
-func (r *recentValues) put(id string, value []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, ok := r.by[id]; ok || len(value) > maxRecentBytes {
-		return
-	}
-	if r.by == nil {
-		r.by = map[string][]byte{}
-	}
-	r.by[id] = value
-	r.order = append(r.order, id)
-	r.bytes += len(value)
-	for len(r.order) > maxRecent || r.bytes > maxRecentBytes {
-		r.bytes -= len(r.by[r.order[0]])
-		delete(r.by, r.order[0])
-		r.order = r.order[1:]
-	}
 }

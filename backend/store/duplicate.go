@@ -18,9 +18,6 @@ import (
 // original. What belongs to calls of a provider alone (requests, raw streams, manifests,
 // measurements) stays with the original, as do drafts and vectors: turns are indexed anew.
 
-// sourceDuplicate is the source of a session that is a copy.
-const sourceDuplicate = "duplicate"
-
 // original is what is copied.
 type original struct {
 	session   sessionRow
@@ -151,13 +148,6 @@ func (c *copier) run(title string) error {
 		return err
 	}
 	return c.pinOrder()
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // settings are the session's own choices.

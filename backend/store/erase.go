@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorm.io/gorm"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/sqlite"
@@ -179,9 +177,7 @@ func (e *erasing) called(s sessionRow) ([]string, error) {
 // refuse says why it cannot be done now: an answer that is being written would write
 // the text again.
 func (e *erasing) refuse() error {
-	e.store.mu.Lock()
-	running := slices.Collect(maps.Keys(e.store.running))
-	e.store.mu.Unlock()
+	running := e.store.runningTurns()
 	if len(running) == 0 {
 		return nil
 	}
@@ -289,10 +285,6 @@ func (e *erasing) journals(where string, args ...any) error {
 	return err
 }
 
-// DragDir holds what was dragged out of the window, in a folder for each session by its
-// id, until the next start.
-const DragDir = "drags"
-
 // drags are the folders of what was dragged out of the session, and out of those that
 // remembered it.
 func (e *erasing) drags() []string {
@@ -316,35 +308,4 @@ func (e *erasing) dragged() int64 {
 		})
 	}
 	return n
-}
-
-// Erasures counts the permanent deletions since the database was opened: what is kept in
-// memory of stored texts holds only for one count.
-func (s *Store) Erasures() int64 { return s.erasures.Load() }
-
-// forget empties what is kept in memory of what is stored.
-func (s *Store) forget() {
-	s.erasures.Add(1)
-	s.requests.clear()
-	s.manifests.clear()
-	s.sizes.clear()
-}
-
-func (r *recentValues) clear() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.order, r.by, r.bytes = nil, nil, 0
-}
-
-// erasuresIn reads what hard deletes took out of a session's ledger.
-func erasuresIn(db *gorm.DB, session string) (ledger.Erasures, error) {
-	out := ledger.Erasures{}
-	rows, err := sqlite.All[eventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentErased)
-	for _, r := range rows {
-		payload, err := unpackPayload(db, session, r.Payload)
-		if err == nil {
-			out.Add(r.event(payload))
-		}
-	}
-	return out, err
 }

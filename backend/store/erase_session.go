@@ -42,14 +42,6 @@ func (e *erasing) session() error {
 	return nil
 }
 
-func set(ids []string) map[string]bool {
-	out := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		out[id] = true
-	}
-	return out
-}
-
 // forgetCalibrations takes back what of a model's counting only the session's ledger
 // tells: to what the ledgers of others tell, or to nothing.
 func (e *erasing) forgetCalibrations() error {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/sqlite"
@@ -22,4 +24,16 @@ func (a *applier) fileAdded(e ledger.Event, d ledger.FileAdded) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.Entity, a.session, d.TurnID, d.Name, d.MediaType, d.Size, e.CreatedAt,
 		codec.Hash(content), d.Tokens, orEmpty(content), orNull(string(words)))
 	return err
+}
+
+// streamPath is where a step's journal is, relative to the data directory.
+func streamPath(step string) string { return "streams/" + step + ".jsonl" }
+
+// content is one of the event at hand; nil if it is not there.
+func (a *applier) content(kind bundle.Kind) []byte {
+	i := slices.IndexFunc(a.contents, func(c bundle.Content) bool { return c.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return a.contents[i].Bytes
 }

@@ -80,9 +80,3 @@ func (a *applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
 		d.Receipt, kind+" "+e.Entity, e.CreatedAt)
 	return err
 }
-
-func (r rangeSummaryRow) toLedgerRecord() *ledger.Summary {
-	return &ledger.Summary{BranchID: r.BranchID, From: r.FromSeq, To: r.ToSeq, Tokens: r.TokenCount, OriginalTokens: r.OriginalTokens,
-		GeneratedBy: r.GeneratedBy, SupersededBy: text(r.SupersededBy), CreatedAt: r.CreatedAt, Content: ledger.SumOfText(r.Content),
-		Validation: ledger.SumOfRaw([]byte(text(r.ValidationJSON)))}
-}

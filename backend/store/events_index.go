@@ -255,11 +255,3 @@ func (a *applier) source(turn turnRow, of sourceOf) (chunkSource, error) {
 	a.sources[of] = from
 	return from, err
 }
-
-func (r chunkRow) toLedgerRecord(said string) *ledger.Chunk {
-	return &ledger.Chunk{
-		TurnID: r.SourceTurn, FileID: text(r.FileID), Ordinal: r.Ordinal, Role: r.Role, Start: r.StartOffset, End: r.EndOffset,
-		Type: r.ChunkType, Tokens: r.TokenEst, Version: r.ChunkerVersion, CreatedAt: r.CreatedAt,
-		Content: ledger.SumOfText(said), Summary: ledger.SumOfText(r.Summary),
-	}
-}

@@ -38,8 +38,3 @@ func (a *applier) pinsMoved(e ledger.Event, d ledger.PinsMoved) error {
 		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), AfterTurnSeq: d.AfterTurn, CreatedAt: e.CreatedAt, PinsJSON: string(order),
 	}).Error
 }
-
-func (r pinRow) toLedgerRecord() *ledger.Pin {
-	return &ledger.Pin{BranchID: r.BranchID, AfterTurn: r.AfterTurnSeq, Replaces: text(r.Replaces), Removed: r.Removed,
-		Tokens: r.Tokens, CreatedAt: r.CreatedAt, Text: ledger.SumOfText(r.Text)}
-}

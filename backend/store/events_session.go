@@ -66,3 +66,7 @@ func (r sessionRow) toLedgerRecord() *ledger.Session {
 		Folder: ledger.SumOfFolder(r.Folder), ToolsMode: r.ToolsMode,
 	}
 }
+
+// sourceBundle is the source of a session that is a copy of a bundle's, and of the key
+// by which it is known again.
+const sourceBundle = "bundle"

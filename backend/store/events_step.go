@@ -93,16 +93,3 @@ func (a *applier) settleStep(next ledger.Event) error {
 		r.Status, r.EndedAt, r.OutcomeJSON, r.NormalizedItemsJSON, r.ItemsZ, r.UsageJSON, s.d.DisplayedBytes, s.d.DurableBytes,
 		r.ResponseJSON, r.RawEvents, r.ID, a.session)
 }
-
-// toLedgerRecord is what a step is compared by; its request and response decoded.
-func (r stepRow) toLedgerRecord(items string, request, response []byte, events ledger.Sum) *ledger.Step {
-	if r.Status == string(chat.StepRunning) { // the ledger learns the counters when the step ends
-		r.StreamDisplayedBytes, r.StreamDurableBytes = 0, 0
-	}
-	return &ledger.Step{
-		TurnID: r.TurnID, Index: r.StepIndex, Attempt: r.Attempt, Status: r.Status, Provider: r.Provider, ModelID: r.ModelID,
-		StartedAt: r.StartedAt, EndedAt: text(r.EndedAt), StreamPath: r.StreamPath, DisplayedBytes: r.StreamDisplayedBytes,
-		DurableBytes: r.StreamDurableBytes, Outcome: ledger.SumOfText(r.OutcomeJSON), Usage: sumOfOptional(r.UsageJSON),
-		Items: ledger.SumOfText(items), Request: ledger.SumOf(request), Response: sumIfAny(response), Events: events, ToolsMode: r.ToolsMode,
-	}
-}

@@ -201,3 +201,12 @@ func (r resultRow) result(useID string) (*chat.ToolResult, error) {
 	}
 	return &chat.ToolResult{ToolUseID: useID, Content: blocks, IsError: r.IsError}, nil
 }
+
+func (a *applier) lookedUp(call string, turns []ledger.RecalledTurn) error {
+	for i, r := range turns {
+		if err := a.DB.Create(&lookedUpRow{ToolCallID: call, Place: i, SessionID: string(r.Session), TurnID: string(r.Turn)}).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}

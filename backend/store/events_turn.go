@@ -1,6 +1,8 @@
 package store
 
 import (
+	"encoding/json"
+
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
@@ -106,11 +108,28 @@ func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 	return a.touch(a.session)
 }
 
-func (r turnRow) toLedgerRecord(manifest []byte) *ledger.Turn {
-	return &ledger.Turn{
-		BranchID: r.BranchID, Seq: r.TurnSeq, StateBefore: r.StateBefore, StateAfter: text(r.StateAfter), Phase: r.Phase, Outcome: r.Outcome,
-		IndexStatus: r.IndexStatus, Provider: r.PrimaryProvider, Model: r.PrimaryModel, RetryOf: text(r.RetryOf), CreatedAt: r.CreatedAt,
-		UpdatedAt: r.UpdatedAt, User: ledger.SumOfText(r.UserMessageJSON), Assistant: sumOfOptional(r.FinalAssistantMessageJSON),
-		Usage: sumOfOptional(r.UsageJSON), Failure: sumOfOptional(r.ErrorJSON), Manifest: sumIfAny(manifest),
+func (t *tx) putManifest(turn turnRow, manifest json.RawMessage, quoted []int64) error {
+	packed, link, err := t.packManifest(turn, manifest, quoted)
+	if err != nil {
+		return err
 	}
+	if _, err := t.Exec(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`, packed, t.Stamp(), turn.ID); err != nil {
+		return err
+	}
+	return manifestChain.link(t, turn.ID, link)
+}
+
+// setEnd records how a turn ended that has no final answer.
+func (t *tx) setEnd(turn *turnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
+	failure, err := encodeOptional(f)
+	if err != nil {
+		return err
+	}
+	usage, err := encodeOptional(u)
+	if err != nil {
+		return err
+	}
+	_, err = t.Exec(`UPDATE turns SET outcome = ?, error_json = coalesce(?, error_json), usage_json = coalesce(?, usage_json),
+		updated_at = ? WHERE id = ?`, o, failure, usage, t.Stamp(), turn.ID)
+	return err
 }

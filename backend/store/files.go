@@ -20,30 +20,6 @@ import (
 // hash. Until a message that names it is accepted it is part of a draft: the ledger
 // does not know it, and it is swept when nothing names it any more.
 
-type fileRow struct {
-	ID          string
-	SessionID   string
-	TurnID      *string
-	Name        string
-	MediaType   string
-	Size        int64
-	CreatedAt   string
-	ContentHash []byte
-	Tokens      int
-}
-
-func (fileRow) TableName() string { return "files" }
-
-// fileColumns is all of a file but its content and text, which are read on demand.
-const fileColumns = `id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens`
-
-func (r fileRow) file() chat.File {
-	return chat.File{
-		ID: chat.FileID(r.ID), SessionID: chat.SessionID(r.SessionID), TurnID: chat.TurnID(text(r.TurnID)), Name: r.Name,
-		MediaType: r.MediaType, Size: r.Size, Hash: hex.EncodeToString(r.ContentHash), Tokens: r.Tokens, CreatedAt: moment(r.CreatedAt),
-	}
-}
-
 // AddFile keeps a document for a message that is being written. The same bytes are
 // kept once in a session: what is there already is answered, under the new name.
 func (s *Store) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) {
@@ -90,15 +66,6 @@ func checkFile(n chat.NewFile) error {
 		return sqlite.Invalid("The document %q has no text in it; nothing was stored.", n.Name)
 	}
 	return nil
-}
-
-func fileByID(db *gorm.DB, id chat.FileID) (fileRow, error) {
-	return sqlite.One[fileRow](db, "document", id, `SELECT `+fileColumns+` FROM files WHERE id = ?`, id)
-}
-
-// fileText is a document's whole text: what chunks of it are bytes of.
-func fileText(db *gorm.DB, id chat.FileID) (string, error) {
-	return sqlite.One[string](db, "document", id, `SELECT coalesce(text, CAST(content AS TEXT), '') FROM files WHERE id = ?`, id)
 }
 
 // File is a document without its bytes.

@@ -240,18 +240,3 @@ func (t *tx) failPrepared(turn *turnRow, f chat.TurnFailure, step *endedStep) er
 	}
 	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnFailed, turn.ID, ledger.TurnEnded{Outcome: f.Outcome, Failure: f.Failure})
 }
-
-// setEnd records how a turn ended that has no final answer.
-func (t *tx) setEnd(turn *turnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
-	failure, err := encodeOptional(f)
-	if err != nil {
-		return err
-	}
-	usage, err := encodeOptional(u)
-	if err != nil {
-		return err
-	}
-	_, err = t.Exec(`UPDATE turns SET outcome = ?, error_json = coalesce(?, error_json), usage_json = coalesce(?, usage_json),
-		updated_at = ? WHERE id = ?`, o, failure, usage, t.Stamp(), turn.ID)
-	return err
-}

@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/store/migrations"
 )
 
 var update = flag.Bool("update", false, "write testdata anew")
@@ -25,7 +26,7 @@ func TestWriteFirstVersion(t *testing.T) {
 	if !*update {
 		t.Skip("writes " + firstVersion + " with -update only")
 	}
-	if v := newestVersion(migrations()); v != 1 {
+	if v := newestVersion(migrations.Files); v != 1 {
 		t.Fatalf("the schema is at version %d; %s is kept as the first one wrote it", v, firstVersion)
 	}
 	f := newFixture(t)

@@ -3,56 +3,12 @@ package store
 import (
 	"context"
 	"encoding/hex"
-	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/sqlite"
 )
-
-type chunkRow struct {
-	ID             string
-	N              int64 // a small name, given once
-	SessionID      string
-	BranchID       string
-	SourceTurn     string
-	FileID         *string // set: it is of an attached document
-	Ordinal        int
-	Role           string
-	StartOffset    int
-	EndOffset      int
-	ChunkType      string
-	TokenEst       int
-	ChunkerVersion int
-	CreatedAt      string
-	ContentHash    []byte
-	Summary        string
-	RenderedText   string // of the first version; since, empty
-}
-
-func (chunkRow) TableName() string { return "chunks" }
-
-type unitRow struct {
-	N           int64 `gorm:"primaryKey"`
-	ID          string
-	ChunkID     string
-	SessionID   string
-	BranchID    string
-	TurnID      string
-	TurnSeq     int64
-	Ordinal     int
-	Message     string
-	StartOffset int
-	EndOffset   int
-	Tokens      int
-	ContentHash []byte
-	Text        string // where Said, what stands before the words of the message
-	Pairs       *string
-	Said        bool
-}
-
-func (unitRow) TableName() string { return "units" }
 
 // Index is TX-C: chunks and units with their text index and vectors, the turn
 // Indexed and Done (SPEC 4; SRD 9.3). A chunk that is there already, by turn, type,
@@ -158,16 +114,6 @@ func checkIndexing(turn turnRow, i chat.Indexing) error {
 	return sqlite.Invalid("%q is not a result of indexing.", i.Status)
 }
 
-// sourceOf names what a chunk is cut from: a message of the turn, or a document.
-type sourceOf struct {
-	role chat.Role
-	file chat.FileID
-}
-
-// chunkSource is a text that chunks are cut from. said is the same text where SQL
-// can read it out of the message, else empty.
-type chunkSource struct{ text, said string }
-
 // checkSource refuses a chunk that is not what its source says at that place:
 // provenance is what makes retrieved text worth quoting (SRD 9.2). It answers the
 // sources.
@@ -196,33 +142,6 @@ func (t *tx) checkSource(i chat.Indexing) (map[sourceOf]chunkSource, error) {
 		}
 	}
 	return from, nil
-}
-
-func (t *tx) documentSource(turn chat.Turn, id chat.FileID) (chunkSource, error) {
-	f, err := fileByID(t.DB, id)
-	if err != nil {
-		return chunkSource{}, err
-	}
-	if f.SessionID != string(turn.SessionID) {
-		return chunkSource{}, sqlite.Invalid("The document %q is of another session.", f.Name)
-	}
-	words, err := fileText(t.DB, id)
-	return chunkSource{text: words}, err
-}
-
-// maxSaid bounds the messages whose units are read from them: each of the units
-// decodes all of its message.
-const maxSaid = 64 << 10
-
-// onlyBlock is the text of a message that is one block of it; else empty. SQL
-// would cut it at a NUL.
-func onlyBlock(m chat.Message) string {
-	if len(m.Blocks) == 1 {
-		if b, ok := m.Blocks[0].(chat.Text); ok && len(b.Text) <= maxSaid && !strings.Contains(b.Text, "\x00") {
-			return b.Text
-		}
-	}
-	return ""
 }
 
 // setIndexed moves the turn on and reports whether that changed it.
@@ -314,15 +233,6 @@ func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens,
 		ChunkerVersion: max(c.Version, 1), CreatedAt: t.Stamp(), ContentHash: sum, Summary: clean(c.Summary),
 	}, err
-}
-
-func (r chunkRow) chunk(words string) chat.Chunk {
-	return chat.Chunk{
-		ID: chat.ChunkID(r.ID), SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID),
-		SourceTurn: chat.TurnID(r.SourceTurn), File: chat.FileID(text(r.FileID)), Ordinal: r.Ordinal, Role: chat.Role(r.Role),
-		Start: r.StartOffset, End: r.EndOffset, Text: words, Summary: r.Summary, Type: chat.ChunkType(r.ChunkType), Tokens: r.TokenEst,
-		ContentHash: hex.EncodeToString(r.ContentHash), Version: r.ChunkerVersion, CreatedAt: moment(r.CreatedAt),
-	}
 }
 
 func (r chunkRow) indexed(units []ledger.IndexedUnit) ledger.IndexedChunk {

@@ -3,12 +3,10 @@ package store
 import (
 	"encoding/hex"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/sqlite"
@@ -47,15 +45,6 @@ func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from c
 	return made, nil
 }
 
-// pairsOf is the indexed form of a text where it is another one.
-func pairsOf(body string) *string {
-	indexed := lexical.IndexText(body)
-	if indexed == body {
-		return nil
-	}
-	return &indexed
-}
-
 // unitRows are the row numbers of a chunk's units.
 func (t *tx) unitRows(chunk []string, units []chat.Unit) ([]int64, error) {
 	out := make([]int64, len(units))
@@ -71,25 +60,6 @@ func (t *tx) unitRows(chunk []string, units []chat.Unit) ([]int64, error) {
 		}
 	}
 	return out, err
-}
-
-// dropSuperseded deletes the units, and with them the vectors, that a turn no
-// longer brings, and reports whether there were any. Chunks stay: they are what was
-// retrieved once.
-func (t *tx) dropSuperseded(turn turnRow, i chat.Indexing) (bool, error) {
-	if i.Status == chat.IndexDegraded || i.Status == chat.IndexNone && len(i.Chunks) == 0 {
-		return false, nil
-	}
-	version := math.MaxInt32
-	for _, c := range i.Chunks {
-		version = min(version, max(c.Version, 1))
-	}
-	const old = `SELECT u.n FROM chunks c JOIN units u ON u.chunk_id = c.id WHERE c.source_turn = ? AND c.chunker_version < ?`
-	if _, err := t.Exec(`DELETE FROM unit_embeddings WHERE unit_n IN (`+old+`)`, turn.ID, version); err != nil {
-		return false, err
-	}
-	n, err := t.Exec(`DELETE FROM units WHERE n IN (`+old+`)`, turn.ID, version)
-	return n > 0, err
 }
 
 // indexVectors keeps the vectors of units that have none, by namespace.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/hex"
 	"fmt"
 
 	"contextinfinity/backend/chat"
@@ -10,32 +9,10 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-type eventRow struct {
-	SessionID   string
-	EventSeq    int64
-	Type        string
-	EntityID    string
-	CreatedAt   string
-	PayloadHash []byte
-	PrevHash    []byte
-	Hash        []byte
-	Payload     []byte
-}
-
-func (eventRow) TableName() string { return "events" }
-
 // ledgerTail is the end of a session's ledger.
 type ledgerTail struct {
 	EventSeq int64
 	Hash     []byte
-}
-
-// event is the row with its decoded payload.
-func (r eventRow) event(payload []byte) ledger.Event {
-	return ledger.Event{
-		SessionID: r.SessionID, Seq: r.EventSeq, Type: ledger.Type(r.Type), Entity: r.EntityID, CreatedAt: r.CreatedAt,
-		PayloadHash: r.PayloadHash, PrevHash: r.PrevHash, Hash: r.Hash, Payload: payload,
-	}
 }
 
 // event appends to the session's ledger, in the transaction of the change.
@@ -87,5 +64,3 @@ func (t *tx) tail(session chat.SessionID) (ledgerTail, error) {
 	}
 	return rows[0], nil
 }
-
-func hexHash(b []byte) string { return hex.EncodeToString(codec.Hash(b)) }

@@ -6,28 +6,8 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/sqlite"
 )
-
-// lookedUpRow is a turn that the result of a tool call quotes.
-type lookedUpRow struct {
-	ToolCallID string
-	Place      int
-	SessionID  string
-	TurnID     string
-}
-
-func (lookedUpRow) TableName() string { return "tool_recalled" }
-
-func (a *applier) lookedUp(call string, turns []ledger.RecalledTurn) error {
-	for i, r := range turns {
-		if err := a.DB.Create(&lookedUpRow{ToolCallID: call, Place: i, SessionID: string(r.Session), TurnID: string(r.Turn)}).Error; err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // LookedUp are the turns that a turn's model looked up with tools, each once for a tool, in
 // the order in which it was shown them.

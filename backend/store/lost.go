@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -56,17 +55,6 @@ func refuseLost(dir string, have found) error {
 func (a *Archive) Lost(ctx context.Context) bool {
 	have, err := probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
 	return err == nil && refuseLost(a.dir, have) != nil
-}
-
-// mark notes that there is a history in the data directory.
-func (s *Store) mark() {
-	if s.scratch || s.copied || sqlite.Exists(s.dir, markFile) {
-		return
-	}
-	text := "ContextInfinity began a history of conversations in this folder at " + chat.FormatTime(s.clock.Now()) + ".\n"
-	if err := atomicfile.Write(filepath.Join(s.dir, markFile), []byte(text), 0o600); err != nil {
-		s.log.Warn("the mark of the history could not be written; it is tried again at the next start", "err", err)
-	}
 }
 
 // StartFresh moves what is left of a lost history into a folder of its own, whose path it

@@ -3,36 +3,25 @@ package store
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
-	"path/filepath"
 
 	"github.com/pressly/goose/v3"
+	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/store/sqlite"
 )
 
-//go:embed migrations/*.sql
-var embedded embed.FS
-
 // applicationID marks our databases in their header: "CINF".
 const applicationID = 0x43494E46
 
 // versionTable is where the migrator keeps what was applied.
 const versionTable = "goose_db_version"
-
-func migrations() fs.FS {
-	sub, err := fs.Sub(embedded, "migrations")
-	if err != nil {
-		panic(err) // the directory is compiled in
-	}
-	return sub
-}
 
 // found is what a look at the file, without changing it, says.
 type found struct {
@@ -146,20 +135,10 @@ func newestVersion(steps fs.FS) int64 {
 	return newest
 }
 
-// migrate brings the schema up to date. An existing database is copied first.
-func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
+// upgrade brings an open database to the newest schema.
+func upgrade(ctx context.Context, writer *gorm.DB, steps fs.FS, log *slog.Logger) error {
 	const op = "store.migrate"
-	if have.version == have.newest {
-		return nil
-	}
-	if have.version > 0 && !s.copied {
-		path, err := s.backupBefore(ctx, have.version)
-		if err != nil {
-			return err
-		}
-		s.log.Info("backed up before migrating", "from", have.version, "to", have.newest, "file", filepath.Base(path))
-	}
-	pool, err := s.db.Writer.DB()
+	pool, err := writer.DB()
 	if err != nil {
 		return sqlite.MapError(op, err)
 	}
@@ -167,7 +146,7 @@ func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
 	if err != nil {
 		return sqlite.MapError(op, err)
 	}
-	up, err := goose.NewProvider(goose.DialectSQLite3, pool, nil, goose.WithSlog(s.log), goose.WithDisableGlobalRegistry(true),
+	up, err := goose.NewProvider(goose.DialectSQLite3, pool, nil, goose.WithSlog(log), goose.WithDisableGlobalRegistry(true),
 		goose.WithGoMigrations(list...))
 	if err != nil {
 		return sqlite.MapError(op, err)
@@ -225,19 +204,4 @@ func migrationFailed(op string, err error) error {
 	}
 	return chat.WrapError(chat.CodeInternal, op, err, "The data could not be upgraded. Nothing of it is lost, and it is tried again at the next start.").
 		WithHint("the backup made before it is in the folder " + sqlite.BackupDir)
-}
-
-// backupBefore writes a copy named by the version it has and the moment. An upgrade
-// that fails is tried at each start: the copy that stands from the try before is enough.
-func (s *Store) backupBefore(ctx context.Context, version int64) (string, error) {
-	dir := filepath.Join(s.dir, sqlite.BackupDir)
-	if err := sqlite.MakeDir(dir); err != nil {
-		return "", sqlite.MapError("store.migrate", err)
-	}
-	word := fmt.Sprintf("v%d", version)
-	if path, err := s.archive.standing(ctx, dir, word); err != nil || path != "" {
-		return path, err
-	}
-	b, err := s.archive.write(ctx, filepath.Join(dir, backupName(word, s.clock.Now())), chat.BackupMigration)
-	return b.Path, err
 }

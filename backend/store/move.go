@@ -109,30 +109,6 @@ func leftByMove(dir string) bool {
 	return sqlite.Exists(dir, movingFile) && !sqlite.Exists(dir, movedFile) && !sqlite.Exists(dir, sqlite.LockFile)
 }
 
-// existing is the nearest folder above a path that is there.
-func existing(path string) string {
-	for {
-		if _, err := os.Stat(path); err == nil || filepath.Dir(path) == path {
-			return path
-		}
-		path = filepath.Dir(path)
-	}
-}
-
-// resolved is a path with what of it is there freed of links.
-func resolved(path string) string {
-	there := existing(path)
-	real, err := filepath.EvalSymlinks(there)
-	if err != nil {
-		return filepath.Clean(path)
-	}
-	rest, err := filepath.Rel(there, path)
-	if err != nil {
-		return real
-	}
-	return filepath.Join(real, rest)
-}
-
 // below reports that inner is in outer, at any depth.
 func below(outer, inner string) bool {
 	rel, err := filepath.Rel(outer, inner)

@@ -13,6 +13,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -45,6 +47,7 @@ type Store struct {
 	sizes    sizeCache
 	requests recentValues
 	erasures atomic.Int64 // since it was opened
+	onForget []func()     // empty what else is kept in memory of stored texts
 	staging  sync.Mutex   // held while a database is attached to the writer
 	// manifests are those that others were packed against
 	manifests recentValues
@@ -58,7 +61,7 @@ type Store struct {
 	mu      sync.Mutex
 	running map[chat.TurnID]bool
 	// orphaned is how many jobs of a process that is gone were released at opening
-	orphaned int
+	orphaned atomic.Int64
 
 	closeOnce sync.Once
 	closeErr  error
@@ -71,7 +74,7 @@ type Store struct {
 // CodeCorrupt (cannot be opened, or is not ours), CodeNotFound (read-only and
 // nothing there yet). In all these cases the file is left untouched.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	return open(ctx, o, migrations())
+	return open(ctx, o, migrations.Files)
 }
 
 func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
@@ -85,6 +88,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 		archive: NewArchive(ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}),
 	}
 	s.archive.steps = steps
+	s.onForget = append(s.onForget, s.sizes.clear)
 	var err error
 	if o.ReadOnly {
 		err = s.openReader(ctx, steps)
@@ -186,10 +190,23 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	return s.releaseOrphanedJobs(ctx)
 }
 
+// migrate brings the schema up to date. An existing database is copied first.
+func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
+	if have.version == have.newest {
+		return nil
+	}
+	if have.version > 0 && !s.copied {
+		path, err := s.archive.beforeUpgrade(ctx, have.version)
+		if err != nil {
+			return err
+		}
+		s.log.Info("backed up before migrating", "from", have.version, "to", have.newest, "file", filepath.Base(path))
+	}
+	return upgrade(ctx, s.db.Writer, steps, s.log)
+}
+
 // DataDir is the directory the store was opened in.
 func (s *Store) DataDir() string { return s.dir }
-
-func (s *Store) path() string { return filepath.Join(s.dir, sqlite.DatabaseFile) }
 
 // Close ends all connections and gives up the lock. Calling it again is safe.
 func (s *Store) Close() error {
@@ -199,4 +216,19 @@ func (s *Store) Close() error {
 		s.place.Leave()
 	})
 	return s.closeErr
+}
+
+// unopened is a failure to open the data, told as the full disk that it is.
+func (s *Store) unopened(err error) error {
+	switch {
+	case !s.readOnly && chat.CodeOf(err) == chat.CodeNoSpace, sqlite.IsDiskError(err) && faultfs.Full(sqlite.TryRoom(s.dir)):
+	default:
+		return err
+	}
+	if s.readOnly {
+		return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It is as it was.").
+			WithHint("free some space and try again")
+	}
+	return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: nothing can be written. The data is as it was.").
+		WithHint("free some space and try again; until then sessions, show, export and backup on the command line read what is there")
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -235,12 +236,12 @@ func TestForeignDatabaseIsRefused(t *testing.T) {
 func nextSchema(t *testing.T, sql string) fstest.MapFS {
 	t.Helper()
 	steps := fstest.MapFS{"9999_next.sql": {Data: []byte("-- +goose Up\n" + sql + ";\n")}}
-	names, err := fs.Glob(migrations(), "*.sql")
+	names, err := fs.Glob(migrations.Files, "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		data, err := fs.ReadFile(migrations(), name)
+		data, err := fs.ReadFile(migrations.Files, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +264,7 @@ func TestUpgradeMakesABackupAndNewerIsRefused(t *testing.T) {
 	f.ok(next.Close())
 	backups, err := f.archive.Backups(f.ctx, true)
 	f.ok(err)
-	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", newestVersion(migrations()))) || backups[0].Bytes == 0 {
+	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", newestVersion(migrations.Files))) || backups[0].Bytes == 0 {
 		t.Fatalf("backups %+v", backups)
 	}
 	before, err := os.ReadFile(filepath.Join(f.dir, sqlite.DatabaseFile))

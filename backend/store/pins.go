@@ -17,32 +17,6 @@ import (
 // before the fork, both in time and by turn; what no visible row replaces stands.
 // So a removal on a child hides an inherited pin there and nowhere else.
 
-type pinRow struct {
-	ID           string
-	SessionID    string
-	BranchID     string
-	AfterTurnSeq int64
-	Replaces     *string
-	Removed      bool
-	Tokens       int
-	CreatedAt    string
-	ContentHash  []byte
-	Text         string
-}
-
-func (pinRow) TableName() string { return "pins" }
-
-type pinOrderRow struct {
-	ID           string
-	SessionID    string
-	BranchID     string
-	AfterTurnSeq int64
-	CreatedAt    string
-	PinsJSON     string
-}
-
-func (pinOrderRow) TableName() string { return "pin_orders" }
-
 // visible is the condition on row p of what a lineage shows.
 const visible = `p.after_turn_seq <= seg."to" AND (p.created_at < seg.left_at OR p.created_at = seg.left_at AND p.id < seg.left_by)`
 

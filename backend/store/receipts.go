@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -16,54 +14,6 @@ import (
 
 // A receipt tells for ever what a hard delete removed, by store and number. The text
 // is not in it, nor a title.
-
-type receiptRow struct {
-	ID          string
-	Subject     string // kind and id
-	CreatedAt   string
-	CountsJSON  string
-	BackupsJSON string
-}
-
-func (receiptRow) TableName() string { return "receipts" }
-
-// receiptCounts is counts_json.
-type receiptCounts struct {
-	Erased  []chat.Erased  `json:"erased"`
-	Pending *unfinishedEnd `json:"pending,omitempty"`
-}
-
-// unfinishedEnd is what a hard delete has still to do after its transaction.
-type unfinishedEnd struct {
-	Files   []string `json:"files"`   // below the data directory, to be removed
-	Folders []string `json:"folders"` // likewise, with what is in them
-}
-
-func (r receiptRow) receipt() (chat.Receipt, error) {
-	kind, id, _ := strings.Cut(r.Subject, " ")
-	out := chat.Receipt{ID: r.ID, Kind: kind, Subject: id, At: moment(r.CreatedAt)}
-	var counts receiptCounts
-	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
-		return out, sqlite.CorruptRecord("receipts", r.ID, err)
-	}
-	out.Erased = counts.Erased
-	if err := json.Unmarshal([]byte(r.BackupsJSON), &out.Backups); err != nil {
-		return out, sqlite.CorruptRecord("receipts", r.ID, err)
-	}
-	return out, nil
-}
-
-// pending is what is still to be done; false: nothing.
-func (r receiptRow) pending() (end unfinishedEnd, ok bool, err error) {
-	var counts receiptCounts
-	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
-		return end, false, sqlite.CorruptRecord("receipts", r.ID, err)
-	}
-	if counts.Pending == nil {
-		return end, false, nil
-	}
-	return *counts.Pending, true, nil
-}
 
 // putReceipt writes the receipt, with what is still to be done.
 func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
@@ -91,17 +41,6 @@ func (s *Store) Receipts(ctx context.Context) ([]chat.Receipt, error) {
 		out, err = receiptsOf(db)
 		return err
 	})
-	return out, err
-}
-
-func receiptsOf(db *gorm.DB) ([]chat.Receipt, error) {
-	rows, err := sqlite.All[receiptRow](db, `SELECT * FROM receipts ORDER BY created_at DESC, id DESC`)
-	out := []chat.Receipt{}
-	for _, r := range rows {
-		if receipt, err := r.receipt(); err == nil {
-			out = append(out, receipt)
-		}
-	}
 	return out, err
 }
 
@@ -137,15 +76,6 @@ func (s *Store) ErasedTurns(ctx context.Context, session chat.SessionID, ids []c
 	return out, err
 }
 
-// receipts can be read.
-func (a *audit) receipts() {
-	each(a, "receipts", "*", "id", func(r receiptRow) {
-		a.times("receipts", r.ID, &r.CreatedAt)
-		_, err := r.receipt()
-		a.expect(err == nil, findContent, "receipts", r.ID, "It cannot be read.")
-	})
-}
-
 // holding names the copies of the data that hold what is to be erased, and go on
 // doing so: backups of every kind, what restores set aside, and the folders that the data
 // was moved from. One that cannot be read may hold it. Copies in other places are not
@@ -169,11 +99,6 @@ func (s *Store) holding(ctx context.Context, kind, id string) ([]string, error) 
 		}
 	}
 	return out, nil
-}
-
-// globEscape keeps what a directory is called from being taken for a pattern.
-func globEscape(dir string) string {
-	return strings.NewReplacer(`[`, `[[]`, `*`, `[*]`, `?`, `[?]`).Replace(dir)
 }
 
 func copyHolds(ctx context.Context, path, kind, id string) bool {

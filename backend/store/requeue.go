@@ -93,7 +93,7 @@ func (s *Store) releaseOrphanedJobs(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.orphaned = len(again)
+		s.orphaned.Store(int64(len(again)))
 		_, err = t.releaseJobs(endOfTime)
 		return err
 	})
@@ -102,11 +102,7 @@ func (s *Store) releaseOrphanedJobs(ctx context.Context) error {
 // Orphaned is how many jobs opening took from a process that is gone. It answers it
 // once: the report of the start is where it belongs.
 func (s *Store) Orphaned() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := s.orphaned
-	s.orphaned = 0
-	return n
+	return int(s.orphaned.Swap(0))
 }
 
 // PendingIDs are the turns of all sessions that are final and in no state yet.

@@ -27,7 +27,6 @@ import (
 const (
 	swapFile      = "restore.json"
 	stagingPrefix = ".restoring-"
-	replacedDir   = "replaced"
 )
 
 // swap is the content of that file; paths are relative to the data directory.

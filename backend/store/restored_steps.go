@@ -15,19 +15,6 @@ import (
 // do not tell.
 const restoredSteps = "restored.steps"
 
-// adoptBackup marks the steps of a backup that somebody put in the place of the database by
-// hand, over the journals of what it replaced: it still has the table that only backups have.
-func (s *Store) adoptBackup(ctx context.Context) error {
-	if s.copied {
-		return nil
-	}
-	byHand, err := hasTable(s.db.Reader, infoTable)
-	if err != nil || !byHand {
-		return err
-	}
-	return s.markRestored(ctx)
-}
-
 // markRestored writes down the steps of open turns, in data that was or is about to be put in
 // place. From then on it is no backup.
 func (s *Store) markRestored(ctx context.Context) error {

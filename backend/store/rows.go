@@ -139,11 +139,6 @@ type turnRow struct {
 
 func (turnRow) TableName() string { return "turns" }
 
-// turnColumns is all of a turn but its manifest, which is read on demand.
-const turnColumns = `t.id, t.session_id, t.branch_id, t.turn_seq, t.state_before, t.state_after, t.phase, t.outcome,
-	t.index_status, t.primary_provider, t.primary_model, t.retry_of, t.created_at, t.updated_at, t.user_hash,
-	t.assistant_hash, t.usage_json, t.error_json, t.user_message_json, t.final_assistant_message_json`
-
 // turn translates the row. What cannot be decoded stands as an Unknown block
 // with its raw bytes, and the turn's failure says so (SPEC 2.13).
 func (r turnRow) turn() chat.Turn {

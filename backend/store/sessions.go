@@ -66,10 +66,6 @@ func (s *Store) Session(ctx context.Context, id chat.SessionID) (chat.Session, e
 	return row.session(), err
 }
 
-func sessionByID(db *gorm.DB, id chat.SessionID) (sessionRow, error) {
-	return sqlite.One[sessionRow](db, "session", id, `SELECT * FROM sessions WHERE id = ?`, id)
-}
-
 type summaryRow struct {
 	Row         sessionRow `gorm:"embedded"`
 	Branches    int
@@ -207,14 +203,6 @@ func (s *Store) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archi
 	})
 }
 
-func archivedAt(t *tx, archived bool) *string {
-	if !archived {
-		return nil
-	}
-	now := t.Stamp()
-	return &now
-}
-
 func (s *Store) changeSession(ctx context.Context, op string, id chat.SessionID, kind ledger.Type, data any) error {
 	return s.write(ctx, op, func(t *tx) error { return t.setSession(id, kind, data) })
 }
@@ -230,10 +218,4 @@ func (t *tx) setSession(id chat.SessionID, kind ledger.Type, data any) error {
 		return chat.Errorf(chat.CodeNotFound, "", "There is no session %s.", id)
 	}
 	return t.record(id, kind, string(id), data)
-}
-
-// touch moves a session to the top of the list.
-func (t *tx) touch(id string) error {
-	_, err := t.Exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, t.Stamp(), id)
-	return err
 }

@@ -148,6 +148,9 @@ func newestSnapshot(db *gorm.DB, session string) (*ledger.State, Replayed, error
 	return ledger.NewState(session), how, nil
 }
 
+// findSnapshot is the kind of the finding about a snapshot of a ledger that is not used.
+const findSnapshot = "snapshot"
+
 func snapshotFinding(id string, err error) chat.Finding {
 	return chat.Finding{Kind: findSnapshot, Table: "snapshots", ID: id,
 		Message: fmt.Sprintf("It is not used: %v. The ledger is replayed from before it.", err)}
@@ -248,23 +251,6 @@ func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 		pins[i] = p.Text
 	}
 	return ledger.MemoryOf(head.Summary, pins), err
-}
-
-// snapshots checks the session's snapshots by themselves, and answers the sums of the
-// states of those that are whole, by event.
-func (a *audit) snapshots() map[int64]ledger.Sum {
-	whole := map[int64]ledger.Sum{}
-	each(a, "snapshots", "*", "event_seq", func(r snapshotRow) {
-		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
-		a.times("snapshots", id, &r.CreatedAt)
-		snap, err := r.snapshot(a.db)
-		if err != nil {
-			a.found = append(a.found, snapshotFinding(id, err))
-			return
-		}
-		whole[r.EventSeq] = stateSum(snap.State)
-	})
-	return whole
 }
 
 // stateSum is the sum of a state's canonical bytes; empty if it has none.

@@ -14,7 +14,6 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -161,23 +160,6 @@ func (r stepRow) eachEvent(yield func(chat.RawEvent) error) error {
 	}
 	defer dec.Close()
 	return readEvents(dec, yield)
-}
-
-// eventsSum is the sum of what events returns, of which no more than a piece is held where
-// it stands alone.
-func (r stepRow) eventsSum() (ledger.Sum, error) {
-	if len(r.RawEvents) == 0 || r.RawEvents[0] != codec.PackedZstd {
-		whole, err := r.events()
-		return sumIfAny(whole), err
-	}
-	dec, err := codec.Unpacking(r.RawEvents)
-	if err != nil {
-		return "", err
-	}
-	defer dec.Close()
-	hash := sha256.New()
-	_, err = io.Copy(hash, io.LimitReader(dec, codec.UnpackMax))
-	return ledger.SumOfHash(hash.Sum(nil)), err
 }
 
 // StepEvents yields the exact stream of a step, one event at a time, and ends with yield's

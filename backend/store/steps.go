@@ -84,13 +84,6 @@ func newStep(t *tx, b chat.StepStart) (stepRow, error) {
 	return row, err
 }
 
-func orEmpty(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
-}
-
 func (t *tx) refuseRunningStep(turn chat.TurnID) error {
 	open, err := sqlite.All[string](t.DB, `SELECT id FROM steps WHERE turn_id = ? AND status = 'running'`, turn)
 	if err == nil && len(open) > 0 {

@@ -18,24 +18,6 @@ import (
 // is usable from there and from every fork after that turn. None ever changes or
 // goes away; one that another supersedes stays as an orphan.
 
-type rangeSummaryRow struct {
-	ID             string
-	SessionID      string
-	BranchID       string
-	FromSeq        int64
-	ToSeq          int64
-	TokenCount     int
-	OriginalTokens int
-	GeneratedBy    string
-	SupersededBy   *string
-	CreatedAt      string
-	ContentHash    []byte
-	Content        string
-	ValidationJSON *string
-}
-
-func (rangeSummaryRow) TableName() string { return "summaries" }
-
 func (r rangeSummaryRow) summary() chat.RangeSummary {
 	out := chat.RangeSummary{
 		ID: r.ID, SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID), From: r.FromSeq, To: r.ToSeq,

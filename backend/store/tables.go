@@ -13,8 +13,6 @@ type table struct {
 	// verified is the condition under which verification compares the rows of a session with
 	// its ledger; empty: it does not.
 	verified string
-	// check is how; nil: with the table before it, or not at all.
-	check func(*audit)
 }
 
 const (
@@ -27,24 +25,24 @@ const (
 // Deletion goes the other way: a unit's words are read out of its message when its entry in
 // the text index is taken away.
 var sessionTables = []table{
-	{name: "sessions", of: `id = ?`, travels: true, verified: `id = ?`, check: (*audit).sessions},
-	{name: "branches", of: ofSession, travels: true, verified: ofSession, check: (*audit).branches},
-	{name: "states", of: ofSession, travels: true, verified: ofBranches, check: (*audit).states},
-	{name: "turns", of: ofSession, travels: true, verified: ofSession, check: (*audit).turns},
+	{name: "sessions", of: `id = ?`, travels: true, verified: `id = ?`},
+	{name: "branches", of: ofSession, travels: true, verified: ofSession},
+	{name: "states", of: ofSession, travels: true, verified: ofBranches},
+	{name: "turns", of: ofSession, travels: true, verified: ofSession},
 	{name: "events", of: ofSession, travels: true, verified: ofSession},
 	{name: "snapshots", of: ofSession, verified: ofSession},
-	{name: "summaries", of: ofSession, travels: true, verified: ofSession, check: (*audit).summaries},
-	{name: "pins", of: ofSession, travels: true, verified: ofSession, check: (*audit).pins},
+	{name: "summaries", of: ofSession, travels: true, verified: ofSession},
+	{name: "pins", of: ofSession, travels: true, verified: ofSession},
 	{name: "pin_orders", of: ofSession, travels: true, verified: ofSession},
 	{name: "pin_suggestions", of: ofSession},
 	{name: "settings", of: `instr(key || ' ' || value, ?) > 0`},
 	{name: "drafts", of: ofBranches},
-	{name: "steps", of: ofTurns, travels: true, verified: `turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`, check: (*audit).steps},
+	{name: "steps", of: ofTurns, travels: true, verified: `turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`},
 	{name: "turn_tokens", of: ofTurns},
 	{name: "metrics", of: ofTurns},
-	{name: "tool_batches", of: ofTurns, travels: true, verified: `turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`, check: (*audit).toolBatches},
+	{name: "tool_batches", of: ofTurns, travels: true, verified: `turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`},
 	{name: "tool_calls", of: `batch_id IN (SELECT b.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id WHERE t.session_id = ?)`,
-		travels: true, verified: `batch_id IN (SELECT b.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id WHERE t.session_id = ?)`, check: (*audit).toolCalls},
+		travels: true, verified: `batch_id IN (SELECT b.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id WHERE t.session_id = ?)`},
 	{name: "tool_results", of: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
 		travels: true, verified: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`},
 	{name: "tool_recalled", of: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
@@ -58,12 +56,12 @@ var sessionTables = []table{
 	{name: "import_keys", of: ofSession},
 	{name: "dictionaries", of: ofSession},
 	{name: "blobs", of: ofSession, travels: true},
-	{name: "files", of: ofSession, travels: true, verified: ofSession, check: (*audit).files},
-	{name: "chunks", of: ofSession, travels: true, verified: ofSession, check: (*audit).chunks},
+	{name: "files", of: ofSession, travels: true, verified: ofSession},
+	{name: "chunks", of: ofSession, travels: true, verified: ofSession},
 	{name: "manifest_links", of: ofTurns, travels: true},
 	{name: "request_links", of: `step_id IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`, travels: true},
-	{name: "units", of: ofSession, travels: true, verified: ofSession, check: (*audit).units},
-	{name: "retrieved", of: `turn_n IN (SELECT n FROM turns WHERE session_id = ?)`, travels: true, check: (*audit).retrievals},
+	{name: "units", of: ofSession, travels: true, verified: ofSession},
+	{name: "retrieved", of: `turn_n IN (SELECT n FROM turns WHERE session_id = ?)`, travels: true},
 	{name: "unit_embeddings", of: `unit_n IN (SELECT n FROM units WHERE session_id = ?)`},
 }
 

@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -32,7 +33,7 @@ func TestWriteBeforeLexical(t *testing.T) {
 	if !*update {
 		t.Skip("writes " + beforeLexical + " with -update only")
 	}
-	if v := newestVersion(migrations()); v != 9 {
+	if v := newestVersion(migrations.Files); v != 9 {
 		t.Fatalf("the schema is at version %d; %s is kept as version 9 wrote it", v, beforeLexical)
 	}
 	f := newFixture(t)

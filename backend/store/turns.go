@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 
@@ -22,17 +21,6 @@ func (s *Store) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 		return err
 	})
 	return row.turn(), err
-}
-
-func turnByID(db *gorm.DB, id chat.TurnID) (turnRow, error) {
-	return sqlite.One[turnRow](db, "turn", id, `SELECT `+turnColumns+` FROM turns t WHERE t.id = ?`, id)
-}
-
-// turnHead reads a turn without its messages: enough to decide about it.
-func turnHead(db *gorm.DB, id chat.TurnID) (turnRow, error) {
-	return sqlite.One[turnRow](db, "turn", id, `
-		SELECT id, coalesce(n, 0) AS n, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status
-		FROM turns WHERE id = ?`, id)
 }
 
 // Lineage reads turns of a branch's lineage, in turn_seq order.
@@ -75,13 +63,6 @@ func pageBounds(db *gorm.DB, segs []segment, q chat.LineageQuery) (int64, int64,
 		}
 	}
 	return from, to, nil
-}
-
-// lastSeq is the turn_seq of the newest turn of a lineage, 0 for none.
-func lastSeq(db *gorm.DB, segs []segment) (int64, error) {
-	own := segs[len(segs)-1]
-	return sqlite.One[int64](db, "branch", own.Branch,
-		`SELECT coalesce(max(turn_seq), ?) FROM turns WHERE branch_id = ?`, own.From, own.Branch)
 }
 
 func lineageRows(db *gorm.DB, segs []segment, from, to int64) ([]turnRow, error) {
@@ -426,6 +407,3 @@ func (s *Store) StateTurnSeq(ctx context.Context, id chat.StateID) (int64, error
 	})
 	return seq, err
 }
-
-// allTurns is an open upper bound of turn_seq.
-const allTurns = math.MaxInt64

@@ -20,7 +20,6 @@ const (
 	findForeignKey = "foreign_key" // a reference to nothing
 	findLedger     = "ledger"      // chain, sequence or payload of an event
 	findReplay     = "replay"      // a row is not what the ledger makes of it
-	findSnapshot   = "snapshot"    // a snapshot of a ledger that is not used
 	findContent    = "content"     // a hash or an encoding does not hold
 	findPhase      = "phase"       // a turn's phase belies its contents
 	findSequence   = "sequence"    // a gap or a repetition
@@ -194,22 +193,6 @@ func each[R any](a *audit, table, columns, order string, do func(R)) {
 		}
 		do(row)
 	}
-}
-
-func stream[R any](db *gorm.DB, do func(R), query string, args ...any) error {
-	rows, err := db.Raw(query, args...).Rows()
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var r R
-		if err := db.ScanRows(rows, &r); err != nil {
-			return err
-		}
-		do(r)
-	}
-	return rows.Err()
 }
 
 // keys are the columns that name a record, where that is not id.

@@ -148,19 +148,6 @@ func (a *audit) chunks() {
 	})
 }
 
-// chunkText is a chunk's own text, or what its message says there.
-func chunkText(message string, r chunkRow) string {
-	if r.RenderedText == "" && r.StartOffset >= 0 && r.StartOffset <= r.EndOffset && r.EndOffset <= len(message) {
-		return message[r.StartOffset:r.EndOffset]
-	}
-	return r.RenderedText
-}
-
-// spans reports that part stands in whole at [start, end).
-func spans(whole string, start, end int, part string) bool {
-	return start >= 0 && start <= end && end <= len(whole) && whole[start:end] == part
-}
-
 // unitText is a unit's whole text.
 const unitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
 

@@ -4,13 +4,29 @@ import (
 	"slices"
 	"strings"
 
-	"gorm.io/gorm"
-
 	"contextinfinity/backend/internal/heap"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/sqlite"
 )
+
+// tableChecks are how the rows of a table are compared with the ledger of their session. A table
+// without one is compared with the table before it, or not at all.
+var tableChecks = map[string]func(*audit){
+	"sessions":     (*audit).sessions,
+	"branches":     (*audit).branches,
+	"states":       (*audit).states,
+	"turns":        (*audit).turns,
+	"summaries":    (*audit).summaries,
+	"pins":         (*audit).pins,
+	"steps":        (*audit).steps,
+	"tool_batches": (*audit).toolBatches,
+	"tool_calls":   (*audit).toolCalls,
+	"files":        (*audit).files,
+	"chunks":       (*audit).chunks,
+	"units":        (*audit).units,
+	"retrieved":    (*audit).retrievals,
+}
 
 // replays checks the sessions one by one: the chain of each ledger, its snapshots, the
 // contents of its records, and these against what the ledger makes of them. No more
@@ -37,8 +53,8 @@ func (a *audit) replay(session string) {
 		defer func() { a.loosen(); a.loosen = nil }()
 	}
 	for _, t := range sessionTables {
-		if t.check != nil {
-			t.check(a)
+		if check := tableChecks[t.name]; check != nil {
+			check(a)
 		}
 	}
 	for _, d := range ledger.Compare(a.have, a.want) {
@@ -152,23 +168,6 @@ func (a *audit) apply(id string, e ledger.Event, err error) {
 // payload decodes an event's; those decoded last are kept for events that rest on
 // them.
 func (a *audit) payload(e eventRow) ([]byte, error) { return a.decoded.payload(a.db, e) }
-
-// payload decodes an event's payload, with those decoded before.
-func (v *recentValues) payload(db *gorm.DB, e eventRow) ([]byte, error) {
-	name := func(seq int64) string { return e.SessionID + "/" + sqlite.Itoa(seq) }
-	var payload []byte
-	var err error
-	_, ref, rests := codec.BaseOf(e.Payload)
-	if base, ok := v.get(name(ref)); rests && ok {
-		payload, err = codec.UnpackOn(base, e.Payload)
-	} else {
-		payload, err = unpackPayload(db, e.SessionID, e.Payload)
-	}
-	if err == nil && payload != nil {
-		v.put(name(e.EventSeq), payload)
-	}
-	return payload, err
-}
 
 // calibrations against the newest that any ledger tells; two that came from different
 // data directories may be as new as each other.

@@ -10,6 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -37,7 +38,7 @@ func freshSchema() (_ map[string]schemaObject, err error) {
 	fresh.Lock()
 	defer fresh.Unlock()
 	if fresh.schema == nil {
-		fresh.schema, err = makeSchema(migrations())
+		fresh.schema, err = makeSchema(migrations.Files)
 	}
 	return fresh.schema, err
 }

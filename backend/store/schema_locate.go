@@ -5,8 +5,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -41,19 +39,4 @@ func locate(ctx context.Context, dir string, steps fs.FS) (found, sqlite.Place, 
 	}
 	have, err = probe(ctx, at, steps)
 	return have, at, err
-}
-
-// unopened is a failure to open the data, told as the full disk that it is.
-func (s *Store) unopened(err error) error {
-	switch {
-	case !s.readOnly && chat.CodeOf(err) == chat.CodeNoSpace, sqlite.IsDiskError(err) && faultfs.Full(sqlite.TryRoom(s.dir)):
-	default:
-		return err
-	}
-	if s.readOnly {
-		return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It is as it was.").
-			WithHint("free some space and try again")
-	}
-	return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: nothing can be written. The data is as it was.").
-		WithHint("free some space and try again; until then sessions, show, export and backup on the command line read what is there")
 }

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
+)
+
+func (s *Store) setRunning(id chat.TurnID, running bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if running {
+		s.running[id] = true
+	} else {
+		delete(s.running, id)
+	}
+}
+
+func (s *Store) isRunning(id chat.TurnID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running[id]
+}
+
+// runningTurns are those that this process accepted or resumed and has not finished.
+func (s *Store) runningTurns() []chat.TurnID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.running))
+}
+
+// forget empties what is kept in memory of what is stored.
+func (s *Store) forget() {
+	s.erasures.Add(1)
+	s.requests.clear()
+	s.manifests.clear()
+	for _, empty := range s.onForget {
+		empty()
+	}
+}
+
+func (s *Store) path() string { return filepath.Join(s.dir, sqlite.DatabaseFile) }
+
+func archivedAt(t *tx, archived bool) *string {
+	if !archived {
+		return nil
+	}
+	now := t.Stamp()
+	return &now
+}
+
+// touch moves a session to the top of the list.
+func (t *tx) touch(id string) error {
+	_, err := t.Exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, t.Stamp(), id)
+	return err
+}

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"math"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/store/sqlite"
+)
+
+// What is learned of a provider's counting: a running mean, applied in steps so
+// that budgets, and with them cuts and prompt prefixes, seldom move (SPEC 6).
+const (
+	calibrationStep    = 0.05
+	calibrationLow     = 0.7
+	calibrationHigh    = 1.6
+	calibrationSamples = 50  // the mean forgets slowly from here on
+	calibrationMin     = 200 // estimates below say more of fixed overhead than of counting
+	// One odd report, such as of an image, must not stand for fifty.
+	sampleLow, sampleHigh = 0.5, 2.0
+)
+
+func calibrationOf(db *gorm.DB, provider, modelID string) (calibrationRow, error) {
+	rows, err := sqlite.All[calibrationRow](db, `SELECT * FROM calibrations WHERE provider = ? AND model_id = ?`, clean(provider), clean(modelID))
+	if err != nil || len(rows) == 0 {
+		return calibrationRow{Provider: clean(provider), ModelID: clean(modelID), Factor: 1, Mean: 1}, err
+	}
+	return rows[0], nil
+}
+
+// calibrationFactor rounds a mean to a step within bounds.
+func calibrationFactor(mean float64) float64 {
+	steps := math.Round(1 / calibrationStep)
+	return min(max(math.Round(mean*steps)/steps, calibrationLow), calibrationHigh)
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// retrievedBatch bounds the parameters of one statement.
+const retrievedBatch = 100
+
+// retireRetrievals makes what a turn's earlier context held a thing of the past.
+func (t *tx) retireRetrievals(turn turnRow) error {
+	if _, err := t.Exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
+		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
+		return err
+	}
+	_, err := t.Exec(`DELETE FROM retrieved WHERE turn_n = ? AND rank > 0`, turn.N)
+	return err
+}
+
+// chunkNumbers are the numbers of the chunks that records name, by id.
+func (t *tx) chunkNumbers(list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
+	ids := make([]chat.ChunkID, len(list))
+	for i, r := range list {
+		ids[i] = r.Chunk
+	}
+	raw, err := chat.MarshalJSON(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := sqlite.All[struct {
+		ID string
+		N  int64
+	}](t.DB, `SELECT c.id, c.n FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value`, string(raw))
+	known := make(map[chat.ChunkID]int64, len(rows))
+	for _, r := range rows {
+		known[chat.ChunkID(r.ID)] = r.N
+	}
+	return known, err
+}
+
+// retrievedOf refuses what is no record of a retrieval.
+func retrievedOf(turn turnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (retrievedRow, error) {
+	form := slices.Index(packedForms, r.Packed)
+	if form < 0 || r.Rank < 1 || r.Tokens < 0 {
+		return retrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of rank %d, packed as %q.", turn.TurnSeq, r.Rank, r.Packed)
+	}
+	n, ok := known[r.Chunk]
+	if !ok {
+		return retrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of the chunk %s, which is not there.", turn.TurnSeq, r.Chunk)
+	}
+	row := retrievedRow{TurnN: turn.N, Rank: r.Rank, ChunkN: n, PackedAs: form, Tokens: r.Tokens}
+	for score, into := range map[*float64]*int64{&r.Similarity: &row.Similarity, &r.Vector: &row.VectorScore, &r.Keyword: &row.KeywordScore, &r.Score: &row.Score} {
+		if !(math.Abs(*score) < math.MaxInt32) {
+			return row, sqlite.Invalid("Turn %d records a retrieval with a score that is no number.", turn.TurnSeq)
+		}
+		*into = int64(math.Round(*score * scoreUnit))
+	}
+	return row, nil
+}
+
+// retrievedText is what the hash of records is over, in the order of their ranks.
+func retrievedText(rows []namedRetrieval) []byte {
+	b := []byte{}
+	for _, r := range rows {
+		b = append(append(b, r.ChunkID...), ' ')
+		x := r.Row
+		for _, n := range []int64{int64(x.Rank), int64(x.PackedAs), int64(x.Tokens), x.Similarity, x.VectorScore, x.KeywordScore, x.Score} {
+			b = append(strconv.AppendInt(b, n, 10), ' ')
+		}
+	}
+	return b
+}

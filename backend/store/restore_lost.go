@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// mark notes that there is a history in the data directory.
+func (s *Store) mark() {
+	if s.scratch || s.copied || sqlite.Exists(s.dir, markFile) {
+		return
+	}
+	text := "ContextInfinity began a history of conversations in this folder at " + chat.FormatTime(s.clock.Now()) + ".\n"
+	if err := atomicfile.Write(filepath.Join(s.dir, markFile), []byte(text), 0o600); err != nil {
+		s.log.Warn("the mark of the history could not be written; it is tried again at the next start", "err", err)
+	}
+}
+
+// adoptBackup marks the steps of a backup that somebody put in the place of the database by
+// hand, over the journals of what it replaced: it still has the table that only backups have.
+func (s *Store) adoptBackup(ctx context.Context) error {
+	if s.copied {
+		return nil
+	}
+	byHand, err := hasTable(s.db.Reader, infoTable)
+	if err != nil || !byHand {
+		return err
+	}
+	return s.markRestored(ctx)
+}
+
+// refuseDamagedLog refuses to write where confirmed changes in the write-ahead log cannot be
+// read: SQLite would drop them in silence, and write over them.
+func refuseDamagedLog(dir string) error {
+	damage, err := damagedLog(dir)
+	if err != nil || damage == "" {
+		return sqlite.MapError("store.open", err)
+	}
+	return chat.Errorf(chat.CodeCorrupt, "store.open", "The newest changes cannot be read, because the database's write-ahead log %s is damaged. %s Nothing was written.",
+		filepath.Join(dir, sqlite.DatabaseFile+"-wal"), damage).
+		WithHint("restore a backup (contextinfinity backups, contextinfinity restore), or go on without these changes (contextinfinity restore --drop-log), which keeps the damaged files in a folder. If the folder was copied while the program ran, copy it again while it does not")
+}
+
+// LogNote says that the newest changes are missing from what is read, because the
+// write-ahead log is damaged; empty: it is not.
+func (a *Archive) LogNote() string {
+	damage, err := damagedLog(a.dir)
+	if err != nil || damage == "" {
+		return ""
+	}
+	return fmt.Sprintf("The newest changes are missing here, because the database's write-ahead log %s is damaged. %s Everything before them is read as it was, and nothing was changed. "+
+		"Restore a backup (contextinfinity backups, contextinfinity restore), or continue without these changes (contextinfinity restore --drop-log).",
+		filepath.Join(a.dir, sqlite.DatabaseFile+"-wal"), damage)
+}

@@ -1,0 +1,47 @@
+package store
+
+import "contextinfinity/backend/ledger"
+
+type calibrationRow struct {
+	Provider  string
+	ModelID   string
+	Factor    float64
+	Samples   int
+	UpdatedAt string
+	Mean      float64
+	Revision  int64
+}
+
+func (r rangeSummaryRow) toLedgerRecord() *ledger.Summary {
+	return &ledger.Summary{BranchID: r.BranchID, From: r.FromSeq, To: r.ToSeq, Tokens: r.TokenCount, OriginalTokens: r.OriginalTokens,
+		GeneratedBy: r.GeneratedBy, SupersededBy: text(r.SupersededBy), CreatedAt: r.CreatedAt, Content: ledger.SumOfText(r.Content),
+		Validation: ledger.SumOfRaw([]byte(text(r.ValidationJSON)))}
+}
+
+// lookedUpRow is a turn that the result of a tool call quotes.
+type lookedUpRow struct {
+	ToolCallID string
+	Place      int
+	SessionID  string
+	TurnID     string
+}
+
+func (lookedUpRow) TableName() string { return "tool_recalled" }
+
+type rangeSummaryRow struct {
+	ID             string
+	SessionID      string
+	BranchID       string
+	FromSeq        int64
+	ToSeq          int64
+	TokenCount     int
+	OriginalTokens int
+	GeneratedBy    string
+	SupersededBy   *string
+	CreatedAt      string
+	ContentHash    []byte
+	Content        string
+	ValidationJSON *string
+}
+
+func (rangeSummaryRow) TableName() string { return "summaries" }

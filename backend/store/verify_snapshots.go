@@ -1,0 +1,43 @@
+package store
+
+import (
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// receipts can be read.
+func (a *audit) receipts() {
+	each(a, "receipts", "*", "id", func(r receiptRow) {
+		a.times("receipts", r.ID, &r.CreatedAt)
+		_, err := r.receipt()
+		a.expect(err == nil, findContent, "receipts", r.ID, "It cannot be read.")
+	})
+}
+
+// snapshots checks the session's snapshots by themselves, and answers the sums of the
+// states of those that are whole, by event.
+func (a *audit) snapshots() map[int64]ledger.Sum {
+	whole := map[int64]ledger.Sum{}
+	each(a, "snapshots", "*", "event_seq", func(r snapshotRow) {
+		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
+		a.times("snapshots", id, &r.CreatedAt)
+		snap, err := r.snapshot(a.db)
+		if err != nil {
+			a.found = append(a.found, snapshotFinding(id, err))
+			return
+		}
+		whole[r.EventSeq] = stateSum(snap.State)
+	})
+	return whole
+}
+
+// logs checks the write-ahead log up to the last change that was confirmed.
+func (a *audit) logs(dir string) {
+	file, damage, err := logDamage(dir)
+	switch {
+	case err != nil:
+		a.add(findLog, "", sqlite.DatabaseFile+"-wal", "The write-ahead log cannot be read: %s.", reason(err))
+	case damage != "":
+		a.add(findLog, "", file, "%s", damage)
+	}
+}
