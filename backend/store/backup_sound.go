@@ -2,12 +2,9 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 	"time"
-
-	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/sqlite"
@@ -33,18 +30,6 @@ func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
 		err = db.Exec(`INSERT OR REPLACE INTO `+infoTable+` VALUES (?, ?)`, infoProblems, sqlite.Itoa(int64(b.Problems))).Error
 	}
 	return errors.Join(err, sqlite.Disconnect(db))
-}
-
-// originals runs the checks of what nothing can make again.
-func (a *audit) originals(ctx context.Context, db *gorm.DB) error {
-	view := db.Begin(&sql.TxOptions{})
-	if view.Error != nil {
-		return view.Error
-	}
-	defer view.Rollback()
-	return a.run(ctx, view, []func(){
-		a.file, a.references, a.replays, a.drafts, a.turnSequences, a.stateSequences, a.heads, a.roots, a.links, a.strays, a.receipts, a.blobs, a.counters,
-	})
 }
 
 // backupHealth is what a daily backup says of itself: whether verify found problems in it

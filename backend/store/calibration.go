@@ -35,7 +35,7 @@ func (s *Store) ObserveCalibration(ctx context.Context, provider, modelID string
 			return err
 		}
 		old := row.Factor
-		row.observe(float64(reported) / float64(estimated))
+		observe(&row, float64(reported)/float64(estimated))
 		if row.Factor != old {
 			if err := t.tellCalibration(&row); err != nil {
 				return err
@@ -47,12 +47,6 @@ func (s *Store) ObserveCalibration(ctx context.Context, provider, modelID string
 			row.Provider, row.ModelID, row.Factor, row.Samples, t.Stamp(), row.Mean, row.Revision)
 		return err
 	})
-}
-
-func (r *calibrationRow) observe(ratio float64) {
-	r.Samples = min(r.Samples+1, calibrationSamples)
-	r.Mean += (min(max(ratio, sampleLow), sampleHigh) - r.Mean) / float64(r.Samples)
-	r.Factor = calibrationFactor(r.Mean)
 }
 
 // tellCalibration writes the event of a changed factor. Revisions order events

@@ -234,3 +234,11 @@ func newestBefore(segs []segment, seq int64, look func(g segment, from, to int64
 	}
 	return linkRow{}, nil
 }
+
+// within is a chain's condition for one session's values, for its links too.
+func (c chain) within(column string) string {
+	if c.table == "steps" {
+		return column + ` IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`
+	}
+	return column + ` IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`
+}

@@ -46,7 +46,7 @@ func (a *applier) stateCommitted(e ledger.Event, d ledger.StateCommitted) error 
 		st.ValidationJSON = orNull(string(d.Validation))
 	}
 	st.ContentHash = st.hash()
-	row, err := st.packed(a.tx)
+	row, err := st.packed(a.DB)
 	if err != nil {
 		return err
 	}
@@ -60,19 +60,4 @@ func (a *applier) stateCommitted(e ledger.Event, d ledger.StateCommitted) error 
 		}
 	}
 	return a.set(`UPDATE branches SET head_state = ?, head_seq = ?, epoch = ? WHERE id = ? AND session_id = ?`, st.ID, d.Seq, d.Epoch, d.BranchID, a.session)
-}
-
-func (r branchRow) toLedgerRecord() *ledger.Branch {
-	return &ledger.Branch{
-		CreatedAt: r.CreatedAt, ArchivedAt: text(r.ArchivedAt), ParentBranch: text(r.ParentBranch), ForkTurn: text(r.ForkTurn), ForkSeq: r.ForkSeq,
-		BaseState: r.BaseState, BaseSeq: r.BaseSeq, HeadState: r.HeadState, HeadSeq: r.HeadSeq, Epoch: r.Epoch, Label: ledger.SumOfText(r.Label),
-	}
-}
-
-func (r stateRow) toLedgerRecord() *ledger.Checkpoint {
-	return &ledger.Checkpoint{
-		BranchID: r.BranchID, Seq: r.StateSeq, ParentID: text(r.ParentID), CoversSeq: r.CoversSeq, Origin: r.Origin, Model: r.Model,
-		Tokens: r.TokenCountEst, CreatedAt: r.CreatedAt, Content: ledger.SumOfCheckpoint(r.Summary, r.PinnedFacts),
-		Validation: ledger.SumOfRaw([]byte(text(r.ValidationJSON))),
-	}
 }

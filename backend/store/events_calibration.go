@@ -33,3 +33,9 @@ func calibrationFactor(mean float64) float64 {
 	steps := math.Round(1 / calibrationStep)
 	return min(max(math.Round(mean*steps)/steps, calibrationLow), calibrationHigh)
 }
+
+func observe(r *calibrationRow, ratio float64) {
+	r.Samples = min(r.Samples+1, calibrationSamples)
+	r.Mean += (min(max(ratio, sampleLow), sampleHigh) - r.Mean) / float64(r.Samples)
+	r.Factor = calibrationFactor(r.Mean)
+}

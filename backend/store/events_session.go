@@ -58,15 +58,6 @@ func (a *applier) sessionImported(e ledger.Event, d ledger.SessionImported) erro
 	return a.set(`UPDATE sessions SET updated_at = ? WHERE id = ?`, d.UpdatedAt, e.Entity)
 }
 
-func (r sessionRow) toLedgerRecord() *ledger.Session {
-	return &ledger.Session{
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ArchivedAt: text(r.ArchivedAt), Source: r.Source, ActiveBranch: r.ActiveBranch,
-		Model: r.Model, Effort: r.Effort, Temperature: r.Temperature, Pinned: r.Pinned,
-		Title: ledger.SumOfText(r.Title), SystemPrompt: ledger.SumOfText(r.SystemPrompt),
-		Folder: ledger.SumOfFolder(r.Folder), ToolsMode: r.ToolsMode,
-	}
-}
-
 // sourceBundle is the source of a session that is a copy of a bundle's, and of the key
 // by which it is known again.
 const sourceBundle = "bundle"

@@ -234,11 +234,3 @@ func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
 		ChunkerVersion: max(c.Version, 1), CreatedAt: t.Stamp(), ContentHash: sum, Summary: clean(c.Summary),
 	}, err
 }
-
-func (r chunkRow) indexed(units []ledger.IndexedUnit) ledger.IndexedChunk {
-	return ledger.IndexedChunk{
-		ID: chat.ChunkID(r.ID), File: chat.FileID(text(r.FileID)), Ordinal: r.Ordinal, Role: chat.Role(r.Role), Start: r.StartOffset,
-		End: r.EndOffset, Type: chat.ChunkType(r.ChunkType), Tokens: r.TokenEst, Version: r.ChunkerVersion,
-		SHA256: hex.EncodeToString(r.ContentHash), Summary: r.Summary, Units: units,
-	}
-}

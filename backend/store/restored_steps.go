@@ -2,18 +2,10 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/sqlite"
 )
-
-// restoredSteps is the key under which restored data keeps the steps of turns that were open
-// when the backup was taken. Since then their tool calls may have run: the data that was
-// replaced knows, this does not. The journals of the steps come back with the backup, so they
-// do not tell.
-const restoredSteps = "restored.steps"
 
 // markRestored writes down the steps of open turns, in data that was or is about to be put in
 // place. From then on it is no backup.
@@ -35,19 +27,4 @@ func (s *Store) markRestored(ctx context.Context) error {
 		}
 		return err
 	})
-}
-
-// WasRestored reports a step that came with a backup while its turn was open. A record of
-// them that cannot be read may name any.
-func (s *Store) WasRestored(ctx context.Context, step chat.StepID) (bool, error) {
-	found, err := s.Settings(ctx, restoredSteps)
-	value, ok := found[restoredSteps]
-	if err != nil || !ok {
-		return false, err
-	}
-	var steps []chat.StepID
-	if json.Unmarshal([]byte(value), &steps) != nil {
-		return true, nil
-	}
-	return slices.Contains(steps, step), nil
 }

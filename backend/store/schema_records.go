@@ -2,7 +2,10 @@ package store
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"io"
+	"slices"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
@@ -65,4 +68,65 @@ func sumIfAny(b []byte) ledger.Sum {
 		return ""
 	}
 	return ledger.SumOf(b)
+}
+
+func (r branchRow) toLedgerRecord() *ledger.Branch {
+	return &ledger.Branch{
+		CreatedAt: r.CreatedAt, ArchivedAt: text(r.ArchivedAt), ParentBranch: text(r.ParentBranch), ForkTurn: text(r.ForkTurn), ForkSeq: r.ForkSeq,
+		BaseState: r.BaseState, BaseSeq: r.BaseSeq, HeadState: r.HeadState, HeadSeq: r.HeadSeq, Epoch: r.Epoch, Label: ledger.SumOfText(r.Label),
+	}
+}
+
+func (r stateRow) toLedgerRecord() *ledger.Checkpoint {
+	return &ledger.Checkpoint{
+		BranchID: r.BranchID, Seq: r.StateSeq, ParentID: text(r.ParentID), CoversSeq: r.CoversSeq, Origin: r.Origin, Model: r.Model,
+		Tokens: r.TokenCountEst, CreatedAt: r.CreatedAt, Content: ledger.SumOfCheckpoint(r.Summary, r.PinnedFacts),
+		Validation: ledger.SumOfRaw([]byte(text(r.ValidationJSON))),
+	}
+}
+
+func (r sessionRow) toLedgerRecord() *ledger.Session {
+	return &ledger.Session{
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ArchivedAt: text(r.ArchivedAt), Source: r.Source, ActiveBranch: r.ActiveBranch,
+		Model: r.Model, Effort: r.Effort, Temperature: r.Temperature, Pinned: r.Pinned,
+		Title: ledger.SumOfText(r.Title), SystemPrompt: ledger.SumOfText(r.SystemPrompt),
+		Folder: ledger.SumOfFolder(r.Folder), ToolsMode: r.ToolsMode,
+	}
+}
+
+func (r chunkRow) indexed(units []ledger.IndexedUnit) ledger.IndexedChunk {
+	return ledger.IndexedChunk{
+		ID: chat.ChunkID(r.ID), File: chat.FileID(text(r.FileID)), Ordinal: r.Ordinal, Role: chat.Role(r.Role), Start: r.StartOffset,
+		End: r.EndOffset, Type: chat.ChunkType(r.ChunkType), Tokens: r.TokenEst, Version: r.ChunkerVersion,
+		SHA256: hex.EncodeToString(r.ContentHash), Summary: r.Summary, Units: units,
+	}
+}
+
+func (r rangeSummaryRow) summary() chat.RangeSummary {
+	out := chat.RangeSummary{
+		ID: r.ID, SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID), From: r.FromSeq, To: r.ToSeq,
+		Content: r.Content, TokenCount: r.TokenCount, OriginalTokens: r.OriginalTokens, GeneratedBy: r.GeneratedBy,
+		SupersededBy: text(r.SupersededBy), CreatedAt: moment(r.CreatedAt),
+	}
+	if r.ValidationJSON != nil && json.Valid([]byte(*r.ValidationJSON)) {
+		out.Validation = json.RawMessage(*r.ValidationJSON)
+	}
+	return out
+}
+
+// intact reports that the content is what was stored.
+func (r rangeSummaryRow) intact() bool {
+	return slices.Equal(r.ContentHash, codec.Hash([]byte(r.Content)))
+}
+
+// payload is all but the request, which is read through its chain.
+func (r stepRow) payload() (p chat.StepPayload, err error) {
+	if p.Response, err = codec.Unpack(r.ResponseJSON); err != nil {
+		return p, err
+	}
+	err = r.eachEvent(func(e chat.RawEvent) error {
+		p.Events = append(p.Events, e)
+		return nil
+	})
+	return p, err
 }

@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -29,4 +32,25 @@ func (s *Store) DropSetting(ctx context.Context, key string) error {
 		_, err := t.Exec(`DELETE FROM settings WHERE key = ?`, key)
 		return err
 	})
+}
+
+// restoredSteps is the key under which restored data keeps the steps of turns that were open
+// when the backup was taken. Since then their tool calls may have run: the data that was
+// replaced knows, this does not. The journals of the steps come back with the backup, so they
+// do not tell.
+const restoredSteps = "restored.steps"
+
+// WasRestored reports a step that came with a backup while its turn was open. A record of
+// them that cannot be read may name any.
+func (s *Store) WasRestored(ctx context.Context, step chat.StepID) (bool, error) {
+	found, err := s.Settings(ctx, restoredSteps)
+	value, ok := found[restoredSteps]
+	if err != nil || !ok {
+		return false, err
+	}
+	var steps []chat.StepID
+	if json.Unmarshal([]byte(value), &steps) != nil {
+		return true, nil
+	}
+	return slices.Contains(steps, step), nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,11 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
-	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
-	"contextinfinity/backend/store/sqlite"
 )
 
 // storedEvent is a raw event as it is stored: its bytes as text where they are
@@ -160,29 +157,4 @@ func (r stepRow) eachEvent(yield func(chat.RawEvent) error) error {
 	}
 	defer dec.Close()
 	return readEvents(dec, yield)
-}
-
-// StepEvents yields the exact stream of a step, one event at a time, and ends with yield's
-// error if it has one.
-func (s *Store) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
-	var row stepRow
-	err := s.read(ctx, "step.events", func(db *gorm.DB) (err error) {
-		row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
-		if _, _, rests := codec.BaseOf(row.RawEvents); err == nil && rests {
-			row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	err = row.eachEvent(yield)
-	var own *yieldError
-	if errors.As(err, &own) {
-		return own.error
-	}
-	if err != nil {
-		return sqlite.CorruptRecord("steps", string(id), err)
-	}
-	return nil
 }

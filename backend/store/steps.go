@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 
 	"gorm.io/gorm"
 
@@ -234,4 +235,29 @@ func endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
 		ev.ResponseSHA256 = hexHash(e.Response)
 	}
 	return ev
+}
+
+// StepEvents yields the exact stream of a step, one event at a time, and ends with yield's
+// error if it has one.
+func (s *Store) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
+	var row stepRow
+	err := s.read(ctx, "step.events", func(db *gorm.DB) (err error) {
+		row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
+		if _, _, rests := codec.BaseOf(row.RawEvents); err == nil && rests {
+			row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = row.eachEvent(yield)
+	var own *yieldError
+	if errors.As(err, &own) {
+		return own.error
+	}
+	if err != nil {
+		return sqlite.CorruptRecord("steps", string(id), err)
+	}
+	return nil
 }

@@ -18,23 +18,6 @@ import (
 // is usable from there and from every fork after that turn. None ever changes or
 // goes away; one that another supersedes stays as an orphan.
 
-func (r rangeSummaryRow) summary() chat.RangeSummary {
-	out := chat.RangeSummary{
-		ID: r.ID, SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID), From: r.FromSeq, To: r.ToSeq,
-		Content: r.Content, TokenCount: r.TokenCount, OriginalTokens: r.OriginalTokens, GeneratedBy: r.GeneratedBy,
-		SupersededBy: text(r.SupersededBy), CreatedAt: moment(r.CreatedAt),
-	}
-	if r.ValidationJSON != nil && json.Valid([]byte(*r.ValidationJSON)) {
-		out.Validation = json.RawMessage(*r.ValidationJSON)
-	}
-	return out
-}
-
-// intact reports that the content is what was stored.
-func (r rangeSummaryRow) intact() bool {
-	return slices.Equal(r.ContentHash, codec.Hash([]byte(r.Content)))
-}
-
 func summariesOf(rows []rangeSummaryRow) []chat.RangeSummary {
 	out := make([]chat.RangeSummary, len(rows))
 	for i, r := range rows {

@@ -259,18 +259,6 @@ func (s *Store) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayloa
 	return p, err
 }
 
-// payload is all but the request, which is read through its chain.
-func (r stepRow) payload() (p chat.StepPayload, err error) {
-	if p.Response, err = codec.Unpack(r.ResponseJSON); err != nil {
-		return p, err
-	}
-	err = r.eachEvent(func(e chat.RawEvent) error {
-		p.Events = append(p.Events, e)
-		return nil
-	})
-	return p, err
-}
-
 // Manifest is the description of the context that was last assembled for a turn,
 // nil before there was one.
 func (s *Store) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {

@@ -190,11 +190,3 @@ func (a *audit) calibrations() {
 		a.expect(seen[id], findReplay, "calibrations", id, "The ledger tells of it, and it is gone.")
 	}
 }
-
-// within is a chain's condition for one session's values, for its links too.
-func (c chain) within(column string) string {
-	if c.table == "steps" {
-		return column + ` IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`
-	}
-	return column + ` IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`
-}

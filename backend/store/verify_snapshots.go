@@ -1,6 +1,11 @@
 package store
 
 import (
+	"context"
+	"database/sql"
+
+	"gorm.io/gorm"
+
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -40,4 +45,16 @@ func (a *audit) logs(dir string) {
 	case damage != "":
 		a.add(findLog, "", file, "%s", damage)
 	}
+}
+
+// originals runs the checks of what nothing can make again.
+func (a *audit) originals(ctx context.Context, db *gorm.DB) error {
+	view := db.Begin(&sql.TxOptions{})
+	if view.Error != nil {
+		return view.Error
+	}
+	defer view.Rollback()
+	return a.run(ctx, view, []func(){
+		a.file, a.references, a.replays, a.drafts, a.turnSequences, a.stateSequences, a.heads, a.roots, a.links, a.strays, a.receipts, a.blobs, a.counters,
+	})
 }
