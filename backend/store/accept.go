@@ -10,7 +10,7 @@ import (
 )
 
 // Accept is TX-0: the user's message is durable, turn_seq advances (SPEC 4).
-func (s *Store) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
+func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
 	var row turnRow
 	err := s.write(ctx, "turn.accept", func(t *tx) (err error) {
 		row, err = s.accept(t, a)
@@ -23,7 +23,7 @@ func (s *Store) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error
 	return row.turn(), nil
 }
 
-func (s *Store) accept(t *tx, a chat.Acceptance) (turnRow, error) {
+func (s *Records) accept(t *tx, a chat.Acceptance) (turnRow, error) {
 	if a.User.Role != chat.RoleUser || a.User.IsEmpty() {
 		return turnRow{}, sqlite.Invalid("There is nothing to send.").WithHint("write a message")
 	}
@@ -46,14 +46,14 @@ func (s *Store) accept(t *tx, a chat.Acceptance) (turnRow, error) {
 			return row, err
 		}
 	}
-	if err := t.record(chat.SessionID(row.SessionID), ledger.EventTurnAccepted, row.ID, ledger.TurnAccepted{
+	if err := record(t, chat.SessionID(row.SessionID), ledger.EventTurnAccepted, row.ID, ledger.TurnAccepted{
 		BranchID: a.BranchID, Seq: row.TurnSeq, StateBefore: chat.StateID(row.StateBefore),
 		User: json.RawMessage(row.UserMessageJSON), Provider: row.PrimaryProvider, Model: row.PrimaryModel,
 		RetryOf: a.RetryOf,
 	}); err != nil {
 		return row, err
 	}
-	return row, t.bindFiles(row, a.User)
+	return row, bindFiles(t, row, a.User)
 }
 
 func newTurn(t *tx, branch branchRow, a chat.Acceptance) (turnRow, error) {
@@ -77,7 +77,7 @@ func newTurn(t *tx, branch branchRow, a chat.Acceptance) (turnRow, error) {
 
 // refuseBlocked answers CodeBusy while a turn of this branch runs here, and
 // CodeIncomplete while one waits for the user: incomplete, or left by a crash.
-func (s *Store) refuseBlocked(t *tx, branch chat.BranchID) error {
+func (s *Records) refuseBlocked(t *tx, branch chat.BranchID) error {
 	open, err := sqlite.All[turnRow](t.DB, `SELECT id, turn_seq, phase, outcome FROM turns WHERE branch_id = ?
 		AND phase IN ('Accepted', 'ContextPrepared', 'Responding') LIMIT 1`, branch)
 	if err != nil || len(open) == 0 {
@@ -110,8 +110,8 @@ func checkRetryOf(t *tx, id chat.TurnID, session string) error {
 	return nil
 }
 
-// move takes a turn to another phase, if the table of moves allows it.
-func (t *tx) move(r *turnRow, to chat.Phase) error {
+// enterPhase takes a turn to another phase, if the table of moves allows it.
+func enterPhase(t *tx, r *turnRow, to chat.Phase) error {
 	if !chat.CanMove(chat.Phase(r.Phase), to) {
 		return sqlite.Conflict("Turn %d is %s and cannot become %s.", r.TurnSeq, r.Phase, to)
 	}
@@ -128,40 +128,40 @@ func (t *tx) move(r *turnRow, to chat.Phase) error {
 // Prepare records the assembled context: Responding may follow. A turn whose
 // context is assembled anew, after a rejection for size or for a retry, keeps
 // its phase and gets the new manifest.
-func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
-	err := s.write(ctx, "turn.prepare", func(t *tx) error { return t.prepare(p) })
+func (s *Records) Prepare(ctx context.Context, p chat.Preparation) error {
+	err := s.write(ctx, "turn.prepare", func(t *tx) error { return prepare(t, p) })
 	if err == nil {
 		s.setRunning(p.TurnID, true)
 	}
 	return err
 }
 
-func (t *tx) prepare(p chat.Preparation) error {
+func prepare(t *tx, p chat.Preparation) error {
 	turn, err := turnHead(t.DB, p.TurnID)
 	if err != nil {
 		return err
 	}
-	if err := t.movePrepared(&turn); err != nil {
+	if err := movePrepared(t, &turn); err != nil {
 		return err
 	}
 	if p.Manifest != nil && !json.Valid(p.Manifest) {
 		return sqlite.Invalid("The manifest is not JSON.")
 	}
-	memory, err := t.putRetrievals(turn, p.Retrieved)
+	memory, err := putRetrievals(t, turn, p.Retrieved)
 	if err != nil {
 		return err
 	}
-	if err := t.putManifest(turn, p.Manifest, memory.chunks); err != nil {
+	if err := putManifest(t, turn, p.Manifest, memory.chunks); err != nil {
 		return err
 	}
-	if err := t.mergePrepared(p); err != nil {
+	if err := mergePrepared(t, p); err != nil {
 		return err
 	}
 	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnPrepared, turn.ID,
 		ledger.TurnPrepared{ManifestSHA256: hexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
 }
 
-func (t *tx) movePrepared(turn *turnRow) error {
+func movePrepared(t *tx, turn *turnRow) error {
 	switch chat.Phase(turn.Phase) {
 	case chat.PhaseContextPrepared:
 		return nil
@@ -171,12 +171,12 @@ func (t *tx) movePrepared(turn *turnRow) error {
 		}
 		return nil
 	}
-	return t.move(turn, chat.PhaseContextPrepared)
+	return enterPhase(t, turn, chat.PhaseContextPrepared)
 }
 
 // Resume makes an incomplete turn a running one again, for Retry and Continue.
 // Its phase stays Responding; what it holds stays.
-func (s *Store) Resume(ctx context.Context, id chat.TurnID) error {
+func (s *Records) Resume(ctx context.Context, id chat.TurnID) error {
 	err := s.write(ctx, "turn.resume", func(t *tx) error {
 		turn, err := turnHead(t.DB, id)
 		if err != nil {
@@ -185,7 +185,7 @@ func (s *Store) Resume(ctx context.Context, id chat.TurnID) error {
 		if chat.Phase(turn.Phase) != chat.PhaseResponding || chat.Outcome(turn.Outcome) != chat.OutcomeIncomplete {
 			return sqlite.Conflict("Turn %d is not incomplete.", turn.TurnSeq)
 		}
-		return t.record(chat.SessionID(turn.SessionID), ledger.EventTurnResumed, turn.ID, struct{}{})
+		return record(t, chat.SessionID(turn.SessionID), ledger.EventTurnResumed, turn.ID, struct{}{})
 	})
 	if err == nil {
 		s.setRunning(id, true)

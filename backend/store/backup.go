@@ -31,6 +31,10 @@ type ArchiveOptions struct {
 	Logger  *slog.Logger // nil: silent
 }
 
+// An opener opens a copy of the data as the program would, which brings it to the newest
+// schema.
+type opener func(ctx context.Context, o ArchiveOptions, steps fs.FS) (*Core, io.Closer, error)
+
 // Archive writes, lists and restores backups of a data directory. It needs no
 // open store, and works on data of an older schema: what there is to turn to when
 // the data cannot be opened.
@@ -44,16 +48,19 @@ type Archive struct {
 	clock       clock.Clock
 	log         *slog.Logger
 	steps       fs.FS
+	open        opener
 	// at is told of each step of a restore: tests end the process there.
 	at func(step string)
 }
 
 // NewArchive touches no disk.
-func NewArchive(o ArchiveOptions) *Archive {
+func NewArchive(o ArchiveOptions) *Archive { return newArchive(o, migrations.Files) }
+
+func newArchive(o ArchiveOptions, steps fs.FS) *Archive {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &Archive{dir: o.DataDir, config: o.Config, clock: o.Clock, log: o.Logger, steps: migrations.Files}
+	a := &Archive{dir: o.DataDir, config: o.Config, clock: o.Clock, log: o.Logger, steps: steps, open: openCopy}
 	a.at = func(step string) {
 		if err := faults.Point("restore.step"); err != nil { // there is nothing to undo: it may end the process, and no more
 			a.log.Warn("a step of a restore", "step", step, "err", err)

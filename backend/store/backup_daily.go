@@ -15,6 +15,12 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
+// Backups are those that the program makes of the data that it has open.
+type Backups struct {
+	*Core
+	archive *Archive
+}
+
 // BackupPolicy says whether a backup is made each day, and how many are kept.
 type BackupPolicy struct {
 	Daily      bool
@@ -40,7 +46,7 @@ const roomFor = 2
 // hand or by an upgrade since, is a day old, and something was written since. It then
 // removes those that are no longer to be kept, daily ones alone. It is called as often
 // as one likes.
-func (s *Store) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
+func (s *Backups) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
 	if s.db.Writer == nil {
 		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open for reading only.")
 	}

@@ -55,7 +55,7 @@ func (f *fixture) nextDay(branch chat.Branch) chat.AutoBackup {
 
 func (f *fixture) backups(check bool) (sound, damaged []string) {
 	f.Helper()
-	list, err := f.archive.Backups(f.ctx, check)
+	list, err := f.backupRoom.archive.Backups(f.ctx, check)
 	f.ok(err)
 	for _, b := range list {
 		if b.Problem != "" || b.Problems > 0 {
@@ -115,7 +115,7 @@ func TestADamagedPageMakesNoBackup(t *testing.T) {
 		f.nextDay(b)
 	}
 	before, _ := f.backups(false)
-	root, err := sqlite.One[int](f.db.Reader, "table", "turns", `SELECT rootpage FROM sqlite_master WHERE name = 'turns'`)
+	root, err := sqlite.One[int](f.core.db.Reader, "table", "turns", `SELECT rootpage FROM sqlite_master WHERE name = 'turns'`)
 	f.ok(err)
 	f.inFile(func(data []byte) {
 		const page = 8192
@@ -123,7 +123,7 @@ func TestADamagedPageMakesNoBackup(t *testing.T) {
 	})
 	for day := range 5 {
 		f.clock.Advance(25 * time.Hour)
-		f.ok(f.db.Writer.Exec(`UPDATE drafts SET updated_at = ?`, chat.FormatTime(f.clock.Now())).Error)
+		f.ok(f.core.db.Writer.Exec(`UPDATE drafts SET updated_at = ?`, chat.FormatTime(f.clock.Now())).Error)
 		_, err := f.AutoBackup(f.ctx, sevenAndFour)
 		if chat.CodeOf(err) != chat.CodeCorrupt {
 			t.Fatalf("day %d: %v", day, err)

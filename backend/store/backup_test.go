@@ -21,7 +21,7 @@ import (
 // backup writes a copy by hand.
 func (f *fixture) backup(path string) chat.Backup {
 	f.Helper()
-	b, err := f.archive.Backup(f.ctx, path)
+	b, err := f.backupRoom.archive.Backup(f.ctx, path)
 	f.ok(err)
 	return b
 }
@@ -40,7 +40,7 @@ func TestBackup(t *testing.T) {
 	seed(f)
 	path := filepath.Join(t.TempDir(), "copy.db")
 	b := f.backup(path)
-	_, err := f.archive.Backup(f.ctx, path)
+	_, err := f.backupRoom.archive.Backup(f.ctx, path)
 	f.refused(err, chat.CodeConflict)
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 || info.Size() != b.Bytes {
 		t.Errorf("%v %v", info, err)
@@ -56,7 +56,7 @@ func TestBackup(t *testing.T) {
 	f.ok(err)
 	defer ro.Close()
 	dir := t.TempDir()
-	beside, err := ro.archive.Backup(f.ctx, dir) // beside the writer, into a folder
+	beside, err := ro.backupRoom.archive.Backup(f.ctx, dir) // beside the writer, into a folder
 	f.ok(err)
 	if filepath.Dir(beside.Path) != dir {
 		t.Errorf("it is at %s", beside.Path)
@@ -84,14 +84,14 @@ func TestBackupToBadPlaces(t *testing.T) {
 		filepath.Join(closed, "x.db"):                chat.CodeInvalid,
 		filepath.Join(file, "x.db"):                  chat.CodeInvalid,
 		filepath.Join(dir, strings.Repeat("x", 300)): chat.CodeInvalid,
-		file:           chat.CodeConflict,
-		f.Store.path(): chat.CodeConflict,
-		dir + "/none/": chat.CodeNotFound,
+		file:                chat.CodeConflict,
+		f.Store.core.path(): chat.CodeConflict,
+		dir + "/none/":      chat.CodeNotFound,
 	} {
 		if path == filepath.Join(closed, "x.db") && os.Geteuid() == 0 {
 			continue // nothing is closed to it
 		}
-		_, err := f.archive.Backup(f.ctx, path)
+		_, err := f.backupRoom.archive.Backup(f.ctx, path)
 		if e := chat.AsError(err); chat.CodeOf(err) != code || e.Hint == "" || strings.Contains(e.Message, "data directory") {
 			t.Errorf("%s: %q %v", path, chat.CodeOf(err), err)
 		}
@@ -107,7 +107,7 @@ func TestBackupToBadPlaces(t *testing.T) {
 	f.refused(err, chat.CodeNotFound)
 	ctx, cancel := context.WithCancel(f.ctx)
 	cancel()
-	_, err = f.archive.Backup(ctx, filepath.Join(dir, "x.db"))
+	_, err = f.backupRoom.archive.Backup(ctx, filepath.Join(dir, "x.db"))
 	f.refused(err, chat.CodeCancelled)
 }
 
@@ -142,8 +142,8 @@ func TestBackupWhileTurnsAreWritten(t *testing.T) {
 func TestBackupHoldsWhatIsNotInTheDatabase(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
-	f.archive.config = filepath.Join(t.TempDir(), "config.toml")
-	f.ok(os.WriteFile(f.archive.config, []byte("[stream]\n"), 0o600))
+	f.backupRoom.archive.config = filepath.Join(t.TempDir(), "config.toml")
+	f.ok(os.WriteFile(f.backupRoom.archive.config, []byte("[stream]\n"), 0o600))
 	step := f.respond(f.accept(b.ID, "question"))
 	f.journal(step.ID, "half an ans")
 	f.journal(chat.StepID(chat.NewID(f.clock.Now())), "of nobody")
@@ -173,12 +173,12 @@ func TestBackupOfNoOneMoment(t *testing.T) {
 	db, err := sqlite.Connect(copyOf, readBackPragmas, 1)
 	f.ok(err)
 	defer func() { f.ok(sqlite.Disconnect(db)) }()
-	if _, err := needed(db, f.db.Reader, nil); err != nil {
+	if _, err := needed(db, f.core.db.Reader, nil); err != nil {
 		t.Errorf("a running step without a journal: %v", err)
 	}
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Step: f.ended(step, chat.StepFailed, ""), Outcome: chat.OutcomeFailed, Failure: &chat.Failure{Code: chat.CodeProvider}})
 	f.ok(err)
-	if _, err := needed(db, f.db.Reader, nil); !errors.Is(err, errMoved) {
+	if _, err := needed(db, f.core.db.Reader, nil); !errors.Is(err, errMoved) {
 		t.Errorf("a step that ended meanwhile: %v", err)
 	}
 }
@@ -194,7 +194,7 @@ func TestBackupIsReadBack(t *testing.T) {
 		copy(data[i:], bytes.Repeat([]byte{0xEE}, 2000))
 	}
 	f.ok(os.WriteFile(b.Path, data, 0o600))
-	f.refused(f.archive.readBack(f.ctx, b.Path, b), chat.CodeCorrupt)
+	f.refused(f.backupRoom.archive.readBack(f.ctx, b.Path, b), chat.CodeCorrupt)
 }
 
 var sevenAndFour = BackupPolicy{Daily: true, KeepDaily: 7, KeepWeekly: 4}
@@ -245,7 +245,7 @@ func TestDailyBackup(t *testing.T) {
 		t.Errorf("switched off it was %s", out.Outcome)
 	}
 	f.ok(os.Remove(taken))
-	list, err := f.archive.Backups(f.ctx, true)
+	list, err := f.backupRoom.archive.Backups(f.ctx, true)
 	f.ok(err)
 	if len(list) != 4 || slices.ContainsFunc(list, func(b chat.Backup) bool { return b.Problem != "" || !b.Checked }) {
 		t.Errorf("%+v", list)
@@ -335,7 +335,7 @@ func TestDailyBackupRemovesItsOwn(t *testing.T) {
 		removed = append(removed, out.Removed...)
 		f.clock.Advance(24 * time.Hour)
 	}
-	list, _, err := f.archive.dailies(dir)
+	list, _, err := f.backupRoom.archive.dailies(dir)
 	f.ok(err)
 	if len(list) != 2 || len(removed) != 2 {
 		t.Errorf("kept %v, removed %v", list, removed)
@@ -357,7 +357,7 @@ func TestBackupsAreListed(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	dir := filepath.Join(f.dir, sqlite.BackupDir)
-	if list, err := f.archive.Backups(f.ctx, true); err != nil || len(list) != 0 {
+	if list, err := f.backupRoom.archive.Backups(f.ctx, true); err != nil || len(list) != 0 {
 		t.Fatalf("without a folder: %v %v", list, err)
 	}
 	f.ok(os.MkdirAll(dir, 0o700))
@@ -369,7 +369,7 @@ func TestBackupsAreListed(t *testing.T) {
 	f.ok(errors.Join(db.Exec(`DROP TABLE backup_info`).Error, db.Exec(`DROP TABLE backup_files`).Error, sqlite.Disconnect(db)))
 	f.ok(os.Rename(older, filepath.Join(dir, backupName("v1", f.clock.Now()))))
 	f.ok(os.WriteFile(filepath.Join(dir, "broken.db"), []byte("no database"), 0o600))
-	list, err := f.archive.Backups(f.ctx, false)
+	list, err := f.backupRoom.archive.Backups(f.ctx, false)
 	f.ok(err)
 	got := map[chat.BackupKind]chat.Backup{}
 	for _, b := range list {

@@ -27,7 +27,7 @@ func forkedAt(segs []segment, seq int64) []segment {
 }
 
 // Branch reads one branch.
-func (s *Store) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, error) {
+func (s *Records) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, error) {
 	var row branchRow
 	err := s.read(ctx, "branch.read", func(db *gorm.DB) (err error) {
 		row, err = branchByID(db, id)
@@ -45,7 +45,7 @@ type branchSummaryRow struct {
 }
 
 // Branches lists a session's branches, oldest first, archived ones too.
-func (s *Store) Branches(ctx context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
+func (s *Records) Branches(ctx context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
 	var out []chat.BranchSummary
 	err := s.read(ctx, "branch.list", func(db *gorm.DB) (err error) {
 		if _, err = sessionByID(db, session); err != nil {
@@ -81,8 +81,8 @@ func (r branchSummaryRow) summary() chat.BranchSummary {
 }
 
 // insertBranch writes a branch whose head is its base.
-func (t *tx) insertBranch(b branchRow) error {
-	return t.record(chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
+func insertBranch(t *tx, b branchRow) error {
+	return record(t, chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
 		Label: b.Label, ParentBranch: chat.BranchID(text(b.ParentBranch)), ForkTurn: chat.TurnID(text(b.ForkTurn)),
 		ForkSeq: b.ForkSeq, BaseState: chat.StateID(b.BaseState), BaseSeq: b.BaseSeq,
 	})
@@ -95,16 +95,16 @@ func (t *tx) insertBranch(b branchRow) error {
 // leaves the first turns of the run out; p.Fallback, when given, is then
 // committed as the child's first state, so that its head speaks of them.
 // CodeConflict: the turn, or one before it, is still pending or running.
-func (s *Store) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
+func (s *Records) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
 	var child branchRow
 	err := s.write(ctx, "branch.fork", func(t *tx) (err error) {
-		child, err = t.fork(p)
+		child, err = fork(t, p)
 		return err
 	})
 	return child.branch(), err
 }
 
-func (t *tx) fork(p chat.ForkPoint) (branchRow, error) {
+func fork(t *tx, p chat.ForkPoint) (branchRow, error) {
 	segs, err := segments(t.DB, p.Branch)
 	if err != nil {
 		return branchRow{}, err
@@ -117,7 +117,7 @@ func (t *tx) fork(p chat.ForkPoint) (branchRow, error) {
 		ParentBranch: &segs[0].Branch,
 	}
 	if p.After != "" {
-		if err := t.forkAfter(&child, segs, p.After); err != nil {
+		if err := forkAfter(t, &child, segs, p.After); err != nil {
 			return branchRow{}, err
 		}
 	}
@@ -127,25 +127,25 @@ func (t *tx) fork(p chat.ForkPoint) (branchRow, error) {
 	}
 	child.BaseState, child.BaseSeq, child.HeadState, child.HeadSeq = base.ID, base.StateSeq, base.ID, base.StateSeq
 	if child.Label == "" {
-		if child.Label, err = t.freeLabel(child.SessionID); err != nil {
+		if child.Label, err = freeLabel(t, child.SessionID); err != nil {
 			return branchRow{}, err
 		}
 	}
-	if err := t.insertBranch(child); err != nil {
+	if err := insertBranch(t, child); err != nil {
 		return branchRow{}, err
 	}
-	if err := t.forkFallback(&child, base, p.Fallback); err != nil {
+	if err := forkFallback(t, &child, base, p.Fallback); err != nil {
 		return branchRow{}, err
 	}
 	if p.Activate {
-		err = t.activate(chat.SessionID(child.SessionID), chat.BranchID(child.ID))
+		err = activate(t, chat.SessionID(child.SessionID), chat.BranchID(child.ID))
 	}
 	return child, err
 }
 
 // forkAfter sets the fork turn, once that turn is found settled. The parent is
 // the branch that owns the turn, whichever descendant it was seen from.
-func (t *tx) forkAfter(child *branchRow, segs []segment, after chat.TurnID) error {
+func forkAfter(t *tx, child *branchRow, segs []segment, after chat.TurnID) error {
 	turn, err := turnHead(t.DB, after)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func forkBase(db *gorm.DB, segs []segment, seq int64) (stateRow, error) {
 }
 
 // forkFallback gives the child a state of its own over the turns its base leaves out.
-func (t *tx) forkFallback(child *branchRow, base stateRow, f *chat.ForkState) error {
+func forkFallback(t *tx, child *branchRow, base stateRow, f *chat.ForkState) error {
 	if f == nil || base.CoversSeq >= child.ForkSeq {
 		return nil
 	}
@@ -197,14 +197,14 @@ func (t *tx) forkFallback(child *branchRow, base stateRow, f *chat.ForkState) er
 		Summary: clean(f.Summary), PinnedFacts: clean(f.PinnedFacts),
 	}
 	child.HeadState, child.HeadSeq, child.Epoch = st.ID, st.StateSeq, 1
-	return t.insertState(st, nil, 1)
+	return insertState(t, st, nil, 1)
 }
 
 // ForkBase tells what a fork after a turn would stand on: its base state and the
 // committed turns up to the fork point that this state does not cover, which the
 // caller summarises for ForkPoint.Fallback. After is empty for a fork before the
 // first turn.
-func (s *Store) ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error) {
+func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error) {
 	var base stateRow
 	var turns []turnRow
 	err := s.read(ctx, "branch.fork", func(db *gorm.DB) error {
@@ -231,13 +231,13 @@ func (s *Store) ForkBase(ctx context.Context, branch chat.BranchID, after chat.T
 }
 
 // freeLabel is "fork N", N counting the session's branches.
-func (t *tx) freeLabel(session string) (string, error) {
+func freeLabel(t *tx, session string) (string, error) {
 	n, err := sqlite.One[int64](t.DB, "session", session, `SELECT count(*) FROM branches WHERE session_id = ?`, session)
 	return "fork " + sqlite.Itoa(n), err
 }
 
 // SwitchBranch makes a branch the session's active one. An archived one comes back.
-func (s *Store) SwitchBranch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
+func (s *Records) SwitchBranch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
 	return s.write(ctx, "branch.switch", func(t *tx) error {
 		b, err := branchByID(t.DB, branch)
 		if err != nil {
@@ -247,31 +247,31 @@ func (s *Store) SwitchBranch(ctx context.Context, session chat.SessionID, branch
 			return sqlite.Invalid("Branch %s belongs to another session.", branch)
 		}
 		if b.ArchivedAt != nil { // what one works on is not put away
-			if err := t.archiveBranch(branch, false); err != nil {
+			if err := archiveBranch(t, branch, false); err != nil {
 				return err
 			}
 		}
-		return t.activate(session, branch)
+		return activate(t, session, branch)
 	})
 }
 
-func (t *tx) activate(session chat.SessionID, branch chat.BranchID) error {
-	return t.setSession(session, ledger.EventBranchSwitched, ledger.TextChanged{Text: string(branch)})
+func activate(t *tx, session chat.SessionID, branch chat.BranchID) error {
+	return setSession(t, session, ledger.EventBranchSwitched, ledger.TextChanged{Text: string(branch)})
 }
 
 // RenameBranch gives a branch another label.
-func (s *Store) RenameBranch(ctx context.Context, id chat.BranchID, label string) error {
+func (s *Records) RenameBranch(ctx context.Context, id chat.BranchID, label string) error {
 	label = clean(label)
 	if err := checkTitle("The name of a branch", label); err != nil {
 		return err
 	}
 	return s.write(ctx, "branch.rename", func(t *tx) error {
-		return t.setBranch(id, ledger.EventBranchRenamed, ledger.TextChanged{Text: label})
+		return setBranch(t, id, ledger.EventBranchRenamed, ledger.TextChanged{Text: label})
 	})
 }
 
 // ArchiveBranch hides a branch, or brings it back. The active one stays.
-func (s *Store) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bool) error {
+func (s *Records) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bool) error {
 	return s.write(ctx, "branch.archive", func(t *tx) error {
 		active, err := sqlite.All[string](t.DB, `SELECT id FROM sessions WHERE active_branch = ?`, id)
 		if err != nil {
@@ -280,18 +280,18 @@ func (s *Store) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bo
 		if archived && len(active) > 0 {
 			return sqlite.Conflict("This is the session's active branch.").WithHint("switch to another one first")
 		}
-		return t.archiveBranch(id, archived)
+		return archiveBranch(t, id, archived)
 	})
 }
 
-func (t *tx) archiveBranch(id chat.BranchID, archived bool) error {
-	return t.setBranch(id, ledger.EventBranchArchived, ledger.FlagChanged{On: archived})
+func archiveBranch(t *tx, id chat.BranchID, archived bool) error {
+	return setBranch(t, id, ledger.EventBranchArchived, ledger.FlagChanged{On: archived})
 }
 
-func (t *tx) setBranch(id chat.BranchID, kind ledger.Type, data any) error {
+func setBranch(t *tx, id chat.BranchID, kind ledger.Type, data any) error {
 	b, err := branchByID(t.DB, id)
 	if err != nil {
 		return err
 	}
-	return t.record(chat.SessionID(b.SessionID), kind, string(id), data)
+	return record(t, chat.SessionID(b.SessionID), kind, string(id), data)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"gorm.io/gorm"
 
@@ -17,6 +18,13 @@ import (
 	"contextinfinity/backend/transfer"
 	"contextinfinity/backend/transfer/bundle"
 )
+
+// Bundles writes sessions as bundles, brings them in, and duplicates them.
+type Bundles struct {
+	*Core
+	records *Records
+	staging sync.Mutex // held while a database is attached to the writer
+}
 
 // ImportBundle brings in the session of a bundle (SPEC 12), all of it or nothing.
 //
@@ -29,7 +37,7 @@ import (
 // beginning of the other, only the events that are new are added, in one transaction.
 // Where the two have gone different ways, the bundle's is imported beside as a copy,
 // with ids of its own. Notices tell what was left out of use.
-func (s *Store) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
+func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
 	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
 		return chat.Imported{}, nil, ofBundle(name, err)
 	}
@@ -177,7 +185,7 @@ func (in *incoming) key() string {
 }
 
 // importTo brings the session in; errWentOn if another writer was faster.
-func (in *incoming) importTo(s *Store) (out chat.Imported, err error) {
+func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	var as relation
 	if err := s.read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
 		as, err = in.relation(db)
@@ -207,10 +215,10 @@ func (in *incoming) importTo(s *Store) (out chat.Imported, err error) {
 			if err := in.replay(t, as.from, nil, &out); err != nil {
 				return err
 			}
-			if err := t.knowElsewhere(); err != nil {
+			if err := knowElsewhere(t); err != nil {
 				return err
 			}
-			return t.enqueueOf(in.session)
+			return enqueueOf(t, in.session)
 		})
 	default:
 		out, err = in.importAsCopy(s, as, still)
@@ -223,7 +231,7 @@ func (in *incoming) importTo(s *Store) (out chat.Imported, err error) {
 }
 
 // importAsCopy brings in a session that is not here, or a copy of one that has diverged.
-func (in *incoming) importAsCopy(s *Store, as relation, still func(*tx) error) (chat.Imported, error) {
+func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*tx) error) (chat.Imported, error) {
 	var c *copying
 	if as.outcome == chat.ImportCopied {
 		c = newCopying(s.clock.Now(), in.session)
@@ -233,7 +241,7 @@ func (in *incoming) importAsCopy(s *Store, as relation, still func(*tx) error) (
 		return chat.Imported{}, err
 	}
 	err = s.takeOver(in.ctx, st, still, func(t *tx) error {
-		if err := errors.Join(t.knowElsewhere(), t.enqueueOf(string(st.out.Session))); err != nil || c == nil {
+		if err := errors.Join(knowElsewhere(t), enqueueOf(t, string(st.out.Session))); err != nil || c == nil {
 			return err
 		}
 		_, err := t.Exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
@@ -248,7 +256,7 @@ func (in *incoming) importAsCopy(s *Store, as relation, still func(*tx) error) (
 
 // besideWhat says why a session came in as it did, where that is to be known: a copy, or
 // one that was deleted here.
-func (in *incoming) besideWhat(s *Store, copied bool) (string, error) {
+func (in *incoming) besideWhat(s *Bundles, copied bool) (string, error) {
 	var erased []string
 	err := s.read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
 		if copied {
@@ -349,7 +357,7 @@ func (in *incoming) agrees(t *tx, session string) error {
 }
 
 // enqueueOf makes due what is to be done with the turns of a session.
-func (t *tx) enqueueOf(session string) error {
+func enqueueOf(t *tx, session string) error {
 	due, err := sqlite.All[turnRow](t.DB, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
 		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
 	if err != nil {
@@ -360,7 +368,7 @@ func (t *tx) enqueueOf(session string) error {
 		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
 			kind = chat.JobIndexTurn
 		}
-		if err := t.enqueue(kind, turn); err != nil {
+		if err := enqueue(t, kind, turn); err != nil {
 			return err
 		}
 	}
@@ -368,7 +376,7 @@ func (t *tx) enqueueOf(session string) error {
 }
 
 // notices tell what is to be known of the bundle beside what became of it.
-func (in *incoming) notices(s *Store, out chat.Imported) []transfer.Notice {
+func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	var list []transfer.Notice
 	add := func(format string, args ...any) {
 		list = append(list, transfer.Notice{Text: fmt.Sprintf(format, args...), Count: 1})
@@ -386,7 +394,7 @@ func (in *incoming) notices(s *Store, out chat.Imported) []transfer.Notice {
 }
 
 // snapshotHolds reports that the bundle's snapshot is what the session's events make.
-func (in *incoming) snapshotHolds(s *Store) bool {
+func (in *incoming) snapshotHolds(s *Bundles) bool {
 	sum, err := in.bundle.SnapshotSum()
 	if err != nil {
 		return false

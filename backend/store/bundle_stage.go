@@ -27,7 +27,7 @@ type staged struct {
 }
 
 // stage makes it; c, if not nil, gives it other ids.
-func (in *incoming) stage(s *Store, c *copying) (*staged, error) {
+func (in *incoming) stage(s *Bundles, c *copying) (*staged, error) {
 	dir, err := os.MkdirTemp(s.dir, stagePrefix)
 	if err != nil {
 		return nil, err
@@ -36,12 +36,12 @@ func (in *incoming) stage(s *Store, c *copying) (*staged, error) {
 	if c != nil {
 		st.out.Session = chat.SessionID(c.session)
 	}
-	scratch, err := Open(in.ctx, Options{DataDir: dir, Scratch: true, Clock: s.clock})
+	scratch, err := openScratch(in.ctx, dir, s.clock)
 	if err != nil {
 		return nil, errors.Join(err, st.remove())
 	}
 	err = scratch.write(in.ctx, "bundle.import", func(t *tx) error { return in.replay(t, 0, c, &st.out) })
-	if err = errors.Join(err, scratch.Close()); err != nil {
+	if err = errors.Join(err, scratch.db.Close()); err != nil {
 		return nil, errors.Join(err, st.remove())
 	}
 	return st, nil
@@ -50,7 +50,7 @@ func (in *incoming) stage(s *Store, c *copying) (*staged, error) {
 func (st *staged) remove() error { return os.RemoveAll(st.dir) }
 
 // sweepStages removes what an import that did not end left.
-func (s *Store) sweepStages() error {
+func (s *Bundles) sweepStages() error {
 	left, err := filepath.Glob(filepath.Join(globEscape(s.dir), stagePrefix+"*"))
 	for _, dir := range left {
 		err = errors.Join(err, os.RemoveAll(dir))
@@ -60,7 +60,7 @@ func (s *Store) sweepStages() error {
 
 // takeOver brings a staged session into the database. before runs first, in the same
 // transaction, and after it last.
-func (s *Store) takeOver(ctx context.Context, st *staged, before, after func(*tx) error) error {
+func (s *Bundles) takeOver(ctx context.Context, st *staged, before, after func(*tx) error) error {
 	s.staging.Lock() // there is one connection to attach to
 	defer s.staging.Unlock()
 	writer := s.db.Writer.WithContext(ctx)
@@ -71,7 +71,7 @@ func (s *Store) takeOver(ctx context.Context, st *staged, before, after func(*tx
 		if err := before(t); err != nil {
 			return err
 		}
-		if err := t.copyRows(); err != nil {
+		if err := copyRows(t); err != nil {
 			return err
 		}
 		return after(t)
@@ -84,7 +84,7 @@ type numbers struct{ Turns, Chunks int64 }
 
 // copyRows copies the rows of the database that is attached as incoming, in an order in
 // which each finds what it refers to. Turns and chunks get small names that are free.
-func (t *tx) copyRows() error {
+func copyRows(t *tx) error {
 	free, err := sqlite.One[numbers](t.DB, "numbers", "", `SELECT (SELECT coalesce(max(n), 0) FROM main.turns) AS turns, (SELECT coalesce(max(n), 0) FROM main.chunks) AS chunks`)
 	if err != nil {
 		return err
@@ -96,12 +96,12 @@ func (t *tx) copyRows() error {
 		if !table.travels {
 			continue
 		}
-		if err := t.copyTable(table.name, shifted[table.name]); err != nil {
+		if err := copyTable(t, table.name, shifted[table.name]); err != nil {
 			return err
 		}
 	}
 	for _, c := range []chain{requestChain, manifestChain} {
-		if err := t.shiftQuotes(c, free.Chunks); err != nil {
+		if err := shiftQuotes(t, c, free.Chunks); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (t *tx) copyRows() error {
 }
 
 // copyTable copies one table, some of its numbers moved on. Units are numbered anew.
-func (t *tx) copyTable(table string, shift map[string]int64) error {
+func copyTable(t *tx, table string, shift map[string]int64) error {
 	columns, err := sqlite.All[string](t.DB, `SELECT name FROM pragma_table_info(?)`, table)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (t *tx) copyTable(table string, shift map[string]int64) error {
 }
 
 // shiftQuotes gives the chunks that values quote the names that they have here.
-func (t *tx) shiftQuotes(c chain, by int64) error {
+func shiftQuotes(t *tx, c chain, by int64) error {
 	if by == 0 {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 // WriteBundle writes a session as a bundle (SPEC 12): its whole ledger and what that
 // tells by hash, all of one moment. Drafts, jobs, measurements and vectors are not of the
 // session and stay here. What w then holds after an error is no bundle.
-func (s *Store) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer) error {
+func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer) error {
 	return s.read(ctx, "bundle.write", func(db *gorm.DB) error {
 		row, err := sessionByID(db, session)
 		if err != nil {

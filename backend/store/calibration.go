@@ -12,7 +12,7 @@ import (
 
 // Calibration is what was learned of a model's counting: 1 of no samples before
 // there was any.
-func (s *Store) Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error) {
+func (s *Records) Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error) {
 	var row calibrationRow
 	err := s.read(ctx, "calibration.read", func(db *gorm.DB) (err error) {
 		row, err = calibrationOf(db, provider, modelID)
@@ -25,7 +25,7 @@ func (s *Store) Calibration(ctx context.Context, provider, modelID string) (chat
 // many the provider says it was. Small estimates and absent reports are ignored.
 // The ledger, that of the session whose step used the model last, is told only
 // when the factor changes.
-func (s *Store) ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error {
+func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error {
 	if estimated < calibrationMin || reported <= 0 {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (s *Store) ObserveCalibration(ctx context.Context, provider, modelID string
 		old := row.Factor
 		observe(&row, float64(reported)/float64(estimated))
 		if row.Factor != old {
-			if err := t.tellCalibration(&row); err != nil {
+			if err := tellCalibration(t, &row); err != nil {
 				return err
 			}
 		}
@@ -51,7 +51,7 @@ func (s *Store) ObserveCalibration(ctx context.Context, provider, modelID string
 
 // tellCalibration writes the event of a changed factor. Revisions order events
 // that may stand in several ledgers.
-func (t *tx) tellCalibration(r *calibrationRow) error {
+func tellCalibration(t *tx, r *calibrationRow) error {
 	sessions, err := sqlite.All[chat.SessionID](t.DB, `SELECT t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
 		WHERE s.provider = ? AND s.model_id = ? ORDER BY s.rowid DESC LIMIT 1`, r.Provider, r.ModelID)
 	if err != nil || len(sessions) == 0 {

@@ -18,7 +18,7 @@ const listed = `FROM (SELECT DISTINCT u.chunk_id AS id FROM units u WHERE true`
 
 // Chunks lists what memory holds, newest turn first and in the order of its text,
 // with how many chunks there are in all.
-func (s *Store) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
+func (s *Search) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
 	err = s.read(ctx, "chunk.list", func(db *gorm.DB) error {
 		r, err := scopeOf(db, q.Within)
 		if err != nil {
@@ -119,7 +119,7 @@ func likePattern(words string) (string, bool) {
 
 // ChunkUses are the contexts that a chunk was put into, and the turns whose models looked it
 // up, newest first.
-func (s *Store) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse, error) {
+func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse, error) {
 	var rows []struct {
 		Named     namedRetrieval `gorm:"embedded"`
 		TurnID    string
@@ -152,7 +152,7 @@ func (s *Store) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse
 
 // ChunkEmbeddings are the embedders that a chunk has vectors of: the serving one
 // first, retired ones left out.
-func (s *Store) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.EmbedderID, error) {
+func (s *Search) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.EmbedderID, error) {
 	var rows []namespaceRow
 	err := s.read(ctx, "chunk.embeddings", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[namespaceRow](db, `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
@@ -168,7 +168,7 @@ func (s *Store) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.Em
 
 // ChunkTexts reads chunks with their words, in the order asked for. Those that are
 // not there, or whose source cannot be read, are left out: verify names them.
-func (s *Store) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error) {
+func (s *Search) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

@@ -14,17 +14,17 @@ import (
 // by compare-and-swap on the epoch, index_turn queued for each (SPEC 2.2, 4).
 // A stale epoch, or turns that are not the oldest pending ones in order, is
 // CodeConflict and changes nothing.
-func (s *Store) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
+func (s *Records) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 	var st stateRow
 	err := s.write(ctx, "state.commit", func(t *tx) (err error) {
-		st, err = t.commit(c)
+		st, err = commit(t, c)
 		return err
 	})
 	return st.state(), err
 }
 
-func (t *tx) commit(c chat.Commit) (stateRow, error) {
-	if err := t.checkLease(c.Job); err != nil {
+func commit(t *tx, c chat.Commit) (stateRow, error) {
+	if err := checkLease(t, c.Job); err != nil {
 		return stateRow{}, err
 	}
 	branch, err := branchByID(t.DB, c.BranchID)
@@ -35,25 +35,25 @@ func (t *tx) commit(c chat.Commit) (stateRow, error) {
 		return stateRow{}, sqlite.Conflict("The branch moved on to epoch %d meanwhile.", branch.Epoch).
 			WithHint("read its head again and retry")
 	}
-	turns, err := t.checkRun(c)
+	turns, err := checkRun(t, c)
 	if err != nil {
 		return stateRow{}, err
 	}
-	st, err := t.nextState(branch, c, turns)
+	st, err := nextState(t, branch, c, turns)
 	if err != nil {
 		return st, err
 	}
-	if err := t.insertState(st, c.Turns, c.Epoch+1); err != nil {
+	if err := insertState(t, st, c.Turns, c.Epoch+1); err != nil {
 		return st, err
 	}
-	if err := t.coverTurns(turns, committedMetrics(c)); err != nil {
+	if err := coverTurns(t, turns, committedMetrics(c)); err != nil {
 		return st, err
 	}
-	return st, t.finishJob(c.Job)
+	return st, finishJob(t, c.Job)
 }
 
 // checkRun refuses turns that are not the branch's oldest pending ones in order.
-func (t *tx) checkRun(c chat.Commit) ([]turnRow, error) {
+func checkRun(t *tx, c chat.Commit) ([]turnRow, error) {
 	if len(c.Turns) == 0 && c.Origin != chat.StatePins {
 		return nil, sqlite.Invalid("There is no turn to commit.")
 	}
@@ -77,7 +77,7 @@ func (t *tx) checkRun(c chat.Commit) ([]turnRow, error) {
 	return turns, nil
 }
 
-func (t *tx) nextState(branch branchRow, c chat.Commit, turns []turnRow) (stateRow, error) {
+func nextState(t *tx, branch branchRow, c chat.Commit, turns []turnRow) (stateRow, error) {
 	if c.TokenCount < 0 {
 		return stateRow{}, sqlite.Invalid("A state's token count is not negative.")
 	}
@@ -104,7 +104,7 @@ func (t *tx) nextState(branch branchRow, c chat.Commit, turns []turnRow) (stateR
 
 // insertState makes a state the head of its branch; turns are committed by it. Epoch is the
 // branch's, once moved: who read another one was checked before, in the same transaction.
-func (t *tx) insertState(st stateRow, turns []chat.TurnID, epoch int64) error {
+func insertState(t *tx, st stateRow, turns []chat.TurnID, epoch int64) error {
 	base, err := t.payloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, text(st.ParentID))
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (t *tx) insertState(st stateRow, turns []chat.TurnID, epoch int64) error {
 	if turns == nil {
 		turns = []chat.TurnID{}
 	}
-	return t.recordOn(base, chat.SessionID(st.SessionID), ledger.EventStateCommitted, st.ID, ledger.StateCommitted{
+	return recordOn(t, base, chat.SessionID(st.SessionID), ledger.EventStateCommitted, st.ID, ledger.StateCommitted{
 		BranchID: chat.BranchID(st.BranchID), Seq: st.StateSeq, ParentID: chat.StateID(text(st.ParentID)),
 		CoversSeq: st.CoversSeq, Summary: st.Summary, PinnedFacts: st.PinnedFacts, Tokens: st.TokenCountEst,
 		Origin: chat.StateOrigin(st.Origin), Model: st.Model, Validation: json.RawMessage(text(st.ValidationJSON)),
@@ -128,22 +128,22 @@ func committedMetrics(c chat.Commit) chat.TurnMetrics {
 
 // coverTurns makes turns that were committed due for the index, and looks through them for
 // what the user may want to pin.
-func (t *tx) coverTurns(turns []turnRow, m chat.TurnMetrics) error {
+func coverTurns(t *tx, turns []turnRow, m chat.TurnMetrics) error {
 	for i := range turns {
 		turn := &turns[i]
 		turn.Phase = string(chat.PhaseStateCommitted)
-		if err := t.enqueue(chat.JobIndexTurn, *turn); err != nil {
+		if err := enqueue(t, chat.JobIndexTurn, *turn); err != nil {
 			return err
 		}
-		if err := t.suggestPins(*turn); err != nil {
+		if err := suggestPins(t, *turn); err != nil {
 			return err
 		}
 		if !t.commits {
-			if err := t.settleJob(chat.JobSummarizeTurn, turn.ID); err != nil {
+			if err := settleJob(t, chat.JobSummarizeTurn, turn.ID); err != nil {
 				return err
 			}
 		}
-		if err := t.mergeTurnMetrics(chat.TurnID(turn.ID), m); err != nil {
+		if err := mergeTurnMetrics(t, chat.TurnID(turn.ID), m); err != nil {
 			return err
 		}
 	}

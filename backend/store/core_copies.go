@@ -33,7 +33,7 @@ func previousDirs(dir string) ([]string, error) {
 
 // databases are the copies of the data that are known: the backups of this folder and what
 // restores set aside in it, and all that is in the folders that the data was moved from.
-func (s *Store) databases() ([]string, error) {
+func (s *Core) databases() ([]string, error) {
 	out, err := copiesIn(s.dir)
 	if err != nil {
 		return nil, err

@@ -9,31 +9,34 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-func (s *Store) setRunning(id chat.TurnID, running bool) {
+func (s *Core) setRunning(id chat.TurnID, running bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if running {
+		if s.running == nil {
+			s.running = map[chat.TurnID]bool{}
+		}
 		s.running[id] = true
 	} else {
 		delete(s.running, id)
 	}
 }
 
-func (s *Store) isRunning(id chat.TurnID) bool {
+func (s *Core) isRunning(id chat.TurnID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.running[id]
 }
 
 // runningTurns are those that this process accepted or resumed and has not finished.
-func (s *Store) runningTurns() []chat.TurnID {
+func (s *Core) runningTurns() []chat.TurnID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.running))
 }
 
 // forget empties what is kept in memory of what is stored.
-func (s *Store) forget() {
+func (s *Core) forget() {
 	s.erasures.Add(1)
 	s.requests.clear()
 	s.manifests.clear()
@@ -42,7 +45,7 @@ func (s *Store) forget() {
 	}
 }
 
-func (s *Store) path() string { return filepath.Join(s.dir, sqlite.DatabaseFile) }
+func (s *Core) path() string { return filepath.Join(s.dir, sqlite.DatabaseFile) }
 
 func archivedAt(t *tx, archived bool) *string {
 	if !archived {

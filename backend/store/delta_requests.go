@@ -160,7 +160,7 @@ func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, rec
 
 // packRequest encodes the request of a turn's next step. Its memory is what was
 // recorded for the turn.
-func (t *tx) packRequest(turn turnRow, request []byte) ([]byte, *linkRow, error) {
+func packRequest(t *tx, turn turnRow, request []byte) ([]byte, *linkRow, error) {
 	segs, err := segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
@@ -177,7 +177,7 @@ func (t *tx) packRequest(turn turnRow, request []byte) ([]byte, *linkRow, error)
 }
 
 // packManifest encodes the manifest of a turn, whose memory these chunks are.
-func (t *tx) packManifest(turn turnRow, manifest []byte, chunks []int64) ([]byte, *linkRow, error) {
+func packManifest(t *tx, turn turnRow, manifest []byte, chunks []int64) ([]byte, *linkRow, error) {
 	segs, err := segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err

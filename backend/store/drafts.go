@@ -27,7 +27,7 @@ func (r draftRow) draft() (chat.Draft, error) {
 }
 
 // Draft is a branch's unsent text, if there is any.
-func (s *Store) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, bool, error) {
+func (s *Records) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, bool, error) {
 	var d chat.Draft
 	var found bool
 	err := s.read(ctx, "draft.read", func(db *gorm.DB) error {
@@ -44,7 +44,7 @@ func (s *Store) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, bo
 
 // SaveDraft keeps a branch's unsent text. An empty one that is not queued is
 // removed.
-func (s *Store) SaveDraft(ctx context.Context, d chat.Draft) error {
+func (s *Records) SaveDraft(ctx context.Context, d chat.Draft) error {
 	return s.write(ctx, "draft.save", func(t *tx) error {
 		empty := len(d.Message.Blocks) == 0 || d.Message.IsEmpty()
 		if empty && d.Queued {
@@ -71,7 +71,7 @@ func (s *Store) SaveDraft(ctx context.Context, d chat.Draft) error {
 
 // ReleaseDraft takes back that a draft waits to be sent, if it is still the one that
 // waits: what was written there since is not touched.
-func (s *Store) ReleaseDraft(ctx context.Context, d chat.Draft) (released bool, err error) {
+func (s *Records) ReleaseDraft(ctx context.Context, d chat.Draft) (released bool, err error) {
 	err = s.write(ctx, "draft.release", func(t *tx) error {
 		rows, err := sqlite.All[draftRow](t.DB, `SELECT * FROM drafts WHERE branch_id = ? AND queued = 1`, d.BranchID)
 		if err != nil || len(rows) == 0 {
@@ -103,7 +103,7 @@ func sameMessage(a, b chat.Message) (bool, error) {
 
 // QueuedDrafts are the drafts that wait to be sent, oldest first. One that cannot
 // be read is left out and logged: the others still go.
-func (s *Store) QueuedDrafts(ctx context.Context) ([]chat.Draft, error) {
+func (s *Records) QueuedDrafts(ctx context.Context) ([]chat.Draft, error) {
 	var rows []draftRow
 	err := s.read(ctx, "draft.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[draftRow](db, `SELECT * FROM drafts WHERE queued = 1 ORDER BY updated_at, branch_id`)

@@ -31,7 +31,7 @@ type original struct {
 
 // Duplicate makes a session that holds the lineage of a branch. A turn that is still
 // open is left out.
-func (s *Store) Duplicate(ctx context.Context, branch chat.BranchID, title string) (chat.Duplicate, error) {
+func (s *Bundles) Duplicate(ctx context.Context, branch chat.BranchID, title string) (chat.Duplicate, error) {
 	from, leftOut, err := s.readOriginal(ctx, branch)
 	if err != nil {
 		return chat.Duplicate{}, err
@@ -51,8 +51,8 @@ func (s *Store) Duplicate(ctx context.Context, branch chat.BranchID, title strin
 
 // readOriginal reads what is copied before the writing transaction begins: nothing of
 // it ever changes, except that more comes after it.
-func (s *Store) readOriginal(ctx context.Context, branch chat.BranchID) (from original, leftOut int, err error) {
-	all, err := s.Lineage(ctx, chat.LineageQuery{Branch: branch})
+func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from original, leftOut int, err error) {
+	all, err := s.records.Lineage(ctx, chat.LineageQuery{Branch: branch})
 	if err != nil {
 		return from, 0, err
 	}
@@ -70,7 +70,7 @@ func (s *Store) readOriginal(ctx context.Context, branch chat.BranchID) (from or
 	}
 	from.steps = map[chat.TurnID][]chat.Step{}
 	for part := range slices.Chunk(ids, 500) {
-		steps, err := s.StepsWithItems(ctx, part)
+		steps, err := s.records.StepsWithItems(ctx, part)
 		if err != nil {
 			return from, 0, err
 		}
@@ -78,13 +78,13 @@ func (s *Store) readOriginal(ctx context.Context, branch chat.BranchID) (from or
 			from.steps[id] = list
 		}
 	}
-	states, err := s.States(ctx, branch)
+	states, err := s.records.States(ctx, branch)
 	if err != nil {
 		return from, 0, err
 	}
 	slices.Reverse(states)
 	from.states = slices.DeleteFunc(states, func(st chat.State) bool { return st.Origin == chat.StateRoot })
-	if from.summaries, err = s.UsableSummaries(ctx, branch); err != nil {
+	if from.summaries, err = s.records.UsableSummaries(ctx, branch); err != nil {
 		return from, 0, err
 	}
 	err = s.read(ctx, "session.duplicate", func(db *gorm.DB) (err error) { return from.rest(db, branch) })
@@ -116,7 +116,7 @@ func (o *original) rest(db *gorm.DB, branch chat.BranchID) error {
 // copier says again what was said.
 type copier struct {
 	*tx
-	store  *Store
+	store  *Bundles
 	from   original
 	branch branchRow                   // as it stands so far
 	ids    map[chat.TurnID]chat.TurnID // of the original's turns
@@ -129,7 +129,7 @@ type copier struct {
 func (c *copier) run(title string) error {
 	now := c.Now
 	o := c.from.session
-	session, branch, err := c.createSession(chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: sourceDuplicate})
+	session, branch, err := createSession(c.tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: sourceDuplicate})
 	if err != nil {
 		return err
 	}
@@ -154,19 +154,19 @@ func (c *copier) run(title string) error {
 func (c *copier) settings(id chat.SessionID) error {
 	o := c.from.session
 	if o.Model != "" {
-		if err := c.setSession(id, ledger.EventSessionModel, ledger.TextChanged{Text: o.Model}); err != nil {
+		if err := setSession(c.tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: o.Model}); err != nil {
 			return err
 		}
 	}
 	if o.Folder != "" {
-		if err := c.setSession(id, ledger.EventSessionFolder, ledger.TextChanged{Text: o.Folder}); err != nil {
+		if err := setSession(c.tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: o.Folder}); err != nil {
 			return err
 		}
 	}
 	if o.Temperature == nil && o.Effort == "" && o.ToolsMode == "" {
 		return nil
 	}
-	return c.setSettings(id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode})
+	return setSettings(c.tx, id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode})
 }
 
 // history says the turns again, makes each state once its turns are final, and pins what
@@ -206,7 +206,7 @@ func (c *copier) state(st chat.State) error {
 		st.Origin = chat.StatePins // it says anew what is covered already
 	}
 	c.at(st.CreatedAt)
-	made, err := c.commit(chat.Commit{
+	made, err := commit(c.tx, chat.Commit{
 		BranchID: chat.BranchID(c.branch.ID), Epoch: c.branch.Epoch, Turns: c.said[:n], Summary: st.Summary, PinnedFacts: st.PinnedFacts,
 		TokenCount: st.TokenCount, Origin: st.Origin, Model: st.Model, Validation: st.Validation,
 	})
@@ -223,7 +223,7 @@ func (c *copier) pin(p pinned) error {
 		return err
 	}
 	c.at(moment(p.CreatedAt))
-	row, err := c.insertPin(segs, pinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
+	row, err := insertPin(c.tx, segs, pinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
 	c.pins[p.first] = row.ID
 	return err
 }
@@ -245,7 +245,7 @@ func (c *copier) pinOrder() error {
 	if err != nil || slices.EqualFunc(standing, order, func(a, b pinned) bool { return a.first == b.first }) {
 		return err
 	}
-	return c.insertPinOrder(segs, order)
+	return insertPinOrder(c.tx, segs, order)
 }
 
 // ranges copies the range summaries, those first that others supersede.
@@ -262,7 +262,7 @@ func (c *copier) ranges() error {
 				n.Supersedes = append(n.Supersedes, ids[old.ID])
 			}
 		}
-		row, err := c.addSummary(n)
+		row, err := addSummary(c.tx, n)
 		if chat.CodeOf(err) == chat.CodeConflict { // branches of the lineage may each have had one
 			continue
 		}

@@ -14,6 +14,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
+// Deletion deletes sessions and turns permanently.
+type Deletion struct{ *Core }
+
 // A hard delete takes a session, or the content of a turn, out of everything that the
 // program keeps (SPEC 2.12, 12). It is one transaction, with the receipt in it; what is
 // no row, and what SQLite leaves on pages that it frees, goes after it, and at the next
@@ -37,7 +40,7 @@ const erasedMark = chat.ErasedMark
 // erasing is one hard delete, in its transaction.
 type erasing struct {
 	*tx
-	store    *Store
+	store    *Deletion
 	receipt  string
 	subject  chat.ErasePreview
 	counts   map[string]int64
@@ -53,7 +56,7 @@ var errPreview = errors.New("a preview")
 
 // ErasePreview tells what Erase would remove. It does it, and undoes it: the counts are
 // those that the receipt would have.
-func (s *Store) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error) {
+func (s *Deletion) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error) {
 	var out chat.ErasePreview
 	err := s.write(ctx, "content.erase", func(t *tx) error {
 		e, err := s.erasing(t, kind, id)
@@ -85,7 +88,7 @@ func (s *Store) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePr
 // Erase removes a session, or the content of a turn, for good. While an answer of it is
 // being written it is CodeConflict, and nothing is removed. An error after the receipt
 // is there says so: the rest is done at the next start.
-func (s *Store) Erase(ctx context.Context, kind, id string) (chat.Receipt, error) {
+func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, error) {
 	backups, err := s.holding(ctx, kind, id)
 	if err != nil {
 		return chat.Receipt{}, err
@@ -120,7 +123,7 @@ func (s *Store) Erase(ctx context.Context, kind, id string) (chat.Receipt, error
 	return receipt, nil
 }
 
-func (s *Store) erasing(t *tx, kind, id string) (*erasing, error) {
+func (s *Deletion) erasing(t *tx, kind, id string) (*erasing, error) {
 	if s.db.Writer == nil {
 		return nil, chat.Errorf(chat.CodeLocked, opErase, "The data is open for reading only.")
 	}

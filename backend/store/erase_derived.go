@@ -118,11 +118,11 @@ func (x *erasingTurn) moveHeads() error {
 		}
 		c := chat.Commit{BranchID: chat.BranchID(id), Epoch: branch.Epoch, Summary: x.words.without(head.Summary),
 			PinnedFacts: head.PinnedFacts, TokenCount: head.TokenCountEst, Origin: chat.StateFallback}
-		st, err := x.nextState(branch, c, nil)
+		st, err := nextState(x.erasing.tx, branch, c, nil)
 		if err != nil {
 			return err
 		}
-		if err := x.insertState(st, nil, c.Epoch+1); err != nil {
+		if err := insertState(x.erasing.tx, st, nil, c.Epoch+1); err != nil {
 			return err
 		}
 	}

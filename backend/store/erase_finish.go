@@ -23,7 +23,7 @@ import (
 //
 // secure_delete alone would not do: it wipes what is deleted from then on, and pages
 // have remainders from before.
-func (s *Store) finishErasures(ctx context.Context) error {
+func (s *Deletion) finishErasures(ctx context.Context) error {
 	rows, err := sqlite.All[receiptRow](s.db.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
 		AND counts_json ->> '$.pending' IS NOT NULL ORDER BY id`)
 	if err != nil || len(rows) == 0 {
@@ -58,7 +58,7 @@ func (s *Store) finishErasures(ctx context.Context) error {
 }
 
 // removeErased removes the files that a receipt names, and makes that durable.
-func (s *Store) removeErased(r receiptRow) error {
+func (s *Deletion) removeErased(r receiptRow) error {
 	end, _, err := r.pending()
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (s *Store) removeErased(r receiptRow) error {
 var vacuumInMemory int64 = 128 << 20
 
 // rewrite writes the database anew.
-func (s *Store) rewrite(ctx context.Context) error {
+func (s *Deletion) rewrite(ctx context.Context) error {
 	return s.db.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
 		if err := db.Exec(`PRAGMA secure_delete = ON`).Error; err != nil {
 			return err
@@ -117,7 +117,7 @@ const readersPatience = 20 * time.Second
 
 // emptyLog brings the write-ahead log into the file and cuts it to nothing: pages in it
 // are as they were before.
-func (s *Store) emptyLog(ctx context.Context) error {
+func (s *Deletion) emptyLog(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readersPatience)
 	defer cancel()
 	for {

@@ -46,13 +46,13 @@ func (f *fixture) traces(word string) []string {
 func (f *fixture) tracesInTables(word string) []string {
 	f.Helper()
 	var found []string
-	tables, err := sqlite.All[string](f.db.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'units_vocab'`)
+	tables, err := sqlite.All[string](f.core.db.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'units_vocab'`)
 	f.ok(err)
 	if len(tables) < 30 {
 		f.Fatalf("only %d tables", len(tables))
 	}
 	for _, table := range tables {
-		rows, err := f.db.Reader.Raw(`SELECT * FROM "` + table + `"`).Rows()
+		rows, err := f.core.db.Reader.Raw(`SELECT * FROM "` + table + `"`).Rows()
 		f.ok(err)
 		columns, err := rows.Columns()
 		f.ok(err)
@@ -105,26 +105,26 @@ func (f *fixture) tracesInChains(word string) []string {
 		}
 	}
 	for _, c := range []chain{requestChain, manifestChain} {
-		ids, err := sqlite.All[string](f.db.Reader, `SELECT id FROM `+c.table)
+		ids, err := sqlite.All[string](f.core.db.Reader, `SELECT id FROM `+c.table)
 		f.ok(err)
 		for _, id := range ids {
-			value, err := c.read(f.db.Reader, id, nil)
+			value, err := c.read(f.core.db.Reader, id, nil)
 			look(c.table+"."+c.column+" of "+id, value, err)
 		}
 	}
-	events, err := sqlite.All[eventRow](f.db.Reader, `SELECT * FROM events`)
+	events, err := sqlite.All[eventRow](f.core.db.Reader, `SELECT * FROM events`)
 	f.ok(err)
 	for _, r := range events {
-		payload, err := unpackPayload(f.db.Reader, r.SessionID, r.Payload)
+		payload, err := unpackPayload(f.core.db.Reader, r.SessionID, r.Payload)
 		look("payload of "+r.SessionID+"/"+sqlite.Itoa(r.EventSeq)+" "+r.Type, payload, err)
 	}
-	states, err := sqlite.All[stateRow](f.db.Reader, `SELECT * FROM states`)
+	states, err := sqlite.All[stateRow](f.core.db.Reader, `SELECT * FROM states`)
 	f.ok(err)
 	for _, r := range states {
-		err := r.unpack(f.db.Reader)
+		err := r.unpack(f.core.db.Reader)
 		look("state "+r.ID, []byte(r.Summary), err)
 	}
-	steps, err := sqlite.All[stepRow](f.db.Reader, `SELECT `+stepColumns+`, response_json, raw_events FROM steps`)
+	steps, err := sqlite.All[stepRow](f.core.db.Reader, `SELECT `+stepColumns+`, response_json, raw_events FROM steps`)
 	f.ok(err)
 	for _, r := range steps {
 		items, err := r.items()
@@ -184,7 +184,7 @@ func (f *fixture) secretive() secretive {
 
 	other, ob := f.session("other")
 	d.other = other
-	texts, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks WHERE session_id = ? ORDER BY n`, s.ID)
+	texts, err := sqlite.All[chat.ChunkID](f.core.db.Reader, `SELECT id FROM chunks WHERE session_id = ? ORDER BY n`, s.ID)
 	f.ok(err)
 	chunks, err := f.ChunkTexts(f.ctx, texts)
 	f.ok(err)
@@ -235,7 +235,7 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 		`INSERT INTO tags SELECT session_id, 'turn', id, 'xylocanary', created_at FROM turns WHERE id = ?`,
 		`INSERT INTO import_keys SELECT 'chatgpt', 'xylocanary', session_id, id, created_at FROM turns WHERE id = ?`,
 	} {
-		f.ok(f.db.Writer.Exec(statement, turns[2].ID).Error)
+		f.ok(f.core.db.Writer.Exec(statement, turns[2].ID).Error)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 		t.Fatalf("the canary sings in too few places: %q", f.traces(canary))
 	}
 	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.BackupDir), 0o700))
-	backup, err := f.archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
+	backup, err := f.backupRoom.archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
 	f.ok(err)
 	before, err := f.Manifest(f.ctx, d.remembering.ID)
 	f.ok(err)
@@ -294,7 +294,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 	if len(receipts) != 1 || receipts[0].Subject != string(d.session.ID) || receipts[0].Kind != chat.EraseSession {
 		t.Errorf("%+v", receipts)
 	}
-	f.ok(f.db.Writer.Exec(`DELETE FROM receipts`).Error)
+	f.ok(f.core.db.Writer.Exec(`DELETE FROM receipts`).Error)
 	f.findsIn("receipts")
 }
 

@@ -73,12 +73,12 @@ type applier struct {
 }
 
 // record writes an event and the rows that it tells of.
-func (t *tx) record(session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	return t.recordOn(codec.Base{}, session, kind, entity, data)
+func record(t *tx, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+	return recordOn(t, codec.Base{}, session, kind, entity, data)
 }
 
 // recordOn is record with a payload that repeats much of an earlier one.
-func (t *tx) recordOn(base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+func recordOn(t *tx, base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.Stamp()}
 	if err := eventKinds[kind].apply(&applier{tx: t, session: string(session)}, e, data); err != nil {
 		return err

@@ -38,7 +38,7 @@ func retrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
 
 // retrieved records what memory a turn's context held, and answers the chunks by rank.
 func (a *applier) retrieved(turn turnRow) ([]int64, error) {
-	if err := a.retireRetrievals(turn); err != nil {
+	if err := retireRetrievals(a.tx, turn); err != nil {
 		return nil, err
 	}
 	record := a.content(bundle.Retrieved)
@@ -49,7 +49,7 @@ func (a *applier) retrieved(turn turnRow) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := a.chunkNumbers(list)
+	known, err := chunkNumbers(a.tx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (a *applier) keepRecord(record []byte) error {
 
 // knowElsewhere notes of the records that stand whole which of their chunks are here, as
 // things of the past: who deletes such a chunk finds the requests that quote it.
-func (t *tx) knowElsewhere() error {
+func knowElsewhere(t *tx) error {
 	sessions, err := sqlite.All[string](t.DB, `SELECT DISTINCT session_id FROM blobs WHERE media_type = ? ORDER BY 1`, retrievedElsewhere)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (t *tx) knowElsewhere() error {
 				continue // verify names it
 			}
 			if _, err := payloadOf(r.event(payload), func(e ledger.Event, d ledger.TurnPrepared) (struct{}, error) {
-				return struct{}{}, t.noteElsewhere(e.Entity, known[d.RetrievedSHA256])
+				return struct{}{}, noteElsewhere(t, e.Entity, known[d.RetrievedSHA256])
 			}); err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func (t *tx) knowElsewhere() error {
 	return nil
 }
 
-func (t *tx) noteElsewhere(turn string, record []byte) error {
+func noteElsewhere(t *tx, turn string, record []byte) error {
 	if record == nil {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (a *applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 		for _, c := range d.Chunks {
 			brought.Chunks = append(brought.Chunks, chat.Chunk{Version: c.Version})
 		}
-		if _, err := a.dropSuperseded(turn, brought); err != nil {
+		if _, err := dropSuperseded(a.tx, turn, brought); err != nil {
 			return err
 		}
 	}
@@ -251,7 +251,7 @@ func (a *applier) source(turn turnRow, of sourceOf) (chunkSource, error) {
 	if from, ok := a.sources[of]; ok || of.file == "" {
 		return from, nil
 	}
-	from, err := a.documentSource(chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.session)}, of.file)
+	from, err := documentSource(a.tx, chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.session)}, of.file)
 	a.sources[of] = from
 	return from, err
 }

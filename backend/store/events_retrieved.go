@@ -13,7 +13,7 @@ import (
 const retrievedBatch = 100
 
 // retireRetrievals makes what a turn's earlier context held a thing of the past.
-func (t *tx) retireRetrievals(turn turnRow) error {
+func retireRetrievals(t *tx, turn turnRow) error {
 	if _, err := t.Exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
 		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (t *tx) retireRetrievals(turn turnRow) error {
 }
 
 // chunkNumbers are the numbers of the chunks that records name, by id.
-func (t *tx) chunkNumbers(list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
+func chunkNumbers(t *tx, list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
 	ids := make([]chat.ChunkID, len(list))
 	for i, r := range list {
 		ids[i] = r.Chunk

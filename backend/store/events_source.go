@@ -18,7 +18,7 @@ type sourceOf struct {
 // can read it out of the message, else empty.
 type chunkSource struct{ text, said string }
 
-func (t *tx) documentSource(turn chat.Turn, id chat.FileID) (chunkSource, error) {
+func documentSource(t *tx, turn chat.Turn, id chat.FileID) (chunkSource, error) {
 	f, err := fileByID(t.DB, id)
 	if err != nil {
 		return chunkSource{}, err
@@ -48,7 +48,7 @@ func onlyBlock(m chat.Message) string {
 // dropSuperseded deletes the units, and with them the vectors, that a turn no
 // longer brings, and reports whether there were any. Chunks stay: they are what was
 // retrieved once.
-func (t *tx) dropSuperseded(turn turnRow, i chat.Indexing) (bool, error) {
+func dropSuperseded(t *tx, turn turnRow, i chat.Indexing) (bool, error) {
 	if i.Status == chat.IndexDegraded || i.Status == chat.IndexNone && len(i.Chunks) == 0 {
 		return false, nil
 	}

@@ -32,7 +32,7 @@ func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 		ID: e.Entity, TurnID: turn.ID, StepIndex: d.Index, Attempt: d.Attempt, Status: string(chat.StepRunning), Provider: d.Provider,
 		ModelID: d.ModelID, StartedAt: e.CreatedAt, StreamPath: d.StreamPath, OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", ToolsMode: d.ToolsMode,
 	}
-	packed, link, err := a.packRequest(turn, orEmpty(a.content(bundle.Request)))
+	packed, link, err := packRequest(a.tx, turn, orEmpty(a.content(bundle.Request)))
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (a *applier) turnPrepared(e ledger.Event, d ledger.TurnPrepared) error {
 	if err != nil {
 		return err
 	}
-	if err := a.putManifest(turn, a.content(bundle.Manifest), chunks); err != nil {
+	if err := putManifest(a.tx, turn, a.content(bundle.Manifest), chunks); err != nil {
 		return err
 	}
 	return a.set(`UPDATE turns SET phase = CASE phase WHEN 'Accepted' THEN 'ContextPrepared' ELSE phase END WHERE id = ?`, turn.ID)
@@ -91,7 +91,7 @@ func (a *applier) turnEnded(e ledger.Event, d ledger.TurnEnded) error {
 			return err
 		}
 	}
-	return a.setEnd(&turn, d.Outcome, d.Failure, d.Usage)
+	return setEnd(a.tx, &turn, d.Outcome, d.Failure, d.Usage)
 }
 
 func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
@@ -108,8 +108,8 @@ func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 	return a.touch(a.session)
 }
 
-func (t *tx) putManifest(turn turnRow, manifest json.RawMessage, quoted []int64) error {
-	packed, link, err := t.packManifest(turn, manifest, quoted)
+func putManifest(t *tx, turn turnRow, manifest json.RawMessage, quoted []int64) error {
+	packed, link, err := packManifest(t, turn, manifest, quoted)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (t *tx) putManifest(turn turnRow, manifest json.RawMessage, quoted []int64)
 }
 
 // setEnd records how a turn ended that has no final answer.
-func (t *tx) setEnd(turn *turnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
+func setEnd(t *tx, turn *turnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
 	failure, err := encodeOptional(f)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 
 // AddFile keeps a document for a message that is being written. The same bytes are
 // kept once in a session: what is there already is answered, under the new name.
-func (s *Store) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) {
+func (s *Records) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) {
 	var row fileRow
 	err := s.write(ctx, "file.add", func(t *tx) error {
 		if err := checkFile(n); err != nil {
@@ -69,7 +69,7 @@ func checkFile(n chat.NewFile) error {
 }
 
 // File is a document without its bytes.
-func (s *Store) File(ctx context.Context, id chat.FileID) (chat.File, error) {
+func (s *Records) File(ctx context.Context, id chat.FileID) (chat.File, error) {
 	var row fileRow
 	err := s.read(ctx, "file.read", func(db *gorm.DB) (err error) {
 		row, err = fileByID(db, id)
@@ -79,7 +79,7 @@ func (s *Store) File(ctx context.Context, id chat.FileID) (chat.File, error) {
 }
 
 // Files are the documents of a session, oldest first, those of drafts included.
-func (s *Store) Files(ctx context.Context, session chat.SessionID) ([]chat.File, error) {
+func (s *Records) Files(ctx context.Context, session chat.SessionID) ([]chat.File, error) {
 	var rows []fileRow
 	err := s.read(ctx, "file.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[fileRow](db, `SELECT `+fileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
@@ -93,7 +93,7 @@ func (s *Store) Files(ctx context.Context, session chat.SessionID) ([]chat.File,
 }
 
 // FileContent is a document's bytes as they were attached.
-func (s *Store) FileContent(ctx context.Context, id chat.FileID) ([]byte, error) {
+func (s *Records) FileContent(ctx context.Context, id chat.FileID) ([]byte, error) {
 	var content []byte
 	err := s.read(ctx, "file.read", func(db *gorm.DB) error {
 		row, err := sqlite.One[struct{ Content, ContentHash []byte }](db, "document", id, `SELECT content, content_hash FROM files WHERE id = ?`, id)
@@ -107,7 +107,7 @@ func (s *Store) FileContent(ctx context.Context, id chat.FileID) ([]byte, error)
 }
 
 // FileText is a document's whole text.
-func (s *Store) FileText(ctx context.Context, id chat.FileID) (string, error) {
+func (s *Records) FileText(ctx context.Context, id chat.FileID) (string, error) {
 	var words string
 	err := s.read(ctx, "file.read", func(db *gorm.DB) (err error) {
 		words, err = fileText(db, id)
@@ -118,7 +118,7 @@ func (s *Store) FileText(ctx context.Context, id chat.FileID) (string, error) {
 
 // TurnFiles are the documents attached to a turn's message that are indexed with
 // it: not those that a finalized turn before it in its lineage brought already.
-func (s *Store) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileText, error) {
+func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileText, error) {
 	var out []chat.FileText
 	err := s.read(ctx, "file.turn", func(db *gorm.DB) error {
 		row, err := turnByID(db, id)
@@ -172,7 +172,7 @@ func broughtBefore(db *gorm.DB, turn turnRow, f fileRow) (bool, error) {
 
 // bindFiles gives the documents of an accepted message to its turn and tells the
 // ledger of those that it has not heard of. Part of TX-0.
-func (t *tx) bindFiles(turn turnRow, m chat.Message) error {
+func bindFiles(t *tx, turn turnRow, m chat.Message) error {
 	for _, d := range m.Blocks.Documents() {
 		f, err := fileByID(t.DB, d.File)
 		if chat.CodeOf(err) == chat.CodeNotFound || err == nil && f.SessionID != turn.SessionID {
@@ -207,7 +207,7 @@ const draftFileAge = 24 * time.Hour
 
 // SweepFiles deletes documents that were attached to a draft and never sent, once
 // nothing has named them for a day, and tells how many.
-func (s *Store) SweepFiles(ctx context.Context) (int, error) {
+func (s *Records) SweepFiles(ctx context.Context) (int, error) {
 	var n int64
 	err := s.write(ctx, "file.sweep", func(t *tx) (err error) {
 		n, err = t.Exec(`DELETE FROM files WHERE turn_id IS NULL AND created_at < ?

@@ -17,13 +17,13 @@ import (
 
 // Finalize is TX-A: the answer is final, its step closed, summarize_turn queued
 // and the ledger told, or none of it (SPEC 4).
-func (s *Store) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, error) {
+func (s *Records) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, error) {
 	const op = "turn.finalize"
 	p, err := prepareFinal(f)
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
-	turn, err := s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *turnRow) error { return t.finalizePrepared(turn, p) })
+	turn, err := s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *turnRow) error { return finalizePrepared(t, turn, p) })
 	if err == nil && p.payload != nil { // it was not read again
 		turn.Assistant = &f.Message
 	}
@@ -31,27 +31,27 @@ func (s *Store) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, e
 }
 
 // Interrupt leaves a turn Responding and incomplete: the user decides.
-func (s *Store) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
+func (s *Records) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
 	const op = "turn.interrupt"
 	step, err := prepareStep(i.TurnID, i.Step, "")
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
-	return s.endTurn(ctx, op, i.TurnID, func(t *tx, turn *turnRow) error { return t.interrupt(turn, i, step) })
+	return s.endTurn(ctx, op, i.TurnID, func(t *tx, turn *turnRow) error { return interrupt(t, turn, i, step) })
 }
 
 // FailTurn ends a turn as Failed, which is possible only before TX-A.
-func (s *Store) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
+func (s *Records) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
 	const op = "turn.fail"
 	step, err := prepareStep(f.TurnID, f.Step, "")
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
-	return s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *turnRow) error { return t.failPrepared(turn, f, step) })
+	return s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *turnRow) error { return failPrepared(t, turn, f, step) })
 }
 
 // endTurn runs a transaction after which the turn no longer runs, and returns it.
-func (s *Store) endTurn(ctx context.Context, op string, id chat.TurnID, do func(*tx, *turnRow) error) (chat.Turn, error) {
+func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do func(*tx, *turnRow) error) (chat.Turn, error) {
 	var row turnRow
 	err := s.write(ctx, op, func(t *tx) error {
 		turn, err := turnHead(t.DB, id)
@@ -119,45 +119,45 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 }
 
 // finalize is finalizePrepared for a transaction that does more than that.
-func (t *tx) finalize(turn *turnRow, f chat.Finalization) error {
+func finalize(t *tx, turn *turnRow, f chat.Finalization) error {
 	p, err := prepareFinal(f)
 	if err != nil {
 		return err
 	}
-	return t.finalizePrepared(turn, p)
+	return finalizePrepared(t, turn, p)
 }
 
-func (t *tx) finalizePrepared(turn *turnRow, f finalization) error {
-	if err := t.move(turn, chat.PhaseResponseFinalized); err != nil {
+func finalizePrepared(t *tx, turn *turnRow, f finalization) error {
+	if err := enterPhase(t, turn, chat.PhaseResponseFinalized); err != nil {
 		return err
 	}
-	if err := t.closeSteps(f.TurnID, f.step); err != nil {
+	if err := closeSteps(t, f.TurnID, f.step); err != nil {
 		return err
 	}
-	if err := t.answerRest(f.Unanswered); err != nil {
+	if err := answerRest(t, f.Unanswered); err != nil {
 		return err
 	}
-	if err := t.closeBatches(f.TurnID); err != nil {
+	if err := closeBatches(t, f.TurnID); err != nil {
 		return err
 	}
-	if err := t.putAnswer(f); err != nil {
+	if err := putAnswer(t, f); err != nil {
 		return err
 	}
-	if err := t.mergeTurnMetrics(f.TurnID, f.Metrics); err != nil {
+	if err := mergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
 		return err
 	}
 	if !t.commits {
-		if err := t.enqueue(chat.JobSummarizeTurn, *turn); err != nil {
+		if err := enqueue(t, chat.JobSummarizeTurn, *turn); err != nil {
 			return err
 		}
 	}
 	if err := t.touch(turn.SessionID); err != nil {
 		return err
 	}
-	return t.tellFinalized(chat.SessionID(turn.SessionID), f)
+	return tellFinalized(t, chat.SessionID(turn.SessionID), f)
 }
 
-func (t *tx) putAnswer(f finalization) error {
+func putAnswer(t *tx, f finalization) error {
 	usage, err := encodeOptional(f.Usage)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (t *tx) putAnswer(f finalization) error {
 	return err
 }
 
-func (t *tx) tellFinalized(session chat.SessionID, f finalization) error {
+func tellFinalized(t *tx, session chat.SessionID, f finalization) error {
 	if f.payload != nil {
 		return t.append(session, ledger.EventTurnFinalized, string(f.TurnID), *f.payload)
 	}
@@ -193,14 +193,14 @@ func (t *tx) tellFinalized(session chat.SessionID, f finalization) error {
 		ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(f.message), Usage: f.Usage})
 }
 
-func (t *tx) interrupt(turn *turnRow, i chat.Interruption, step *endedStep) error {
+func interrupt(t *tx, turn *turnRow, i chat.Interruption, step *endedStep) error {
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
 		return sqlite.Conflict("Turn %d is %s and cannot become incomplete.", turn.TurnSeq, turn.Phase)
 	}
-	if err := t.closeSteps(i.TurnID, step); err != nil {
+	if err := closeSteps(t, i.TurnID, step); err != nil {
 		return err
 	}
-	if err := t.setEnd(turn, chat.OutcomeIncomplete, i.Failure, i.Usage); err != nil {
+	if err := setEnd(t, turn, chat.OutcomeIncomplete, i.Failure, i.Usage); err != nil {
 		return err
 	}
 	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnInterrupted, turn.ID,
@@ -208,34 +208,34 @@ func (t *tx) interrupt(turn *turnRow, i chat.Interruption, step *endedStep) erro
 }
 
 // fail is failPrepared for a transaction that does more than that.
-func (t *tx) fail(turn *turnRow, f chat.TurnFailure) error {
+func fail(t *tx, turn *turnRow, f chat.TurnFailure) error {
 	step, err := prepareStep(f.TurnID, f.Step, "")
 	if err != nil {
 		return err
 	}
-	return t.failPrepared(turn, f, step)
+	return failPrepared(t, turn, f, step)
 }
 
-func (t *tx) failPrepared(turn *turnRow, f chat.TurnFailure, step *endedStep) error {
+func failPrepared(t *tx, turn *turnRow, f chat.TurnFailure, step *endedStep) error {
 	if f.Outcome != chat.OutcomeFailed && f.Outcome != chat.OutcomeDiscarded {
 		return sqlite.Invalid("%q is not the outcome of a failed turn.", f.Outcome)
 	}
 	discards := chat.Outcome(turn.Outcome) == chat.OutcomeFailed && f.Outcome == chat.OutcomeDiscarded
 	if chat.Phase(turn.Phase) != chat.PhaseFailed || !discards { // a failed turn that is discarded keeps its phase
-		if err := t.move(turn, chat.PhaseFailed); err != nil {
+		if err := enterPhase(t, turn, chat.PhaseFailed); err != nil {
 			return err
 		}
 	}
-	if err := t.closeSteps(f.TurnID, step); err != nil {
+	if err := closeSteps(t, f.TurnID, step); err != nil {
 		return err
 	}
-	if err := t.closeBatches(f.TurnID); err != nil {
+	if err := closeBatches(t, f.TurnID); err != nil {
 		return err
 	}
-	if err := t.setEnd(turn, f.Outcome, f.Failure, nil); err != nil {
+	if err := setEnd(t, turn, f.Outcome, f.Failure, nil); err != nil {
 		return err
 	}
-	if err := t.mergeTurnMetrics(f.TurnID, f.Metrics); err != nil {
+	if err := mergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
 		return err
 	}
 	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnFailed, turn.ID, ledger.TurnEnded{Outcome: f.Outcome, Failure: f.Failure})

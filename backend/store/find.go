@@ -12,7 +12,7 @@ import (
 
 // Find looks for a text in what was said in a branch's lineage. Messages are read one
 // by one, and only those that may hold the text are decoded.
-func (s *Store) Find(ctx context.Context, q chat.FindQuery) (chat.Found, error) {
+func (s *Search) Find(ctx context.Context, q chat.FindQuery) (chat.Found, error) {
 	var found chat.Found
 	if strings.TrimSpace(q.Text) == "" {
 		return found, nil

@@ -12,14 +12,14 @@ import (
 
 // SetFolder puts sessions into a folder, all of them or none; empty takes them out.
 // A folder is there as long as a session is in it.
-func (s *Store) SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error {
+func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error {
 	folder = clean(folder)
 	if err := checkTitle("The name of a folder", folder); err != nil {
 		return err
 	}
 	return s.write(ctx, "session.folder", func(t *tx) error {
 		for _, id := range ids {
-			if err := t.setSession(id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+			if err := setSession(t, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 				return err
 			}
 		}
@@ -28,7 +28,7 @@ func (s *Store) SetFolder(ctx context.Context, ids []chat.SessionID, folder stri
 }
 
 // Folders are the names sessions that are not archived are kept under, by name.
-func (s *Store) Folders(ctx context.Context) ([]chat.Folder, error) {
+func (s *Records) Folders(ctx context.Context) ([]chat.Folder, error) {
 	var out []chat.Folder
 	err := s.read(ctx, "session.folders", func(db *gorm.DB) (err error) {
 		out, err = sqlite.All[chat.Folder](db, `SELECT folder AS name, count(*) AS sessions FROM sessions

@@ -12,6 +12,12 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
+// Imports brings in conversations of other programs.
+type Imports struct {
+	*Core
+	records *Records
+}
+
 // An imported conversation is written as if it had been said here: turn by turn, event
 // by event, at the moments its source tells (SPEC 12). It is written in parts, each a
 // transaction that makes turns, the states that commit them and the keys by which they
@@ -42,7 +48,7 @@ const (
 const importTries = 8
 
 // Imported reports that a conversation is in, as it stands in its source.
-func (s *Store) Imported(ctx context.Context, source transfer.Source, key string) (bool, error) {
+func (s *Imports) Imported(ctx context.Context, source transfer.Source, key string) (bool, error) {
 	var found []string
 	err := s.read(ctx, opImport, func(db *gorm.DB) (err error) {
 		found, err = importKey(db, source, keyContent+key)
@@ -60,7 +66,7 @@ func importKey(db *gorm.DB, source transfer.Source, key string) ([]string, error
 // ImportConversation writes what is not there yet of a conversation (SPEC 12): all of it
 // as a session of its own, or the turns by which it grew. What was changed here since,
 // its title, folder, model, pins, stays.
-func (s *Store) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
+func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
 	var sum chat.Imported
 	for try := 1; ; try++ {
 		m := importer{store: s, ctx: ctx, c: &c, rules: rules, now: s.clock.Now()}
@@ -86,7 +92,7 @@ const noticeFuture = "Some messages of a conversation are dated in the future; t
 
 // importer writes one conversation. It knows where each turn stands that is there.
 type importer struct {
-	store *Store
+	store *Imports
 	ctx   context.Context
 	c     *transfer.Conversation
 	rules chat.ImportRules

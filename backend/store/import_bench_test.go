@@ -25,7 +25,7 @@ func BenchmarkImport(b *testing.B) {
 	c := foreign(before, lines...)
 	for b.Loop() {
 		f := newFixture(b)
-		m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
+		m := importer{store: f.importsRoom, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
 		f.ok(m.load())
 		f.ok(m.sort())
 		var longest time.Duration

@@ -194,7 +194,7 @@ func (m *importer) before(run *importRun) ([]chat.Pin, error) {
 		run.on.summary = &none
 		return nil, nil
 	default:
-		st, err := m.store.State(m.ctx, run.on.head)
+		st, err := m.store.records.State(m.ctx, run.on.head)
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +203,7 @@ func (m *importer) before(run *importRun) ([]chat.Pin, error) {
 	if run.on.id == "" {
 		return nil, nil
 	}
-	return m.store.Pins(m.ctx, run.on.id)
+	return m.store.records.Pins(m.ctx, run.on.id)
 }
 
 // beforeFork is before of a run that leaves a branch after a turn. A state that ends
@@ -215,13 +215,13 @@ func (m *importer) beforeFork(run *importRun) ([]chat.Pin, error) {
 		if run.from.on.id == "" {
 			return nil, nil
 		}
-		return m.store.Pins(m.ctx, run.from.on.id)
+		return m.store.records.Pins(m.ctx, run.from.on.id)
 	}
-	pins, err := m.store.Pins(m.ctx, run.from.on.id)
+	pins, err := m.store.records.Pins(m.ctx, run.from.on.id)
 	if err != nil {
 		return nil, err
 	}
-	base, turns, err := m.store.ForkBase(m.ctx, run.from.on.id, run.from.id)
+	base, turns, err := m.store.records.ForkBase(m.ctx, run.from.on.id, run.from.id)
 	if err != nil {
 		return nil, err
 	}

@@ -343,7 +343,7 @@ func TestImportGoesOn(t *testing.T) {
 	c := foreign(fmt.Sprintf("t%d", 3*importTurns+9), lines...)
 	for parts := 1; parts <= 4; parts++ {
 		f := newFixture(t)
-		m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
+		m := importer{store: f.importsRoom, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
 		f.ok(m.load())
 		f.ok(m.sort())
 		for range parts { // and then the process ends
@@ -373,7 +373,7 @@ func TestImportGoesOn(t *testing.T) {
 func TestImportBesideSomebodyAtWork(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("t1", "t0 - q0 a0", "t1 t0 q1 a1")
-	m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
+	m := importer{store: f.importsRoom, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
 	f.imports(foreign("t0", "t0 - q0 a0"))
 	f.ok(m.load())
 	f.ok(m.sort())

@@ -15,7 +15,7 @@ var errApart = errors.New("not new, or of several parts")
 // ImportTogether writes new conversations, each of one part, in one transaction: what a
 // transaction costs is more than what a small conversation does. With an error nothing is
 // written, and each has to be written by itself.
-func (s *Store) ImportTogether(ctx context.Context, list []transfer.Conversation, rules []chat.ImportRules) ([]chat.Imported, error) {
+func (s *Imports) ImportTogether(ctx context.Context, list []transfer.Conversation, rules []chat.ImportRules) ([]chat.Imported, error) {
 	batch, parts, out := make([]importer, len(list)), make([]importPart, len(list)), make([]chat.Imported, len(list))
 	for i := range list {
 		m := &batch[i]

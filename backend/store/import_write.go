@@ -60,18 +60,18 @@ func (w *importTx) begin() error {
 	if at := w.m.moment(c.CreatedAt); !at.IsZero() {
 		w.Now = at
 	}
-	session, branch, err := w.createSession(chat.NewSession{Title: c.Title, Source: string(c.Source)})
+	session, branch, err := createSession(w.tx, chat.NewSession{Title: c.Title, Source: string(c.Source)})
 	if err != nil {
 		return err
 	}
 	id := chat.SessionID(session.ID)
 	if model := clean(w.m.rules.Model); model != "" {
-		if err := w.setSession(id, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
+		if err := setSession(w.tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
 			return err
 		}
 	}
 	if folder := chat.BoundTitle(clean(c.Folder)); folder != "" {
-		if err := w.setSession(id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+		if err := setSession(w.tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func (w *importTx) fork(r *importRun) error {
 	if r.from != nil {
 		p.Branch, p.After = r.from.on.id, r.from.id
 	}
-	b, err := w.tx.fork(p)
+	b, err := fork(w.tx, p)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (w *importTx) unmoved(r *importRun) error {
 // commitRun makes the state of the run's turns, and has them indexed when nothing else
 // is due.
 func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
-	st, err := w.commit(chat.Commit{
+	st, err := commit(w.tx, chat.Commit{
 		BranchID: r.on.id, Epoch: r.on.epoch, Turns: turns, Summary: r.state.Summary, PinnedFacts: r.state.PinnedFacts,
 		TokenCount: r.state.TokenCount, Origin: chat.StateFallback, Validation: r.state.Validation,
 	})
@@ -196,12 +196,12 @@ func (w *importTx) finish() error {
 	w.Now = w.m.now
 	if !w.m.finished {
 		if c.Pinned {
-			if err := w.setSession(w.m.session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
+			if err := setSession(w.tx, w.m.session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
 				return err
 			}
 		}
 		if c.Archived {
-			if err := w.setSession(w.m.session, ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
+			if err := setSession(w.tx, w.m.session, ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
 				return err
 			}
 		}
@@ -232,7 +232,7 @@ func (w *importTx) leftOn() (chat.BranchID, error) {
 	if err != nil || len(went) > 0 {
 		return active, err
 	}
-	return want, w.activate(w.m.session, want)
+	return want, activate(w.tx, w.m.session, want)
 }
 
 // settle puts the session where its newest turn belongs in the list: turns are written

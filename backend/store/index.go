@@ -19,7 +19,7 @@ import (
 // With status none the words are found and the turn waits for its vectors, its job
 // with it. With status degraded it stays StateCommitted, marked, until a retry
 // succeeds.
-func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
+func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 	return s.write(ctx, "turn.index", func(t *tx) error {
 		turn, err := turnHead(t.DB, i.TurnID)
 		if err != nil {
@@ -28,45 +28,45 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 		if err := checkIndexing(turn, i); err != nil {
 			return err
 		}
-		if err := t.checkLease(i.Job); err != nil {
+		if err := checkLease(t, i.Job); err != nil {
 			return err
 		}
-		said, err := t.checkSource(i)
+		said, err := checkSource(t, i)
 		if err != nil {
 			return err
 		}
-		made, err := t.insertChunks(turn, i.Chunks, said)
+		made, err := insertChunks(t, turn, i.Chunks, said)
 		if err != nil {
 			return err
 		}
 		told := ledger.TurnIndexed{Status: i.Status, Chunks: made.told}
 		clear(said)
-		if told.Dropped, err = t.dropSuperseded(turn, i); err != nil {
+		if told.Dropped, err = dropSuperseded(t, turn, i); err != nil {
 			return err
 		}
-		if err := t.indexVectors(made.units, i.Vectors); err != nil {
+		if err := indexVectors(t, made.units, i.Vectors); err != nil {
 			return err
 		}
-		moved, err := t.setIndexed(&turn, i.Status)
+		moved, err := setIndexed(t, &turn, i.Status)
 		if err != nil {
 			return err
 		}
 		if i.Status != chat.IndexNone {
-			if err := t.finishJob(i.Job); err != nil {
+			if err := finishJob(t, i.Job); err != nil {
 				return err
 			}
 		}
 		if !moved && !told.Dropped && len(made.told) == 0 {
 			return nil // said before: the ledger is not told twice
 		}
-		if err := t.mergeTurnMetrics(i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
+		if err := mergeTurnMetrics(t, i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
 			return err
 		}
-		return t.tellIndexed(chat.SessionID(turn.SessionID), turn.ID, told)
+		return tellIndexed(t, chat.SessionID(turn.SessionID), turn.ID, told)
 	})
 }
 
-func (t *tx) tellIndexed(session chat.SessionID, turn string, told ledger.TurnIndexed) error {
+func tellIndexed(t *tx, session chat.SessionID, turn string, told ledger.TurnIndexed) error {
 	words := 0
 	for _, c := range told.Chunks {
 		for _, u := range c.Units {
@@ -117,7 +117,7 @@ func checkIndexing(turn turnRow, i chat.Indexing) error {
 // checkSource refuses a chunk that is not what its source says at that place:
 // provenance is what makes retrieved text worth quoting (SRD 9.2). It answers the
 // sources.
-func (t *tx) checkSource(i chat.Indexing) (map[sourceOf]chunkSource, error) {
+func checkSource(t *tx, i chat.Indexing) (map[sourceOf]chunkSource, error) {
 	if len(i.Chunks) == 0 {
 		return nil, nil
 	}
@@ -133,7 +133,7 @@ func (t *tx) checkSource(i chat.Indexing) (map[sourceOf]chunkSource, error) {
 	for _, c := range i.Chunks {
 		key := sourceOf{c.Role, c.File}
 		if _, known := from[key]; !known && c.File != "" {
-			if from[key], err = t.documentSource(turn, c.File); err != nil {
+			if from[key], err = documentSource(t, turn, c.File); err != nil {
 				return nil, err
 			}
 		}
@@ -145,7 +145,7 @@ func (t *tx) checkSource(i chat.Indexing) (map[sourceOf]chunkSource, error) {
 }
 
 // setIndexed moves the turn on and reports whether that changed it.
-func (t *tx) setIndexed(turn *turnRow, status chat.IndexStatus) (bool, error) {
+func setIndexed(t *tx, turn *turnRow, status chat.IndexStatus) (bool, error) {
 	if status == chat.IndexNone {
 		return false, nil
 	}
@@ -154,19 +154,19 @@ func (t *tx) setIndexed(turn *turnRow, status chat.IndexStatus) (bool, error) {
 			return false, nil
 		}
 	} else {
-		if err := t.settleJob(chat.JobIndexTurn, turn.ID); err != nil {
+		if err := settleJob(t, chat.JobIndexTurn, turn.ID); err != nil {
 			return false, err
 		}
 		if chat.Phase(turn.Phase) == chat.PhaseDone && turn.IndexStatus == string(status) {
 			return false, nil
 		}
 		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
-			if err := t.move(turn, chat.PhaseIndexed); err != nil {
+			if err := enterPhase(t, turn, chat.PhaseIndexed); err != nil {
 				return false, err
 			}
 		}
 		if chat.Phase(turn.Phase) == chat.PhaseIndexed {
-			if err := t.move(turn, chat.PhaseDone); err != nil {
+			if err := enterPhase(t, turn, chat.PhaseDone); err != nil {
 				return false, err
 			}
 		}
@@ -184,7 +184,7 @@ type inserted struct {
 
 // insertChunks stores the chunks that are new. Those of an earlier chunker than the
 // turn's newest are not: their units are gone for good.
-func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk, from map[sourceOf]chunkSource) (inserted, error) {
+func insertChunks(t *tx, turn turnRow, chunks []chat.Chunk, from map[sourceOf]chunkSource) (inserted, error) {
 	made := inserted{told: []ledger.IndexedChunk{}}
 	newest, err := sqlite.One[int](t.DB, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
 	if err != nil {
@@ -204,14 +204,14 @@ func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk, from map[sourceOf]c
 			if err := t.DB.Create(&row).Error; err != nil {
 				return made, err
 			}
-			units, err := t.insertUnits(turn, row, c.Units, from[sourceOf{c.Role, c.File}])
+			units, err := insertUnits(t, turn, row, c.Units, from[sourceOf{c.Role, c.File}])
 			if err != nil {
 				return made, err
 			}
 			made.told = append(made.told, row.indexed(units))
 			there = []string{row.ID}
 		}
-		ns, err := t.unitRows(there, c.Units)
+		ns, err := unitRows(t, there, c.Units)
 		if err != nil {
 			return made, err
 		}

@@ -15,7 +15,7 @@ import (
 // insertUnits stores a chunk's units; triggers put them into the text index. Those of
 // a document are stored whole, for SQL would read all of it for each; the ledger is
 // toLedgerRecord what stands before their words, which the document holds, and the hash.
-func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from chunkSource) ([]ledger.IndexedUnit, error) {
+func insertUnits(t *tx, turn turnRow, chunk chunkRow, units []chat.Unit, from chunkSource) ([]ledger.IndexedUnit, error) {
 	made := make([]ledger.IndexedUnit, 0, len(units))
 	for _, u := range units {
 		if u.Start < 0 || u.End < u.Start {
@@ -46,7 +46,7 @@ func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from c
 }
 
 // unitRows are the row numbers of a chunk's units.
-func (t *tx) unitRows(chunk []string, units []chat.Unit) ([]int64, error) {
+func unitRows(t *tx, chunk []string, units []chat.Unit) ([]int64, error) {
 	out := make([]int64, len(units))
 	if len(chunk) == 0 {
 		return out, nil
@@ -63,7 +63,7 @@ func (t *tx) unitRows(chunk []string, units []chat.Unit) ([]int64, error) {
 }
 
 // indexVectors keeps the vectors of units that have none, by namespace.
-func (t *tx) indexVectors(units []int64, vectors map[int64][][]float32) error {
+func indexVectors(t *tx, units []int64, vectors map[int64][][]float32) error {
 	for _, ns := range slices.Sorted(maps.Keys(vectors)) {
 		list := make([]chat.UnitVector, 0, len(units))
 		for k, n := range units {
@@ -71,7 +71,7 @@ func (t *tx) indexVectors(units []int64, vectors map[int64][][]float32) error {
 				list = append(list, chat.UnitVector{N: n, Vector: vectors[ns][k]})
 			}
 		}
-		if err := t.putVectors(ns, list, `DO NOTHING`); err != nil {
+		if err := putVectors(t, ns, list, `DO NOTHING`); err != nil {
 			return err
 		}
 	}

@@ -2,12 +2,20 @@ package store
 
 import (
 	"context"
+	"sync/atomic"
 
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/sqlite"
 )
+
+// Queue is the durable queue of work.
+type Queue struct {
+	*Core
+	// orphaned is how many jobs of a process that is gone were released at opening
+	orphaned atomic.Int64
+}
 
 // priorities order due work: a turn is committed before one is indexed.
 // A range is needed only once the cut gets there, and an extract serves till then.
@@ -26,11 +34,11 @@ func jobKey(kind chat.JobType, turn string) string { return string(kind) + ":" +
 
 // enqueue makes a turn's job due now. One that is there already is left alone,
 // unless it was done: then the turn needs it again.
-func (t *tx) enqueue(kind chat.JobType, turn turnRow) error {
-	return t.enqueueAt(priorities[kind], kind, turn)
+func enqueue(t *tx, kind chat.JobType, turn turnRow) error {
+	return enqueueAt(t, priorities[kind], kind, turn)
 }
 
-func (t *tx) enqueueAt(priority int, kind chat.JobType, turn turnRow) error {
+func enqueueAt(t *tx, priority int, kind chat.JobType, turn turnRow) error {
 	now := t.Stamp()
 	_, err := t.Exec(`
 		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at)
@@ -46,16 +54,16 @@ func (t *tx) enqueueAt(priority int, kind chat.JobType, turn turnRow) error {
 // is there already, whatever became of it, or the range has a live summary.
 //
 // The job is the branch's that owns the last turn, as its summary will be.
-func (s *Store) EnqueueRange(ctx context.Context, branch chat.BranchID, from int64, lastTurn chat.TurnID) (bool, error) {
+func (s *Queue) EnqueueRange(ctx context.Context, branch chat.BranchID, from int64, lastTurn chat.TurnID) (bool, error) {
 	var made bool
 	err := s.write(ctx, "job.enqueue", func(t *tx) (err error) {
-		made, err = t.enqueueRange(branch, from, lastTurn)
+		made, err = enqueueRange(t, branch, from, lastTurn)
 		return err
 	})
 	return made, err
 }
 
-func (t *tx) enqueueRange(branch chat.BranchID, from int64, last chat.TurnID) (bool, error) {
+func enqueueRange(t *tx, branch chat.BranchID, from int64, last chat.TurnID) (bool, error) {
 	segs, err := segments(t.DB, branch)
 	if err != nil {
 		return false, err
@@ -82,13 +90,13 @@ func (t *tx) enqueueRange(branch chat.BranchID, from int64, last chat.TurnID) (b
 }
 
 // settleJob ends a turn's job because what it was for is done.
-func (t *tx) settleJob(kind chat.JobType, turn string) error {
+func settleJob(t *tx, kind chat.JobType, turn string) error {
 	_, err := t.Exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
 		WHERE job_key = ? AND state <> 'done'`, t.Stamp(), jobKey(kind, turn))
 	if err != nil {
 		return err
 	}
-	return t.forgetJobs()
+	return forgetJobs(t)
 }
 
 // keptJobs is how many done jobs of a type stay to be looked at.
@@ -96,7 +104,7 @@ const keptJobs = 200
 
 // forgetJobs deletes the done jobs of turns but for the newest: what they were for
 // shows in their turns' phases. A range's stays, for it is made due only once.
-func (t *tx) forgetJobs() error {
+func forgetJobs(t *tx) error {
 	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
 		if _, err := t.Exec(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
 			(SELECT id FROM jobs WHERE state = 'done' AND job_type = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, kind, kind, keptJobs); err != nil {
@@ -119,18 +127,18 @@ func jobByID(db *gorm.DB, id int64) (jobRow, error) {
 }
 
 // RetryJob makes a dead or waiting job due now, its tries forgotten.
-func (s *Store) RetryJob(ctx context.Context, id int64) error {
+func (s *Queue) RetryJob(ctx context.Context, id int64) error {
 	return s.setJob(ctx, "job.retry", id, `UPDATE jobs SET state = 'queued', attempts = 0, run_after = ?, updated_at = ?
 		WHERE id = ? AND state IN ('queued', 'dead')`, "running or done")
 }
 
 // KillJob makes a job dead: it is not tried again until RetryJob.
-func (s *Store) KillJob(ctx context.Context, id int64) error {
+func (s *Queue) KillJob(ctx context.Context, id int64) error {
 	return s.setJob(ctx, "job.kill", id, `UPDATE jobs SET state = 'dead', lease_until = NULL, run_after = ?, updated_at = ?
 		WHERE id = ? AND state IN ('queued', 'running', 'dead')`, "done")
 }
 
-func (s *Store) setJob(ctx context.Context, op string, id int64, update, otherwise string) error {
+func (s *Queue) setJob(ctx context.Context, op string, id int64, update, otherwise string) error {
 	return s.write(ctx, op, func(t *tx) error {
 		if _, err := jobByID(t.DB, id); err != nil {
 			return err
@@ -144,7 +152,7 @@ func (s *Store) setJob(ctx context.Context, op string, id int64, update, otherwi
 }
 
 // Jobs lists jobs, newest first.
-func (s *Store) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
+func (s *Queue) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = -1
@@ -164,7 +172,7 @@ func (s *Store) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 }
 
 // JobCounts counts the jobs that are not done.
-func (s *Store) JobCounts(ctx context.Context) (queued, running, dead int, err error) {
+func (s *Queue) JobCounts(ctx context.Context) (queued, running, dead int, err error) {
 	var c struct{ Queued, Running, Dead int }
 	err = s.read(ctx, "job.count", func(db *gorm.DB) error {
 		return db.Raw(`SELECT coalesce(sum(state = 'queued'), 0) AS queued, coalesce(sum(state = 'running'), 0) AS running,
@@ -175,7 +183,7 @@ func (s *Store) JobCounts(ctx context.Context) (queued, running, dead int, err e
 
 // Unindexed counts the turns that are still to be indexed, by words and by vectors; an empty
 // session means all.
-func (s *Store) Unindexed(ctx context.Context, session chat.SessionID) (int, error) {
+func (s *Queue) Unindexed(ctx context.Context, session chat.SessionID) (int, error) {
 	var n int
 	err := s.read(ctx, "job.unindexed", func(db *gorm.DB) error {
 		return db.Raw(`SELECT count(DISTINCT turn_id) FROM jobs WHERE state IN ('queued', 'running') AND job_type IN (?, ?)
@@ -185,7 +193,7 @@ func (s *Store) Unindexed(ctx context.Context, session chat.SessionID) (int, err
 }
 
 // JobFor finds a turn's job of a type.
-func (s *Store) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType) (chat.Job, bool, error) {
+func (s *Queue) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType) (chat.Job, bool, error) {
 	var rows []jobRow
 	err := s.read(ctx, "job.read", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[jobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, jobKey(kind, string(turn)))

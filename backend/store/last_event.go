@@ -11,7 +11,7 @@ import (
 
 // LastEvent is the event_seq of a session's newest event, 0 for none: while it is the
 // same, so is what the session holds.
-func (s *Store) LastEvent(ctx context.Context, session chat.SessionID) (int64, error) {
+func (s *Records) LastEvent(ctx context.Context, session chat.SessionID) (int64, error) {
 	var last int64
 	err := s.read(ctx, "session.last_event", func(db *gorm.DB) (err error) {
 		last, err = sqlite.One[int64](db, "session", session, `SELECT coalesce(max(event_seq), 0) FROM events WHERE session_id = ?`, session)

@@ -21,13 +21,13 @@ const firstFailed = `SELECT b.id FROM jobs b JOIN turns bt ON bt.id = b.turn_id 
 // ClaimJob takes the next due job of these types (none given: of any) under a
 // lease, the try counted before it starts, so that a job which kills its process
 // is dead in the end too. One that waits for another is not taken.
-func (s *Store) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
+func (s *Queue) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
 	return s.claim(ctx, lease, "", types)
 }
 
 // ClaimTurnJobs is ClaimJob for the jobs of one turn, due or not. Somebody waits for it,
 // so that what it waits for itself is found out by trying.
-func (s *Store) ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error) {
+func (s *Queue) ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error) {
 	if turn == "" {
 		return chat.Job{}, false, chat.Errorf(chat.CodeInvalid, "job.claim", "No turn was named.")
 	}
@@ -41,10 +41,10 @@ func anyType(types []chat.JobType) []chat.JobType {
 	return []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobSummarizeRange}
 }
 
-func (s *Store) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {
+func (s *Queue) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {
 	var rows []jobRow
 	err := s.write(ctx, "job.claim", func(t *tx) (err error) {
-		if err := t.capJobs(); err != nil {
+		if err := capJobs(t); err != nil {
 			return err
 		}
 		now := t.Stamp()
@@ -66,7 +66,7 @@ func (s *Store) claim(ctx context.Context, lease time.Duration, turn chat.TurnID
 
 // NextJob is how long it is until a job of these types can be claimed, 0 if one can be
 // now; false: none is waiting but for another.
-func (s *Store) NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error) {
+func (s *Queue) NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error) {
 	var due []string
 	now := s.clock.Now()
 	err := s.read(ctx, "job.next", func(db *gorm.DB) (err error) {
@@ -84,7 +84,7 @@ func (s *Store) NextJob(ctx context.Context, types ...chat.JobType) (time.Durati
 // RenewJob holds a job for longer, while it is worked on. A hold that was lost is an
 // error that chat.LeaseLost knows. A lease that ran out and was not taken over is
 // renewed: the clock may have leapt.
-func (s *Store) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error {
+func (s *Queue) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error {
 	return s.write(ctx, "job.renew", func(t *tx) error {
 		n, err := t.Exec(`UPDATE jobs SET lease_until = ? WHERE id = ? AND claim = ? AND state = 'running'`,
 			chat.FormatTime(t.Now.Add(min(lease, chat.MaxJobLease))), h.Job, h.Claim)
@@ -97,7 +97,7 @@ func (s *Store) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration)
 
 // checkLease refuses a worker whose try of a job is not the one that runs: the fence
 // before every effect (SRD 6.5). The zero Hold is no worker.
-func (t *tx) checkLease(h chat.Lease) error {
+func checkLease(t *tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (t *tx) checkLease(h chat.Lease) error {
 
 // finishJob ends a job that checkLease let pass; the same transaction may have settled it
 // meanwhile.
-func (t *tx) finishJob(h chat.Lease) error {
+func finishJob(t *tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
@@ -119,19 +119,19 @@ func (t *tx) finishJob(h chat.Lease) error {
 	if err != nil {
 		return err
 	}
-	return t.forgetJobs()
+	return forgetJobs(t)
 }
 
 // FinishJob marks a job done whose effect needed no transaction of its own. One that is
 // done already, or gone, is no error: others may have done what it was for.
-func (s *Store) FinishJob(ctx context.Context, h chat.Lease) error {
-	return s.write(ctx, "job.finish", func(t *tx) error { return t.finishJob(h) })
+func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
+	return s.write(ctx, "job.finish", func(t *tx) error { return finishJob(t, h) })
 }
 
 // FailJob records a failed try: again after retryAfter, or dead once all tries
 // are used up. It answers the job as it now is, which a try that had lost its lease
 // does not change. The message must not hold a key or a prompt.
-func (s *Store) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
+func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
 	var row jobRow
 	err := s.write(ctx, "job.fail", func(t *tx) error {
 		if _, err := t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
@@ -149,7 +149,7 @@ func (s *Store) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfte
 
 // PostponeJob puts a claimed job back for later because there is nothing to do
 // yet: the try is not counted.
-func (s *Store) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
+func (s *Queue) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
 	return s.write(ctx, "job.postpone", func(t *tx) error {
 		_, err := t.Exec(`UPDATE jobs SET state = 'queued', attempts = max(attempts - 1, 0), lease_until = NULL, run_after = ?, updated_at = ?
 			WHERE id = ? AND claim = ? AND state = 'running'`, chat.FormatTime(t.Now.Add(min(pause, chat.MaxJobPause))), t.Stamp(), h.Job, h.Claim)
@@ -159,7 +159,7 @@ func (s *Store) PostponeJob(ctx context.Context, h chat.Lease, pause time.Durati
 
 // capJobs pulls in what is due, or held, for longer than anything ever is: the clock has
 // been set back since. A job waits the pause that it was given, from now.
-func (t *tx) capJobs() error {
+func capJobs(t *tx) error {
 	far := chat.FormatTime(t.Now.Add(chat.MaxJobPause))
 	late, err := sqlite.All[jobRow](t.DB, `SELECT * FROM jobs WHERE state IN ('queued', 'running') AND (run_after > ? AND state = 'queued' OR lease_until > ?)`,
 		far, chat.FormatTime(t.Now.Add(chat.MaxJobLease)))
@@ -181,10 +181,10 @@ func (t *tx) capJobs() error {
 // JitterJobs gives the failed jobs whose pause is over new moments to be tried at, one
 // after the other within a time: after a leap of the clock, or a sleep of the machine,
 // they would be tried all at once. It answers how many it put off.
-func (s *Store) JitterJobs(ctx context.Context, within time.Duration) (int, error) {
+func (s *Queue) JitterJobs(ctx context.Context, within time.Duration) (int, error) {
 	var ids []int64
 	err := s.write(ctx, "job.spread", func(t *tx) (err error) {
-		if err := t.capJobs(); err != nil {
+		if err := capJobs(t); err != nil {
 			return err
 		}
 		ids, err = sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'queued' AND attempts > 0 AND run_after <= ? ORDER BY run_after, id`, t.Stamp())

@@ -31,7 +31,7 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	}
 	message, err := chat.MarshalJSON(chat.AssistantText(words))
 	f.ok(err)
-	row, err := sqlite.One[turnRow](f.db.Reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
+	row, err := sqlite.One[turnRow](f.core.db.Reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
 	f.ok(err)
 	if text(row.FinalAssistantMessageJSON) != string(message) || !bytes.Equal(row.AssistantHash, codec.Hash(message)) {
 		t.Error("the message is stored in another form")
@@ -40,7 +40,7 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 		Outcome: chat.OutcomeCompleted, Assistant: json.RawMessage(message), Usage: &chat.Usage{InputTokens: 10, OutputTokens: 5},
 	})
 	f.ok(err)
-	rows, err := sqlite.All[eventRow](f.db.Reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
+	rows, err := sqlite.All[eventRow](f.core.db.Reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
 	f.ok(err)
 	got, err := codec.Unpack(rows[0].Payload) // it rests on nothing
 	f.ok(err)

@@ -11,7 +11,7 @@ import (
 
 // LookedUp are the turns that a turn's model looked up with tools, each once for a tool, in
 // the order in which it was shown them.
-func (s *Store) LookedUp(ctx context.Context, turn chat.TurnID) ([]chat.LookedUp, error) {
+func (s *Search) LookedUp(ctx context.Context, turn chat.TurnID) ([]chat.LookedUp, error) {
 	var rows []struct {
 		Call, Tool, Session, Turn string
 		Title                     *string

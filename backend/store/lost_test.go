@@ -40,7 +40,7 @@ func TestALostDatabaseIsNoNewOne(t *testing.T) {
 				f := newFixture(t)
 				f.session("s")
 				f.ok(f.Store.Close())
-				f.ok(take(f.path()))
+				f.ok(take(f.core.path()))
 				if sign != "mark" {
 					f.ok(os.Remove(filepath.Join(f.dir, markFile)))
 				}
@@ -48,11 +48,11 @@ func TestALostDatabaseIsNoNewOne(t *testing.T) {
 				for _, readOnly := range []bool{false, true} {
 					_, err := Open(t.Context(), Options{DataDir: f.dir, ReadOnly: readOnly})
 					f.refused(err, chat.CodeCorrupt)
-					if !strings.Contains(err.Error(), f.path()) {
+					if !strings.Contains(err.Error(), f.core.path()) {
 						t.Errorf("it does not name the file: %v", err)
 					}
 				}
-				if sqlite.SizeOf(f.path()) > 1 {
+				if sqlite.SizeOf(f.core.path()) > 1 {
 					t.Error("a new database was made")
 				}
 			})
@@ -72,21 +72,21 @@ func leave(dir, folder, name string) error {
 func TestStartFresh(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
-	backup, err := f.archive.Backup(t.Context(), func() string {
+	backup, err := f.backupRoom.archive.Backup(t.Context(), func() string {
 		f.ok(sqlite.MakeDir(filepath.Join(f.dir, sqlite.BackupDir)))
 		return filepath.Join(f.dir, sqlite.BackupDir)
 	}())
 	f.ok(err)
 	f.ok(f.Store.Close())
-	_, err = f.archive.StartFresh(t.Context())
+	_, err = f.backupRoom.archive.StartFresh(t.Context())
 	f.refused(err, chat.CodeConflict)
-	f.ok(lose["missing"](f.path()))
-	kept, err := f.archive.StartFresh(t.Context())
+	f.ok(lose["missing"](f.core.path()))
+	kept, err := f.backupRoom.archive.StartFresh(t.Context())
 	f.ok(err)
 	if _, err := os.Stat(filepath.Join(kept, sqlite.BackupDir, filepath.Base(backup.Path))); err != nil {
 		t.Errorf("the backup is not kept: %v", err)
 	}
-	_, err = f.archive.StartFresh(t.Context())
+	_, err = f.backupRoom.archive.StartFresh(t.Context())
 	f.refused(err, chat.CodeNotFound)
 	s, err := Open(t.Context(), Options{DataDir: f.dir})
 	f.ok(err)
@@ -98,11 +98,11 @@ func TestALostDatabaseIsRestored(t *testing.T) {
 	f := newFixture(t)
 	session, _ := f.session("s")
 	path := filepath.Join(t.TempDir(), "copy.db")
-	_, err := f.archive.Backup(t.Context(), path)
+	_, err := f.backupRoom.archive.Backup(t.Context(), path)
 	f.ok(err)
 	f.ok(f.Store.Close())
-	f.ok(lose["empty"](f.path()))
-	_, err = f.archive.Restore(t.Context(), path, func(chat.Restoration) error { return nil })
+	f.ok(lose["empty"](f.core.path()))
+	_, err = f.backupRoom.archive.Restore(t.Context(), path, func(chat.Restoration) error { return nil })
 	f.ok(err)
 	s, err := Open(t.Context(), Options{DataDir: f.dir})
 	f.ok(err)
@@ -132,7 +132,7 @@ func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.session("before")
-			if err := take(f.path()); err != nil {
+			if err := take(f.core.path()); err != nil {
 				t.Skipf("an open file stays in its place here: %v", err)
 			}
 			for range 2 {
@@ -150,11 +150,11 @@ func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
 func TestTheDatabaseGoesInATransaction(t *testing.T) {
 	f := newFixture(t)
 	var moved error
-	err := f.write(f.ctx, "setting.write", func(t *tx) error {
+	err := f.core.write(f.ctx, "setting.write", func(t *tx) error {
 		if _, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES ('x', 'y', '2026-01-01')`); err != nil {
 			return err
 		}
-		moved = os.Rename(f.path(), f.path()+".away")
+		moved = os.Rename(f.core.path(), f.core.path()+".away")
 		return moved
 	})
 	if moved != nil {

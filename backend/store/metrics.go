@@ -15,21 +15,21 @@ import (
 
 // mergeTurnMetrics adds what is not zero in m to a turn's row. Numbers that a
 // record does not yield never stop the turn: a damaged row is begun anew.
-func (t *tx) mergeTurnMetrics(turn chat.TurnID, m chat.TurnMetrics) error {
+func mergeTurnMetrics(t *tx, turn chat.TurnID, m chat.TurnMetrics) error {
 	if m == (chat.TurnMetrics{}) {
 		return nil
 	}
-	sum, err := t.turnMetrics(turn)
+	sum, err := turnMetrics(t, turn)
 	if err != nil {
 		return err
 	}
-	return t.putMetrics(turn, "", mergeMetrics(sum, m))
+	return putMetrics(t, turn, "", mergeMetrics(sum, m))
 }
 
 // mergePrepared adds what a preparation tells. The newest decides whether memory
 // failed: another attempt may have found what the first could not.
-func (t *tx) mergePrepared(p chat.Preparation) error {
-	old, err := t.turnMetrics(p.TurnID)
+func mergePrepared(t *tx, p chat.Preparation) error {
+	old, err := turnMetrics(t, p.TurnID)
 	if err != nil {
 		return err
 	}
@@ -38,11 +38,11 @@ func (t *tx) mergePrepared(p chat.Preparation) error {
 	if sum == old {
 		return nil
 	}
-	return t.putMetrics(p.TurnID, "", sum)
+	return putMetrics(t, p.TurnID, "", sum)
 }
 
 // turnMetrics are a turn's own, zero where there are none yet or none that can be read.
-func (t *tx) turnMetrics(turn chat.TurnID) (chat.TurnMetrics, error) {
+func turnMetrics(t *tx, turn chat.TurnID) (chat.TurnMetrics, error) {
 	old, err := sqlite.All[string](t.DB, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
 	var m chat.TurnMetrics
 	if len(old) > 0 && json.Unmarshal([]byte(old[0]), &m) != nil {
@@ -75,11 +75,11 @@ func newer[N comparable](a, b N) N {
 	return a
 }
 
-func (t *tx) putStepMetrics(turn chat.TurnID, step chat.StepID, m chat.StepMetrics) error {
-	return t.putMetrics(turn, string(step), m)
+func putStepMetrics(t *tx, turn chat.TurnID, step chat.StepID, m chat.StepMetrics) error {
+	return putMetrics(t, turn, string(step), m)
 }
 
-func (t *tx) putMetrics(turn chat.TurnID, step string, m any) error {
+func putMetrics(t *tx, turn chat.TurnID, step string, m any) error {
 	b, err := chat.MarshalJSON(m)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ const metricColumns = `t.id, t.turn_seq, t.usage_json, m.metrics_json,
 	(SELECT count(*) FROM steps st WHERE st.turn_id = t.id) AS attempts`
 
 // Metrics are the newest turns of a branch with what was measured, newest first.
-func (s *Store) Metrics(ctx context.Context, branch chat.BranchID, limit int) ([]chat.TurnMetricsRow, error) {
+func (s *Records) Metrics(ctx context.Context, branch chat.BranchID, limit int) ([]chat.TurnMetricsRow, error) {
 	measured, err := s.Measures(ctx, chat.MeasureQuery{Branch: branch, Limit: limit})
 	out := make([]chat.TurnMetricsRow, len(measured))
 	for i, m := range measured {
@@ -140,7 +140,7 @@ type measureRow struct {
 
 // Measures are the newest turns of a branch's lineage, of a session or of all with what
 // was measured, newest first.
-func (s *Store) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.TurnMeasure, error) {
+func (s *Records) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.TurnMeasure, error) {
 	var rows []measureRow
 	err := s.read(ctx, "metrics.read", func(db *gorm.DB) error {
 		with, from, args, err := measured(db, q)
@@ -198,7 +198,7 @@ type modelUsageRow struct {
 
 // UsageByModel adds up what providers reported of turns, by the model that answered. What a
 // duplicate brought was paid for once. Numbers that cannot be so count as nothing.
-func (s *Store) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
+func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
 	where, args := `(s.source <> ? OR t.created_at >= s.created_at)`, []any{sourceDuplicate}
 	if q.Session != "" {
 		where += ` AND t.session_id = ?`

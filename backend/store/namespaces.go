@@ -52,7 +52,7 @@ const namespaceColumns = `*, (SELECT count(*) FROM units) AS units`
 const maxDimension = 1 << 16
 
 // Namespaces lists all there are and were, oldest first.
-func (s *Store) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
+func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 	var rows []namespaceRow
 	err := s.read(ctx, "namespace.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
@@ -66,7 +66,7 @@ func (s *Store) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 }
 
 // Serving is the namespace that searches use; false while none is complete.
-func (s *Store) Serving(ctx context.Context) (chat.Namespace, bool, error) {
+func (s *Search) Serving(ctx context.Context) (chat.Namespace, bool, error) {
 	var rows []namespaceRow
 	err := s.read(ctx, "namespace.serving", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE state = 'serving' ORDER BY id LIMIT 1`)
@@ -82,7 +82,7 @@ func (s *Store) Serving(ctx context.Context) (chat.Namespace, bool, error) {
 // begun. It serves at once where there is nothing to embed yet and none serves.
 // Another that was being built is retired; the one that serves goes on until
 // ServeNamespace.
-func (s *Store) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Namespace, error) {
+func (s *Search) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Namespace, error) {
 	const op = "namespace.open"
 	if id.Name == "" || id.Dimension < 1 || id.Dimension > maxDimension {
 		return chat.Namespace{}, chat.Errorf(chat.CodeInvalid, op, "%s is not the identity of an embedder.", id)
@@ -93,7 +93,7 @@ func (s *Store) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Nam
 	}
 	var row namespaceRow
 	err = s.write(ctx, op, func(t *tx) (err error) {
-		row, err = t.openNamespace(id)
+		row, err = openNamespace(t, id)
 		return err
 	})
 	return row.namespace(), err
@@ -101,7 +101,7 @@ func (s *Store) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Nam
 
 // opened is the namespace if OpenNamespace has nothing to change: it is asked for
 // often, and a write waits for its turn.
-func (s *Store) opened(ctx context.Context, id chat.EmbedderID) (chat.Namespace, bool, error) {
+func (s *Search) opened(ctx context.Context, id chat.EmbedderID) (chat.Namespace, bool, error) {
 	list, err := s.Namespaces(ctx)
 	if err != nil {
 		return chat.Namespace{}, false, err
@@ -121,8 +121,8 @@ func (s *Store) opened(ctx context.Context, id chat.EmbedderID) (chat.Namespace,
 	return list[at], true, nil
 }
 
-func (t *tx) openNamespace(id chat.EmbedderID) (namespaceRow, error) {
-	row, err := t.namespaceOf(id)
+func openNamespace(t *tx, id chat.EmbedderID) (namespaceRow, error) {
+	row, err := namespaceOf(t, id)
 	if err != nil {
 		return row, err
 	}
@@ -142,12 +142,12 @@ func (t *tx) openNamespace(id chat.EmbedderID) (namespaceRow, error) {
 			state = chat.NamespaceServing
 		}
 	}
-	return t.setNamespace(row, state)
+	return setNamespace(t, row, state)
 }
 
 // namespaceOf is the row of an embedder's namespace, made if there is none. What
 // a row that was deleted by hand left behind is not taken for the new one's.
-func (t *tx) namespaceOf(id chat.EmbedderID) (namespaceRow, error) {
+func namespaceOf(t *tx, id chat.EmbedderID) (namespaceRow, error) {
 	const by = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE identity = ?`
 	rows, err := sqlite.All[namespaceRow](t.DB, by, id.String())
 	if err != nil || len(rows) > 0 {
@@ -170,7 +170,7 @@ func (t *tx) namespaceOf(id chat.EmbedderID) (namespaceRow, error) {
 
 // setNamespace gives a namespace another state; one that begins to serve is a new
 // generation.
-func (t *tx) setNamespace(row namespaceRow, state chat.NamespaceState) (namespaceRow, error) {
+func setNamespace(t *tx, row namespaceRow, state chat.NamespaceState) (namespaceRow, error) {
 	if row.State == string(state) {
 		return row, nil
 	}
@@ -179,26 +179,26 @@ func (t *tx) setNamespace(row namespaceRow, state chat.NamespaceState) (namespac
 		return row, err
 	}
 	if state == chat.NamespaceServing {
-		return row, t.newGeneration()
+		return row, newGeneration(t)
 	}
 	return row, nil
 }
 
-func (t *tx) newGeneration() error {
+func newGeneration(t *tx) error {
 	_, err := t.Exec(`UPDATE vector_generation SET generation = generation + 1`)
 	return err
 }
 
 // ServeNamespace makes a complete namespace the one that searches use, and retires
 // the others. While units of it are missing it is CodeConflict.
-func (s *Store) ServeNamespace(ctx context.Context, id int64) error {
+func (s *Search) ServeNamespace(ctx context.Context, id int64) error {
 	return s.write(ctx, "namespace.serve", func(t *tx) error {
 		row, err := sqlite.One[namespaceRow](t.DB, "namespace", id, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
 		if row.serves() {
-			return t.retireOthers(id)
+			return retireOthers(t, id)
 		}
 		if !row.live() {
 			return sqlite.Conflict("The vectors of %s were given up meanwhile.", row.Identity)
@@ -210,15 +210,15 @@ func (s *Store) ServeNamespace(ctx context.Context, id int64) error {
 		if len(missing) > 0 {
 			return sqlite.Conflict("Of %d texts %d have a vector of %s.", row.Units, row.Vectors, row.Identity)
 		}
-		if err := t.retireOthers(id); err != nil {
+		if err := retireOthers(t, id); err != nil {
 			return err
 		}
-		_, err = t.setNamespace(row, chat.NamespaceServing)
+		_, err = setNamespace(t, row, chat.NamespaceServing)
 		return err
 	})
 }
 
-func (t *tx) retireOthers(id int64) error {
+func retireOthers(t *tx, id int64) error {
 	_, err := t.Exec(`UPDATE namespaces SET state = 'retired' WHERE id <> ? AND state <> 'retired'`, id)
 	return err
 }
@@ -226,7 +226,7 @@ func (t *tx) retireOthers(id int64) error {
 // DropRetired deletes up to limit vectors of namespaces that are retired, or gone,
 // and tells whether there may be more. Their rows stay: an id never names another
 // embedder.
-func (s *Store) DropRetired(ctx context.Context, limit int) (more bool, err error) {
+func (s *Search) DropRetired(ctx context.Context, limit int) (more bool, err error) {
 	const op = "namespace.drop"
 	var dead []int64
 	err = s.read(ctx, op, func(db *gorm.DB) (err error) {

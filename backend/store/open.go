@@ -3,13 +3,12 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
@@ -32,36 +31,35 @@ type Options struct {
 	copied bool // see Store
 }
 
-// Store is an open database. It is safe for concurrent use.
-type Store struct {
-	dir      string
-	address  string
-	version  string
-	readOnly bool
-	scratch  bool
-	clock    clock.Clock
-	log      *slog.Logger
-	lock     *sqlite.FileLock // nil when read-only
-	db       *sqlite.DB
-	tokens   tokenizer
-	sizes    sizeCache
-	requests recentValues
-	erasures atomic.Int64 // since it was opened
-	onForget []func()     // empty what else is kept in memory of stored texts
-	staging  sync.Mutex   // held while a database is attached to the writer
-	// manifests are those that others were packed against
-	manifests recentValues
-	embedded  watermarks
-	archive   *Archive
-	copied    bool         // a copy of the data stands elsewhere: an upgrade needs none
-	place     sqlite.Place // of a read-only store
+// The parts of a store, under names that nobody outside can reach.
+type (
+	queueRoom    = Queue
+	recordsRoom  = Records
+	searchRoom   = Search
+	verifyRoom   = Verifier
+	bundlesRoom  = Bundles
+	importsRoom  = Imports
+	deletionRoom = Deletion
+	upkeepRoom   = Upkeep
+	backupRoom   = Backups
+)
 
-	// running holds the turns this process accepted or resumed and has not
-	// finished: an unfinished turn that is not in it was left by a crash.
-	mu      sync.Mutex
-	running map[chat.TurnID]bool
-	// orphaned is how many jobs of a process that is gone were released at opening
-	orphaned atomic.Int64
+// Store is an open database. It is safe for concurrent use. Its methods are those of its
+// parts.
+type Store struct {
+	*queueRoom
+	*recordsRoom
+	*searchRoom
+	*verifyRoom
+	*bundlesRoom
+	*importsRoom
+	*deletionRoom
+	*upkeepRoom
+	*backupRoom
+
+	core    *Core
+	address string
+	lock    *sqlite.FileLock // nil when read-only
 
 	closeOnce sync.Once
 	closeErr  error
@@ -81,14 +79,11 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{
-		db:  &sqlite.DB{Clock: o.Clock, Log: o.Logger},
-		dir: o.DataDir, address: o.Address, version: o.Version, readOnly: o.ReadOnly, scratch: o.Scratch, clock: o.Clock, log: o.Logger,
-		running: map[chat.TurnID]bool{}, copied: o.copied,
-		archive: NewArchive(ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}),
-	}
-	s.archive.steps = steps
-	s.onForget = append(s.onForget, s.sizes.clear)
+	s := newStore(&Core{
+		dir: o.DataDir, version: o.Version, readOnly: o.ReadOnly, scratch: o.Scratch, copied: o.copied, clock: o.Clock, log: o.Logger,
+		db: &sqlite.DB{Clock: o.Clock, Log: o.Logger},
+	}, newArchive(ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}, steps))
+	s.address = o.Address
 	var err error
 	if o.ReadOnly {
 		err = s.openReader(ctx, steps)
@@ -102,92 +97,97 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	return s, nil
 }
 
+func newStore(c *Core, archive *Archive) *Store {
+	records := &Records{c}
+	s := &Store{
+		queueRoom: &Queue{Core: c}, recordsRoom: records, searchRoom: &Search{Core: c}, verifyRoom: &Verifier{c},
+		bundlesRoom: &Bundles{Core: c, records: records}, importsRoom: &Imports{c, records}, deletionRoom: &Deletion{c},
+		upkeepRoom: &Upkeep{Core: c}, backupRoom: &Backups{c, archive},
+		core: c,
+	}
+	c.onForget = append(c.onForget, s.upkeepRoom.sizes.clear)
+	return s
+}
+
+// openCopy opens a copy of the data as the program would, which brings it to the newest schema.
+func openCopy(ctx context.Context, o ArchiveOptions, steps fs.FS) (*Core, io.Closer, error) {
+	s, err := open(ctx, Options{DataDir: o.DataDir, Clock: o.Clock, Logger: o.Logger, copied: true}, steps)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.core, s, nil
+}
+
 func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	const op = "store.open"
-	if err := refuseHalfRestored(s.dir); err != nil {
+	if err := refuseHalfRestored(s.core.dir); err != nil {
 		return err
 	}
 	var have found
 	var err error
-	if have, s.place, err = locate(ctx, s.dir, steps); err != nil {
+	if have, s.core.place, err = locate(ctx, s.core.dir, steps); err != nil {
 		return err
 	}
-	if err := refuseLost(s.dir, have); err != nil {
+	if err := refuseLost(s.core.dir, have); err != nil {
 		return err
 	}
 	switch {
 	case have.version == 0:
-		return chat.Errorf(chat.CodeNotFound, op, "There is no data in %s yet.", s.dir).
+		return chat.Errorf(chat.CodeNotFound, op, "There is no data in %s yet.", s.core.dir).
 			WithHint("send a first message")
 	case have.version < have.newest:
 		return chat.Errorf(chat.CodeConflict, op, "The data was written by an earlier version and is upgraded when it is next opened for writing.").
 			WithHint("open the window once, or run contextinfinity reconcile")
 	}
-	s.place.Reading = true
-	s.place.Note = strings.TrimSpace(s.place.Note + " " + s.archive.LogNote())
-	s.db.Reader, err = sqlite.ConnectAt(s.place, sqlite.ReaderPragmas, sqlite.Readers)
+	s.core.place.Reading = true
+	s.core.place.Note = strings.TrimSpace(s.core.place.Note + " " + s.backupRoom.archive.LogNote())
+	s.core.db.Reader, err = sqlite.ConnectAt(s.core.place, sqlite.ReaderPragmas, sqlite.Readers)
 	return sqlite.MapError(op, err)
 }
 
 // Note says why the data can only be read, where it is not for its being asked for, and
 // that the newest changes cannot be; else it is empty.
-func (s *Store) Note() string { return s.place.Note }
+func (s *Store) Note() string { return s.core.place.Note }
 
 func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	const op = "store.open"
-	if err := sqlite.MakeDir(s.dir); err != nil {
+	if err := sqlite.MakeDir(s.core.dir); err != nil {
 		return sqlite.MapError(op, err)
 	}
 	var err error
-	if s.lock, err = sqlite.LockWriter(s.dir, s.address); err != nil {
+	if s.lock, err = sqlite.LockWriter(s.core.dir, s.address); err != nil {
 		return err
 	}
-	if _, err := s.archive.finishRestore(); err != nil {
+	if _, err := s.backupRoom.archive.finishRestore(); err != nil {
 		return err
 	}
-	if err := refuseDamagedLog(s.dir); err != nil {
+	if err := refuseDamagedLog(s.core.dir); err != nil {
 		return err
 	}
-	have, err := probe(ctx, sqlite.Place{Path: s.path()}, steps)
+	have, err := probe(ctx, sqlite.Place{Path: s.core.path()}, steps)
 	if err != nil {
 		return err
 	}
-	if err := refuseLost(s.dir, have); err != nil {
+	if err := refuseLost(s.core.dir, have); err != nil {
 		return err
 	}
-	if err := sqlite.SecureFile(s.path()); err != nil {
-		return sqlite.MapError(op, err)
-	}
-	pragmas := sqlite.WriterPragmas
-	if s.scratch {
-		pragmas = append(slices.Clone(pragmas), "synchronous(OFF)")
-	}
-	if s.db.Writer, err = sqlite.Connect(s.path(), pragmas, 1); err != nil {
-		return sqlite.MapError(op, err)
-	}
-	if err := s.migrate(ctx, have, steps); err != nil {
+	if err := s.core.connect(func() error { return s.migrate(ctx, have, steps) }); err != nil {
 		return err
 	}
-	if s.db.Reader, err = sqlite.Connect(s.path(), sqlite.ReaderPragmas, sqlite.Readers); err != nil {
-		return sqlite.MapError(op, err)
+	if !s.core.scratch && !s.core.copied {
+		s.core.db.BeginMark(s.core.dir)
 	}
-	if err := s.db.Identity.Take(s.path()); err != nil {
-		return sqlite.MapError(op, err)
-	}
-	if !s.scratch && !s.copied {
-		s.db.BeginMark(s.dir)
-	}
-	s.mark()
-	if err := s.adoptBackup(ctx); err != nil {
+	s.backupRoom.mark()
+	if err := s.backupRoom.adoptBackup(ctx); err != nil {
 		return err
 	}
-	if err := s.sweepStages(); err != nil {
-		s.log.Warn("what an import left cannot be removed", "err", err)
+	if err := s.bundlesRoom.sweepStages(); err != nil {
+		s.core.log.Warn("what an import left cannot be removed", "err", err)
 	}
-	if err := s.finishErasures(ctx); err != nil {
-		s.log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
+	if err := s.deletionRoom.finishErasures(ctx); err != nil {
+		s.core.log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
 	}
-	return s.releaseOrphanedJobs(ctx)
+	return s.queueRoom.releaseOrphanedJobs(ctx)
 }
 
 // migrate brings the schema up to date. An existing database is copied first.
@@ -195,25 +195,25 @@ func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
 	if have.version == have.newest {
 		return nil
 	}
-	if have.version > 0 && !s.copied {
-		path, err := s.archive.beforeUpgrade(ctx, have.version)
+	if have.version > 0 && !s.core.copied {
+		path, err := s.backupRoom.archive.beforeUpgrade(ctx, have.version)
 		if err != nil {
 			return err
 		}
-		s.log.Info("backed up before migrating", "from", have.version, "to", have.newest, "file", filepath.Base(path))
+		s.core.log.Info("backed up before migrating", "from", have.version, "to", have.newest, "file", filepath.Base(path))
 	}
-	return upgrade(ctx, s.db.Writer, steps, s.log)
+	return upgrade(ctx, s.core.db.Writer, steps, s.core.log)
 }
 
 // DataDir is the directory the store was opened in.
-func (s *Store) DataDir() string { return s.dir }
+func (s *Store) DataDir() string { return s.core.dir }
 
 // Close ends all connections and gives up the lock. Calling it again is safe.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.closeErr = sqlite.MapError("store.close", errors.Join(
-			s.tokens.close(), s.db.Close(), s.lock.Release()))
-		s.place.Leave()
+			s.searchRoom.tokens.close(), s.core.db.Close(), s.lock.Release()))
+		s.core.place.Leave()
 	})
 	return s.closeErr
 }
@@ -221,11 +221,11 @@ func (s *Store) Close() error {
 // unopened is a failure to open the data, told as the full disk that it is.
 func (s *Store) unopened(err error) error {
 	switch {
-	case !s.readOnly && chat.CodeOf(err) == chat.CodeNoSpace, sqlite.IsDiskError(err) && faultfs.Full(sqlite.TryRoom(s.dir)):
+	case !s.core.readOnly && chat.CodeOf(err) == chat.CodeNoSpace, sqlite.IsDiskError(err) && faultfs.Full(sqlite.TryRoom(s.core.dir)):
 	default:
 		return err
 	}
-	if s.readOnly {
+	if s.core.readOnly {
 		return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It is as it was.").
 			WithHint("free some space and try again")
 	}

@@ -29,7 +29,7 @@ func (r permissionRow) permission() chat.ToolPermission {
 }
 
 // ToolPermissions are all decisions that hold for later calls.
-func (s *Store) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, error) {
+func (s *Records) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, error) {
 	var out []chat.ToolPermission
 	err := s.read(ctx, "permission.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[permissionRow](db, `SELECT * FROM tool_permissions ORDER BY source, tool, session_id`)
@@ -42,7 +42,7 @@ func (s *Store) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, err
 }
 
 // PutToolPermission keeps a decision; it replaces the one before for the same tool and reach.
-func (s *Store) PutToolPermission(ctx context.Context, p chat.ToolPermission) error {
+func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) error {
 	return s.write(ctx, "permission.put", func(t *tx) error {
 		switch {
 		case p.Source == "" || !p.Decision.Lasts():
@@ -63,7 +63,7 @@ func (s *Store) PutToolPermission(ctx context.Context, p chat.ToolPermission) er
 }
 
 // DropToolPermission takes a decision back; later calls ask again.
-func (s *Store) DropToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error {
+func (s *Records) DropToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error {
 	return s.write(ctx, "permission.drop", func(t *tx) error {
 		n, err := t.Exec(`DELETE FROM tool_permissions WHERE source = ? AND tool = ? AND session_id = ?`, source, tool, string(session))
 		if err == nil && n == 0 {
@@ -75,7 +75,7 @@ func (s *Store) DropToolPermission(ctx context.Context, source, tool string, ses
 
 // ForgetToolSource takes back all that people decided about the tools of a source: another one of
 // its name starts without any of it.
-func (s *Store) ForgetToolSource(ctx context.Context, source string) error {
+func (s *Records) ForgetToolSource(ctx context.Context, source string) error {
 	return s.write(ctx, "permission.forget", func(t *tx) error {
 		for _, table := range []string{"tool_permissions", "tool_definitions", "tool_marks"} {
 			if _, err := t.Exec(`DELETE FROM `+table+` WHERE source = ?`, source); err != nil {
@@ -88,7 +88,7 @@ func (s *Store) ForgetToolSource(ctx context.Context, source string) error {
 
 // PinnedDefinitions are the definitions that people accepted, the current ones and those
 // before them.
-func (s *Store) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition, error) {
+func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition, error) {
 	var out []chat.PinnedDefinition
 	err := s.read(ctx, "definition.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[struct {
@@ -109,7 +109,7 @@ func (s *Store) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition,
 
 // AcceptDefinitions pins definitions as they were shown. What is decided about tools whose
 // definition was another stays with that one.
-func (s *Store) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinition) error {
+func (s *Records) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinition) error {
 	return s.write(ctx, "definition.accept", func(t *tx) error {
 		for _, d := range list {
 			text, err := chat.MarshalJSON(d)
@@ -131,7 +131,7 @@ func (s *Store) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinitio
 
 // ToolMarks are the hashes of the definitions that a person marked as having no effects, by
 // source and tool.
-func (s *Store) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, error) {
+func (s *Records) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, error) {
 	out := map[chat.ReadOnlyMark]string{}
 	err := s.read(ctx, "mark.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[struct{ Source, Tool, Hash string }](db, `SELECT source, tool, hash FROM tool_marks`)
@@ -145,7 +145,7 @@ func (s *Store) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, er
 
 // MarkTool says that a tool has no effects, as it is defined now; an empty hash takes that
 // back.
-func (s *Store) MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string) error {
+func (s *Records) MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string) error {
 	return s.write(ctx, "mark.put", func(t *tx) error {
 		_, err := t.Exec(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)
 		if err == nil && hash != "" {

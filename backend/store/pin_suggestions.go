@@ -38,7 +38,7 @@ const (
 )
 
 // suggestPins keeps the standing instructions of a turn that is being committed.
-func (t *tx) suggestPins(turn turnRow) error {
+func suggestPins(t *tx, turn turnRow) error {
 	said, err := userText(t.DB, turn.ID)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func userText(db *gorm.DB, turn string) (string, error) {
 
 // SuggestedPins are the standing instructions of a branch's lineage that are neither
 // pinned nor dismissed, newest first.
-func (s *Store) SuggestedPins(ctx context.Context, branch chat.BranchID) ([]chat.PinSuggestion, error) {
+func (s *Records) SuggestedPins(ctx context.Context, branch chat.BranchID) ([]chat.PinSuggestion, error) {
 	var out []chat.PinSuggestion
 	err := s.read(ctx, "pin.suggested", func(db *gorm.DB) (err error) {
 		out, err = suggestedPins(db, branch)
@@ -162,20 +162,20 @@ func (r suggestionRow) text(db *gorm.DB) (string, error) {
 }
 
 // SuggestionPinned notes that a pin was made of a suggestion on a branch.
-func (s *Store) SuggestionPinned(ctx context.Context, branch chat.BranchID, id chat.SuggestionID, pin chat.PinID) error {
+func (s *Records) SuggestionPinned(ctx context.Context, branch chat.BranchID, id chat.SuggestionID, pin chat.PinID) error {
 	return s.settleSuggestion(ctx, "pin.accept", branch, id, func(t *tx) (int64, error) {
 		return t.Exec(`UPDATE pin_suggestions SET pin_id = ?, dismissed_at = NULL WHERE id = ?`, pin, id)
 	})
 }
 
 // DismissSuggestion has a suggestion offered nowhere any more.
-func (s *Store) DismissSuggestion(ctx context.Context, branch chat.BranchID, id chat.SuggestionID) error {
+func (s *Records) DismissSuggestion(ctx context.Context, branch chat.BranchID, id chat.SuggestionID) error {
 	return s.settleSuggestion(ctx, "pin.dismiss", branch, id, func(t *tx) (int64, error) {
 		return t.Exec(`UPDATE pin_suggestions SET dismissed_at = ? WHERE id = ?`, t.Stamp(), id)
 	})
 }
 
-func (s *Store) settleSuggestion(ctx context.Context, op string, branch chat.BranchID, id chat.SuggestionID, update func(*tx) (int64, error)) error {
+func (s *Records) settleSuggestion(ctx context.Context, op string, branch chat.BranchID, id chat.SuggestionID, update func(*tx) (int64, error)) error {
 	return s.write(ctx, op, func(t *tx) error {
 		segs, err := segments(t.DB, branch)
 		if err != nil {

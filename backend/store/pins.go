@@ -108,7 +108,7 @@ func (p pinned) pin(position int) chat.Pin {
 }
 
 // Pins are the pinned facts of a branch, in order; Position counts from 0.
-func (s *Store) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, error) {
+func (s *Records) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, error) {
 	var standing []pinned
 	err := s.read(ctx, "pin.list", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
@@ -126,7 +126,7 @@ func (s *Store) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, err
 }
 
 // PinsAt are those that a branch forked now after a turn_seq would have.
-func (s *Store) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error) {
+func (s *Records) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error) {
 	var standing []pinned
 	err := s.read(ctx, "pin.list", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
@@ -144,23 +144,23 @@ func (s *Store) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]
 }
 
 // AddPin pins a fact on a branch, after those it has.
-func (s *Store) AddPin(ctx context.Context, branch chat.BranchID, fact string, tokens int) (chat.Pin, error) {
+func (s *Records) AddPin(ctx context.Context, branch chat.BranchID, fact string, tokens int) (chat.Pin, error) {
 	return s.changePin(ctx, "pin.add", branch, "", fact, tokens)
 }
 
 // EditPin replaces a pin by a new version, which has a new id and the old place.
-func (s *Store) EditPin(ctx context.Context, branch chat.BranchID, pin chat.PinID, fact string, tokens int) (chat.Pin, error) {
+func (s *Records) EditPin(ctx context.Context, branch chat.BranchID, pin chat.PinID, fact string, tokens int) (chat.Pin, error) {
 	return s.changePin(ctx, "pin.edit", branch, pin, fact, tokens)
 }
 
-func (s *Store) changePin(ctx context.Context, op string, branch chat.BranchID, replaces chat.PinID, fact string, tokens int) (chat.Pin, error) {
+func (s *Records) changePin(ctx context.Context, op string, branch chat.BranchID, replaces chat.PinID, fact string, tokens int) (chat.Pin, error) {
 	var made chat.Pin
 	err := s.write(ctx, op, func(t *tx) error {
 		fact := clean(fact)
 		if fact == "" {
 			return sqlite.Invalid("There is nothing to pin.")
 		}
-		segs, standing, err := t.pinsFor(branch, replaces)
+		segs, standing, err := pinsFor(t, branch, replaces)
 		if err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (s *Store) changePin(ctx context.Context, op string, branch chat.BranchID, 
 		if replaces != "" {
 			kind = ledger.EventPinEdited
 		}
-		row, err := t.insertPin(segs, pinRow{Replaces: orNull(replaces), Text: fact, Tokens: max(tokens, 0)}, kind)
+		row, err := insertPin(t, segs, pinRow{Replaces: orNull(replaces), Text: fact, Tokens: max(tokens, 0)}, kind)
 		if err != nil {
 			return err
 		}
@@ -182,24 +182,24 @@ func (s *Store) changePin(ctx context.Context, op string, branch chat.BranchID, 
 }
 
 // RemovePin takes a pin off a branch. An inherited one is hidden on it only.
-func (s *Store) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID) error {
+func (s *Records) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID) error {
 	return s.write(ctx, "pin.remove", func(t *tx) error {
 		if pin == "" {
 			return sqlite.Invalid("No pin was named.")
 		}
-		segs, _, err := t.pinsFor(branch, pin)
+		segs, _, err := pinsFor(t, branch, pin)
 		if err != nil {
 			return err
 		}
-		_, err = t.insertPin(segs, pinRow{Replaces: orNull(pin), Removed: true}, ledger.EventPinRemoved)
+		_, err = insertPin(t, segs, pinRow{Replaces: orNull(pin), Removed: true}, ledger.EventPinRemoved)
 		return err
 	})
 }
 
 // MovePin gives a pin another place, from 0; beyond the end means last.
-func (s *Store) MovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID, position int) error {
+func (s *Records) MovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID, position int) error {
 	return s.write(ctx, "pin.move", func(t *tx) error {
-		segs, standing, err := t.pinsFor(branch, pin)
+		segs, standing, err := pinsFor(t, branch, pin)
 		if err != nil {
 			return err
 		}
@@ -210,12 +210,12 @@ func (s *Store) MovePin(ctx context.Context, branch chat.BranchID, pin chat.PinI
 		moved := standing[from]
 		standing = slices.Delete(standing, from, from+1)
 		standing = slices.Insert(standing, min(max(position, 0), len(standing)), moved)
-		return t.insertPinOrder(segs, standing)
+		return insertPinOrder(t, segs, standing)
 	})
 }
 
 // pinsFor reads a branch's pins and, when one is named, makes sure it is there.
-func (t *tx) pinsFor(branch chat.BranchID, pin chat.PinID) ([]segment, []pinned, error) {
+func pinsFor(t *tx, branch chat.BranchID, pin chat.PinID) ([]segment, []pinned, error) {
 	segs, err := segments(t.DB, branch)
 	if err != nil {
 		return nil, nil, err
@@ -231,7 +231,7 @@ func indexOfPin(pins []pinned, id chat.PinID) int {
 	return slices.IndexFunc(pins, func(p pinned) bool { return p.ID == string(id) })
 }
 
-func (t *tx) insertPin(segs []segment, row pinRow, kind ledger.Type) (pinRow, error) {
+func insertPin(t *tx, segs []segment, row pinRow, kind ledger.Type) (pinRow, error) {
 	own := segs[len(segs)-1]
 	after, err := lastSeq(t.DB, segs)
 	if err != nil {
@@ -239,13 +239,13 @@ func (t *tx) insertPin(segs []segment, row pinRow, kind ledger.Type) (pinRow, er
 	}
 	row.ID, row.SessionID, row.BranchID, row.AfterTurnSeq = t.NewID(), own.Session, own.Branch, after
 	row.CreatedAt = t.Stamp()
-	return row, t.record(chat.SessionID(row.SessionID), kind, row.ID, ledger.PinChanged{
+	return row, record(t, chat.SessionID(row.SessionID), kind, row.ID, ledger.PinChanged{
 		BranchID: chat.BranchID(row.BranchID), AfterTurn: after, Replaces: chat.PinID(text(row.Replaces)),
 		Text: row.Text, Tokens: row.Tokens,
 	})
 }
 
-func (t *tx) insertPinOrder(segs []segment, pins []pinned) error {
+func insertPinOrder(t *tx, segs []segment, pins []pinned) error {
 	own := segs[len(segs)-1]
 	after, err := lastSeq(t.DB, segs)
 	if err != nil {
@@ -255,6 +255,6 @@ func (t *tx) insertPinOrder(segs []segment, pins []pinned) error {
 	for i, p := range pins {
 		ids[i] = chat.PinID(p.first)
 	}
-	return t.record(chat.SessionID(own.Session), ledger.EventPinsMoved, t.NewID(),
+	return record(t, chat.SessionID(own.Session), ledger.EventPinsMoved, t.NewID(),
 		ledger.PinsMoved{BranchID: chat.BranchID(own.Branch), AfterTurn: after, Pins: ids})
 }

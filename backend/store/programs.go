@@ -32,7 +32,7 @@ func (r clientRow) client() chat.Client {
 }
 
 // Clients are all programs that were seen or allowed, by name.
-func (s *Store) Clients(ctx context.Context) ([]chat.Client, error) {
+func (s *Records) Clients(ctx context.Context) ([]chat.Client, error) {
 	var out []chat.Client
 	err := s.read(ctx, "client.list", func(db *gorm.DB) (err error) {
 		out, err = clients(db, `1 = 1`)
@@ -42,7 +42,7 @@ func (s *Store) Clients(ctx context.Context) ([]chat.Client, error) {
 }
 
 // Client is one program.
-func (s *Store) Client(ctx context.Context, name string) (chat.Client, error) {
+func (s *Records) Client(ctx context.Context, name string) (chat.Client, error) {
 	var out chat.Client
 	err := s.read(ctx, "client.read", func(db *gorm.DB) (err error) {
 		out, err = clientByName(db, name)
@@ -101,10 +101,10 @@ func notesOf(db *gorm.DB, client string) (chat.SessionID, error) {
 
 // SeeClient notes that a program connects. One that is new stands in the list from then on,
 // and sees nothing until a person answers.
-func (s *Store) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Client, error) {
+func (s *Records) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Client, error) {
 	var out chat.Client
 	err := s.write(ctx, "client.see", func(t *tx) error {
-		if err := t.makeClient(v.Name); err != nil {
+		if err := makeClient(t, v.Name); err != nil {
 			return err
 		}
 		_, err := t.Exec(`UPDATE mcp_clients SET seen_at = ?, claims = CASE WHEN ? = '' THEN claims ELSE ? END WHERE name = ?`,
@@ -118,7 +118,7 @@ func (s *Store) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Client,
 }
 
 // makeClient puts a program into the list, if it is not there.
-func (t *tx) makeClient(name string) error {
+func makeClient(t *tx, name string) error {
 	if err := chat.CheckClientName(name); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (t *tx) makeClient(name string) error {
 }
 
 // AllowClient sets what a program may see and do.
-func (s *Store) AllowClient(ctx context.Context, c chat.ClientChoice) error {
+func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 	return s.write(ctx, "client.allow", func(t *tx) error {
 		if !slices.Contains([]chat.ClientScope{chat.ClientNone, chat.ClientAll, chat.ClientChosen}, c.Scope) {
 			return sqlite.Invalid("%q is not what a program may see: none, all or chosen.", c.Scope)
@@ -144,7 +144,7 @@ func (s *Store) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 		if len(c.Sessions)+len(c.Folders) > chat.MaxGrants {
 			return sqlite.Invalid("A program is given at most %d sessions and folders; nothing was changed.", chat.MaxGrants).WithHint("put sessions into a folder, or allow all")
 		}
-		if err := t.makeClient(c.Name); err != nil {
+		if err := makeClient(t, c.Name); err != nil {
 			return err
 		}
 		if _, err := t.Exec(`UPDATE mcp_clients SET scope = ?, remember = ? WHERE name = ?`, c.Scope, c.Remember, c.Name); err != nil {
@@ -157,7 +157,7 @@ func (s *Store) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 			if _, err := sessionByID(t.DB, id); err != nil {
 				return err
 			}
-			if err := t.grant(c.Name, string(id), ""); err != nil {
+			if err := grant(t, c.Name, string(id), ""); err != nil {
 				return err
 			}
 		}
@@ -165,7 +165,7 @@ func (s *Store) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 			if folder = clean(folder); folder == "" {
 				return sqlite.Invalid("A folder has a name; nothing was changed.")
 			}
-			if err := t.grant(c.Name, "", folder); err != nil {
+			if err := grant(t, c.Name, "", folder); err != nil {
 				return err
 			}
 		}
@@ -173,14 +173,14 @@ func (s *Store) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 	})
 }
 
-func (t *tx) grant(client, session, folder string) error {
+func grant(t *tx, client, session, folder string) error {
 	_, err := t.Exec(`INSERT INTO mcp_grants (client, session_id, folder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, client, session, folder)
 	return err
 }
 
 // ForgetClient takes a program out of the list, with its token and what it was allowed. Its
 // notes and the record of its accesses stay.
-func (s *Store) ForgetClient(ctx context.Context, name string) error {
+func (s *Records) ForgetClient(ctx context.Context, name string) error {
 	return s.write(ctx, "client.forget", func(t *tx) error {
 		if _, err := clientByName(t.DB, name); err != nil {
 			return err
@@ -195,7 +195,7 @@ func (s *Store) ForgetClient(ctx context.Context, name string) error {
 
 // SetClientToken keeps the hash of a program's token, in the place of the one before; empty
 // revokes it. A program that is not in the list is put there.
-func (s *Store) SetClientToken(ctx context.Context, name, hash string) error {
+func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
 	return s.write(ctx, "client.token", func(t *tx) error {
 		made := t.Stamp()
 		at := &made
@@ -204,7 +204,7 @@ func (s *Store) SetClientToken(ctx context.Context, name, hash string) error {
 				return err
 			}
 			at = nil
-		} else if err := t.makeClient(name); err != nil {
+		} else if err := makeClient(t, name); err != nil {
 			return err
 		}
 		_, err := t.Exec(`UPDATE mcp_clients SET token_hash = ?, token_at = ? WHERE name = ?`, hash, at, name)
@@ -213,7 +213,7 @@ func (s *Store) SetClientToken(ctx context.Context, name, hash string) error {
 }
 
 // ClientByToken is the name of the program that a token was made for; false: of none.
-func (s *Store) ClientByToken(ctx context.Context, hash string) (string, bool, error) {
+func (s *Records) ClientByToken(ctx context.Context, hash string) (string, bool, error) {
 	var names []string
 	err := s.read(ctx, "client.token", func(db *gorm.DB) (err error) {
 		names, err = sqlite.All[string](db, `SELECT name FROM mcp_clients WHERE token_hash = ? AND token_hash <> ''`, hash)
@@ -226,7 +226,7 @@ func (s *Store) ClientByToken(ctx context.Context, hash string) (string, bool, e
 }
 
 // SessionsIn are the sessions in folders that are not archived.
-func (s *Store) SessionsIn(ctx context.Context, folders []string) ([]chat.SessionID, error) {
+func (s *Records) SessionsIn(ctx context.Context, folders []string) ([]chat.SessionID, error) {
 	list, err := chat.MarshalJSON(append([]string{}, folders...))
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func shortText(s string, runes int) string {
 }
 
 // RecordAccess keeps what a program asked and was shown, and drops the oldest entries.
-func (s *Store) RecordAccess(ctx context.Context, a chat.ClientAccess) error {
+func (s *Records) RecordAccess(ctx context.Context, a chat.ClientAccess) error {
 	return s.write(ctx, "access.record", func(t *tx) error {
 		shown := a.Shown[:min(len(a.Shown), chat.MaxShown)]
 		id, err := sqlite.One[int64](t.DB, "mcp_accesses", "", `SELECT coalesce(max(id), 0) + 1 FROM mcp_accesses`)
@@ -284,7 +284,7 @@ type accessRow struct {
 }
 
 // Accesses are what programs did, newest first.
-func (s *Store) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.ClientAccess, error) {
+func (s *Records) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.ClientAccess, error) {
 	limit := q.Limit
 	if limit <= 0 || limit > 500 {
 		limit = 500
@@ -310,7 +310,7 @@ func (s *Store) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.Client
 }
 
 // ClearAccesses empties the access record.
-func (s *Store) ClearAccesses(ctx context.Context) error {
+func (s *Records) ClearAccesses(ctx context.Context) error {
 	return s.write(ctx, "access.clear", func(t *tx) error {
 		if _, err := t.Exec(`DELETE FROM mcp_shown`); err != nil {
 			return err
@@ -328,7 +328,7 @@ const sourceProgram = "mcp"
 
 // AddNote writes a note of a program as a turn of the program's own session, which is made if
 // it is not there. The same key again is the same note: nothing is written, and made is false.
-func (s *Store) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Turn, made bool, err error) {
+func (s *Records) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Turn, made bool, err error) {
 	var row turnRow
 	err = s.write(ctx, "note.add", func(t *tx) error {
 		before, err := sqlite.All[chat.TurnID](t.DB, `SELECT n.turn_id FROM mcp_notes n JOIN turns u ON u.id = n.turn_id WHERE n.client = ? AND n.key = ?`, n.Client, n.Key)
@@ -346,8 +346,8 @@ func (s *Store) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Turn,
 	return row.turn(), made, err
 }
 
-func (s *Store) addNote(t *tx, n chat.ClientNote) (turnRow, error) {
-	branch, err := t.noteBranch(n.Client)
+func (s *Records) addNote(t *tx, n chat.ClientNote) (turnRow, error) {
+	branch, err := noteBranch(t, n.Client)
 	if err != nil {
 		return turnRow{}, err
 	}
@@ -358,11 +358,11 @@ func (s *Store) addNote(t *tx, n chat.ClientNote) (turnRow, error) {
 		return row, err
 	}
 	for _, phase := range []chat.Phase{chat.PhaseContextPrepared, chat.PhaseResponding} { // no context is assembled
-		if err := t.move(&row, phase); err != nil {
+		if err := enterPhase(t, &row, phase); err != nil {
 			return row, err
 		}
 	}
-	err = t.finalize(&row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: chat.AssistantText(noteAnswer), Outcome: chat.OutcomeCompleted})
+	err = finalize(t, &row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: chat.AssistantText(noteAnswer), Outcome: chat.OutcomeCompleted})
 	if err != nil {
 		return row, err
 	}
@@ -373,13 +373,13 @@ func (s *Store) addNote(t *tx, n chat.ClientNote) (turnRow, error) {
 }
 
 // noteBranch is the branch that a program's notes go to.
-func (t *tx) noteBranch(client string) (chat.BranchID, error) {
+func noteBranch(t *tx, client string) (chat.BranchID, error) {
 	id, err := notesOf(t.DB, client)
 	if err != nil {
 		return "", err
 	}
 	if id == "" {
-		_, branch, err := t.createSession(chat.NewSession{Title: "Notes from " + client, Source: sourceProgram})
+		_, branch, err := createSession(t, chat.NewSession{Title: "Notes from " + client, Source: sourceProgram})
 		return chat.BranchID(branch.ID), err
 	}
 	session, err := sessionByID(t.DB, id)

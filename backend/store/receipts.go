@@ -35,7 +35,7 @@ func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
 
 // Receipts are those of all hard deletes, newest first. One that cannot be read is
 // passed over: verify names it.
-func (s *Store) Receipts(ctx context.Context) ([]chat.Receipt, error) {
+func (s *Deletion) Receipts(ctx context.Context) ([]chat.Receipt, error) {
 	var out []chat.Receipt
 	err := s.read(ctx, "receipt.list", func(db *gorm.DB) (err error) {
 		out, err = receiptsOf(db)
@@ -46,7 +46,7 @@ func (s *Store) Receipts(ctx context.Context) ([]chat.Receipt, error) {
 
 // ErasedTurns says when what turns of a session say was erased, of those that it was
 // erased of. The ledger knows: the words that mark it may be somebody's own.
-func (s *Store) ErasedTurns(ctx context.Context, session chat.SessionID, ids []chat.TurnID) (map[chat.TurnID]time.Time, error) {
+func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids []chat.TurnID) (map[chat.TurnID]time.Time, error) {
 	out := map[chat.TurnID]time.Time{}
 	if len(ids) == 0 {
 		return out, nil
@@ -80,7 +80,7 @@ func (s *Store) ErasedTurns(ctx context.Context, session chat.SessionID, ids []c
 // doing so: backups of every kind, what restores set aside, and the folders that the data
 // was moved from. One that cannot be read may hold it. Copies in other places are not
 // known.
-func (s *Store) holding(ctx context.Context, kind, id string) ([]string, error) {
+func (s *Deletion) holding(ctx context.Context, kind, id string) ([]string, error) {
 	paths, err := s.databases()
 	if err != nil {
 		return nil, err

@@ -13,13 +13,13 @@ import (
 // live summarize_turn job gets one, a committed one without index_turn too, and
 // jobs whose lease ran out are due again. Dead jobs stay dead. It answers how many
 // it made due; running it again makes none.
-func (s *Store) RequeueMissing(ctx context.Context) (int, error) {
+func (s *Queue) RequeueMissing(ctx context.Context) (int, error) {
 	var n int
 	err := s.write(ctx, "job.requeue", func(t *tx) error {
-		if err := t.capJobs(); err != nil {
+		if err := capJobs(t); err != nil {
 			return err
 		}
-		released, err := t.releaseJobs(t.Stamp())
+		released, err := releaseJobs(t, t.Stamp())
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (s *Store) RequeueMissing(ctx context.Context) (int, error) {
 			{chat.JobSummarizeTurn, `t.phase = 'ResponseFinalized'`},
 			{chat.JobIndexTurn, `t.phase = 'StateCommitted' AND t.index_status <> 'degraded'`},
 		} {
-			made, err := t.requeue(q.kind, q.where)
+			made, err := requeue(t, q.kind, q.where)
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func (s *Store) RequeueMissing(ctx context.Context) (int, error) {
 	return n, err
 }
 
-func (t *tx) requeue(kind chat.JobType, where string) (int, error) {
+func requeue(t *tx, kind chat.JobType, where string) (int, error) {
 	turns, err := sqlite.All[turnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
 		LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
 		WHERE `+where+` AND (j.id IS NULL OR j.state = 'done') ORDER BY t.branch_id, t.turn_seq`, kind)
@@ -50,7 +50,7 @@ func (t *tx) requeue(kind chat.JobType, where string) (int, error) {
 		return 0, err
 	}
 	for _, turn := range turns {
-		if err := t.enqueue(kind, turn); err != nil {
+		if err := enqueue(t, kind, turn); err != nil {
 			return 0, err
 		}
 	}
@@ -60,7 +60,7 @@ func (t *tx) requeue(kind chat.JobType, where string) (int, error) {
 // RequeueOlder makes index_turn due again for turns that are found by what an
 // earlier chunker than this version cut, the newest first, up to a limit, after all
 // other work. It answers how many it made due.
-func (s *Store) RequeueOlder(ctx context.Context, version, limit int) (int, error) {
+func (s *Queue) RequeueOlder(ctx context.Context, version, limit int) (int, error) {
 	var turns []turnRow
 	err := s.write(ctx, "job.requeue", func(t *tx) (err error) {
 		turns, err = sqlite.All[turnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
@@ -70,7 +70,7 @@ func (s *Store) RequeueOlder(ctx context.Context, version, limit int) (int, erro
 			ORDER BY t.id DESC LIMIT ?`, chat.JobIndexTurn, version, limit)
 		for _, turn := range turns {
 			if err == nil {
-				err = t.enqueueAt(priorityOlder, chat.JobIndexTurn, turn)
+				err = enqueueAt(t, priorityOlder, chat.JobIndexTurn, turn)
 			}
 		}
 		return err
@@ -79,7 +79,7 @@ func (s *Store) RequeueOlder(ctx context.Context, version, limit int) (int, erro
 }
 
 // releaseJobs ends leases that ran out before a moment.
-func (t *tx) releaseJobs(before string) (int64, error) {
+func releaseJobs(t *tx, before string) (int64, error) {
 	return t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END, lease_until = NULL,
 		last_error = 'The program ended while this was running.', updated_at = ?
 		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, t.Stamp(), before)
@@ -87,26 +87,26 @@ func (t *tx) releaseJobs(before string) (int64, error) {
 
 // releaseOrphanedJobs runs when the writer's lock was just taken: whatever was
 // running belonged to a process that is gone, its lease along with it.
-func (s *Store) releaseOrphanedJobs(ctx context.Context) error {
+func (s *Queue) releaseOrphanedJobs(ctx context.Context) error {
 	return s.write(ctx, "store.open", func(t *tx) error {
 		again, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'running' AND attempts < ?`, chat.MaxJobAttempts)
 		if err != nil {
 			return err
 		}
 		s.orphaned.Store(int64(len(again)))
-		_, err = t.releaseJobs(endOfTime)
+		_, err = releaseJobs(t, endOfTime)
 		return err
 	})
 }
 
 // Orphaned is how many jobs opening took from a process that is gone. It answers it
 // once: the report of the start is where it belongs.
-func (s *Store) Orphaned() int {
+func (s *Queue) Orphaned() int {
 	return int(s.orphaned.Swap(0))
 }
 
 // PendingIDs are the turns of all sessions that are final and in no state yet.
-func (s *Store) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
+func (s *Queue) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
 	var ids []chat.TurnID
 	err := s.read(ctx, "turn.pending", func(db *gorm.DB) (err error) {
 		ids, err = sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)

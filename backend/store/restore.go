@@ -273,16 +273,16 @@ func (r *restoring) unpack(db *gorm.DB) error {
 // schema, and verifies it. Doing so here keeps the present data out of reach of an
 // upgrade that fails.
 func (r *restoring) upgrade(ctx context.Context) error {
-	s, err := open(ctx, Options{DataDir: r.staging, Clock: r.clock, Logger: r.log, copied: true}, r.steps)
+	c, open, err := r.open(ctx, ArchiveOptions{DataDir: r.staging, Clock: r.clock, Logger: r.log}, r.steps)
 	if err != nil {
 		return err
 	}
 	r.out.Schema = newestVersion(r.steps)
-	if err := s.markRestored(ctx); err != nil {
-		return errors.Join(err, s.Close())
+	if err := markRestored(ctx, c); err != nil {
+		return errors.Join(err, open.Close())
 	}
-	found, err := s.Verify(ctx)
-	if err = errors.Join(err, s.Close()); err != nil {
+	found, err := (&Verifier{c}).Verify(ctx)
+	if err = errors.Join(err, open.Close()); err != nil {
 		return err
 	}
 	r.out.Problems = len(found)

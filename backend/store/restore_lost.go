@@ -11,7 +11,7 @@ import (
 )
 
 // mark notes that there is a history in the data directory.
-func (s *Store) mark() {
+func (s *Backups) mark() {
 	if s.scratch || s.copied || sqlite.Exists(s.dir, markFile) {
 		return
 	}
@@ -23,7 +23,7 @@ func (s *Store) mark() {
 
 // adoptBackup marks the steps of a backup that somebody put in the place of the database by
 // hand, over the journals of what it replaced: it still has the table that only backups have.
-func (s *Store) adoptBackup(ctx context.Context) error {
+func (s *Backups) adoptBackup(ctx context.Context) error {
 	if s.copied {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (s *Store) adoptBackup(ctx context.Context) error {
 	if err != nil || !byHand {
 		return err
 	}
-	return s.markRestored(ctx)
+	return markRestored(ctx, s.Core)
 }
 
 // refuseDamagedLog refuses to write where confirmed changes in the write-ahead log cannot be

@@ -46,8 +46,8 @@ func titles(t *testing.T, dir string) []string {
 func replaceable(t *testing.T) (dir, backup string) {
 	f := newFixture(t)
 	past, b := f.session("past")
-	f.archive.config = filepath.Join(t.TempDir(), "config.toml")
-	f.ok(os.WriteFile(f.archive.config, []byte("# past\n"), 0o600))
+	f.backupRoom.archive.config = filepath.Join(t.TempDir(), "config.toml")
+	f.ok(os.WriteFile(f.backupRoom.archive.config, []byte("# past\n"), 0o600))
 	turn := f.accept(b.ID, "question")
 	step := f.respond(turn)
 	journal := f.journal(step.ID, "journal of the past")
@@ -235,7 +235,7 @@ func TestRestoreWaitsForNoWriter(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	path := f.backup(t.TempDir()).Path
-	_, err := f.archive.Restore(f.ctx, path, agreed)
+	_, err := f.backupRoom.archive.Restore(f.ctx, path, agreed)
 	f.refused(err, chat.CodeLocked)
 	if !strings.Contains(chat.AsError(err).Hint, "close") {
 		t.Errorf("%v", err)
@@ -336,13 +336,13 @@ func TestRestoreOverALog(t *testing.T) {
 	f.ok(err)
 	f.Store = s
 	f.session("in the log")
-	log, err := os.ReadFile(s.path() + "-wal")
+	log, err := os.ReadFile(s.core.path() + "-wal")
 	f.ok(err)
-	main, err := os.ReadFile(s.path())
+	main, err := os.ReadFile(s.core.path())
 	f.ok(err)
 	f.ok(s.Close())
-	f.ok(os.WriteFile(s.path(), main, 0o600)) // as after a kill
-	f.ok(os.WriteFile(s.path()+"-wal", log, 0o600))
+	f.ok(os.WriteFile(s.core.path(), main, 0o600)) // as after a kill
+	f.ok(os.WriteFile(s.core.path()+"-wal", log, 0o600))
 	got, err := archiveOf(dir).Restore(t.Context(), backup, agreed)
 	f.ok(err)
 	if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {

@@ -9,7 +9,7 @@ import (
 
 // markRestored writes down the steps of open turns, in data that was or is about to be put in
 // place. From then on it is no backup.
-func (s *Store) markRestored(ctx context.Context) error {
+func markRestored(ctx context.Context, s *Core) error {
 	return s.write(ctx, "restore.mark", func(t *tx) error {
 		if _, err := t.Exec(`DROP TABLE IF EXISTS ` + infoTable); err != nil {
 			return err

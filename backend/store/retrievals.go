@@ -12,7 +12,7 @@ import (
 )
 
 // Retrievals are the chunks that a turn's context holds, by rank.
-func (s *Store) Retrievals(ctx context.Context, turn chat.TurnID) ([]chat.Retrieval, error) {
+func (s *Records) Retrievals(ctx context.Context, turn chat.TurnID) ([]chat.Retrieval, error) {
 	var out []chat.Retrieval
 	err := s.read(ctx, "retrieval.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[namedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
@@ -28,7 +28,7 @@ func (s *Store) Retrievals(ctx context.Context, turn chat.TurnID) ([]chat.Retrie
 
 // Recalled tells of each of these turns how much memory its context holds and whether
 // it failed; those that have neither are left out.
-func (s *Store) Recalled(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID]chat.Recalled, error) {
+func (s *Records) Recalled(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID]chat.Recalled, error) {
 	list, err := chat.MarshalJSON(turns)
 	if err != nil {
 		return nil, err
@@ -60,14 +60,14 @@ type remembered struct {
 // putRetrievals records what memory a turn's context holds, in place of what was
 // recorded before; of that, which chunks they were is kept. The ledger is told the
 // hash, as of the manifest, which holds the same in full.
-func (t *tx) putRetrievals(turn turnRow, list []chat.Retrieval) (remembered, error) {
+func putRetrievals(t *tx, turn turnRow, list []chat.Retrieval) (remembered, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b chat.Retrieval) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Chunk, b.Chunk))
 	})
 	var rows []retrievedRow
 	var named []namedRetrieval
-	known, err := t.chunkNumbers(list)
+	known, err := chunkNumbers(t, list)
 	if err != nil {
 		return remembered{}, err
 	}
@@ -83,7 +83,7 @@ func (t *tx) putRetrievals(turn turnRow, list []chat.Retrieval) (remembered, err
 		rows, named = append(rows, row), append(named, namedRetrieval{row, string(r.Chunk)})
 		out.chunks = append(out.chunks, row.ChunkN)
 	}
-	if err := t.retireRetrievals(turn); err != nil || len(rows) == 0 {
+	if err := retireRetrievals(t, turn); err != nil || len(rows) == 0 {
 		return out, err
 	}
 	out.sum = hashRetrieved(named)

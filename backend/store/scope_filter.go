@@ -36,7 +36,7 @@ func (v *scopeFilter) Span(session chat.SessionID, branch chat.BranchID) (after,
 // and single turns are left to Units. Where the scope is a session and its lineage
 // is cut within an ancestor, which goes on beyond, or a document of a turn after the
 // cut is in reach, the span holds the cut turns too: Units leaves them out.
-func (s *Store) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFilter, error) {
+func (s *Search) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFilter, error) {
 	v := &scopeFilter{spans: map[chat.BranchID]seqs{}, archived: map[chat.SessionID]bool{}}
 	err := s.read(ctx, "search.scope", func(db *gorm.DB) error {
 		r, err := scopeOf(db, in)

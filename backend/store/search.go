@@ -16,6 +16,13 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
+// Search finds what was said, by terms and by vectors.
+type Search struct {
+	*Core
+	tokens   tokenizer
+	embedded watermarks
+}
+
 // matchTerm is one term as an FTS5 expression: quoted, so that nothing in it is
 // syntax. A number also matches where it is written in groups: 1000 finds 1,000, which
 // the index holds as two tokens. Empty if there is nothing to look for in it.
@@ -71,7 +78,7 @@ func otherForms(db *gorm.DB, term string) (int, error) {
 
 // TermFrequencies returns in how many units each term occurs, a number in any way of
 // writing it; for a term of several tokens, in how many its rarest one does.
-func (s *Store) TermFrequencies(ctx context.Context, terms []string) (map[string]int, error) {
+func (s *Search) TermFrequencies(ctx context.Context, terms []string) (map[string]int, error) {
 	indexed := slices.Clone(terms)
 	for i, term := range terms {
 		if whole, _, ok := numerals.Forms(term); ok {

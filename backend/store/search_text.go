@@ -29,7 +29,7 @@ const (
 )
 
 // SearchText finds messages and titles that hold the words of a query.
-func (s *Store) SearchText(ctx context.Context, q chat.TextQuery) (chat.TextResult, error) {
+func (s *Search) SearchText(ctx context.Context, q chat.TextQuery) (chat.TextResult, error) {
 	out := chat.TextResult{Titles: map[chat.SessionID][]chat.Span{}, Sessions: map[chat.SessionID]chat.Session{}}
 	terms := highlight.Parse(clean(q.Text))
 	if len(terms) == 0 {
@@ -63,7 +63,7 @@ func descending(a, b float64) int {
 }
 
 // rarestTerm is the index of the term that the fewest units hold; -1 where there is one.
-func (s *Store) rarestTerm(ctx context.Context, terms []highlight.Term) (int, error) {
+func (s *Search) rarestTerm(ctx context.Context, terms []highlight.Term) (int, error) {
 	if len(terms) < 2 {
 		return -1, nil
 	}

@@ -12,22 +12,26 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
+// Records are what people and models said and what follows from it: sessions, branches,
+// turns, steps, pins, summaries, documents, tools.
+type Records struct{ *Core }
+
 // mainBranch is the label of a session's first branch.
 const mainBranch = "main"
 
 // CreateSession makes a session with its first branch and root state.
-func (s *Store) CreateSession(ctx context.Context, n chat.NewSession) (chat.Session, chat.Branch, error) {
+func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Session, chat.Branch, error) {
 	var session sessionRow
 	var branch branchRow
 	err := s.write(ctx, "session.create", func(t *tx) error {
 		var err error
-		session, branch, err = t.createSession(n)
+		session, branch, err = createSession(t, n)
 		return err
 	})
 	return session.session(), branch.branch(), err
 }
 
-func (t *tx) createSession(n chat.NewSession) (sessionRow, branchRow, error) {
+func createSession(t *tx, n chat.NewSession) (sessionRow, branchRow, error) {
 	if n.Source == "" {
 		n.Source = "native"
 	}
@@ -43,21 +47,21 @@ func (t *tx) createSession(n chat.NewSession) (sessionRow, branchRow, error) {
 		ID: session.ActiveBranch, SessionID: session.ID, CreatedAt: t.Stamp(), Label: mainBranch,
 		BaseState: root.ID, HeadState: root.ID,
 	}
-	err := t.record(chat.SessionID(session.ID), ledger.EventSessionCreated, session.ID, ledger.SessionCreated{
+	err := record(t, chat.SessionID(session.ID), ledger.EventSessionCreated, session.ID, ledger.SessionCreated{
 		Title: session.Title, SystemPrompt: session.SystemPrompt, Source: session.Source,
 		ActiveBranch: chat.BranchID(branch.ID),
 	})
 	if err != nil {
 		return session, branch, err
 	}
-	if err := t.insertBranch(branch); err != nil {
+	if err := insertBranch(t, branch); err != nil {
 		return session, branch, err
 	}
-	return session, branch, t.insertState(root, nil, 0)
+	return session, branch, insertState(t, root, nil, 0)
 }
 
 // Session reads one session.
-func (s *Store) Session(ctx context.Context, id chat.SessionID) (chat.Session, error) {
+func (s *Records) Session(ctx context.Context, id chat.SessionID) (chat.Session, error) {
 	var row sessionRow
 	err := s.read(ctx, "session.read", func(db *gorm.DB) (err error) {
 		row, err = sessionByID(db, id)
@@ -79,7 +83,7 @@ type summaryRow struct {
 //
 // Sequences have no gaps, so the number of the newest turn is the length of the
 // lineage; each count is one look into an index.
-func (s *Store) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.SessionSummary, error) {
+func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.SessionSummary, error) {
 	query := `
 		SELECT s.*,
 		  (SELECT count(*) FROM branches x WHERE x.session_id = s.id AND x.archived_at IS NULL) AS branches,
@@ -145,7 +149,7 @@ func checkTitle(what, title string) error {
 }
 
 // RenameSession gives a session another title.
-func (s *Store) RenameSession(ctx context.Context, id chat.SessionID, title string) error {
+func (s *Records) RenameSession(ctx context.Context, id chat.SessionID, title string) error {
 	title = clean(title)
 	if err := checkTitle("A title", title); err != nil {
 		return err
@@ -154,12 +158,12 @@ func (s *Store) RenameSession(ctx context.Context, id chat.SessionID, title stri
 }
 
 // SetSystemPrompt sets the session's system text.
-func (s *Store) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt string) error {
+func (s *Records) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt string) error {
 	return s.changeSession(ctx, "session.prompt", id, ledger.EventSessionPrompt, ledger.TextChanged{Text: clean(prompt)})
 }
 
 // SetSessionSettings sets a session's own choices, all of them.
-func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
+func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
 	v.SystemPrompt = clean(v.SystemPrompt)
 	return s.write(ctx, "session.settings", func(t *tx) error {
 		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // not a number fails too
@@ -168,34 +172,34 @@ func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v cha
 		if !slices.Contains(chat.Efforts, v.Effort) {
 			return sqlite.Invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
 		}
-		return t.setSettings(id, v)
+		return setSettings(t, id, v)
 	})
 }
 
-func (t *tx) setSettings(id chat.SessionID, v chat.SessionSettings) error {
-	return t.setSession(id, ledger.EventSessionSettings, ledger.SettingsChanged(v))
+func setSettings(t *tx, id chat.SessionID, v chat.SessionSettings) error {
+	return setSession(t, id, ledger.EventSessionSettings, ledger.SettingsChanged(v))
 }
 
 // SetSessionModel sets the model the session uses from now on; empty: the default.
-func (s *Store) SetSessionModel(ctx context.Context, id chat.SessionID, model string) error {
+func (s *Records) SetSessionModel(ctx context.Context, id chat.SessionID, model string) error {
 	return s.changeSession(ctx, "session.model", id, ledger.EventSessionModel, ledger.TextChanged{Text: clean(model)})
 }
 
 // PinSession keeps a session at the top of the list, or lets it go.
-func (s *Store) PinSession(ctx context.Context, id chat.SessionID, pinned bool) error {
+func (s *Records) PinSession(ctx context.Context, id chat.SessionID, pinned bool) error {
 	return s.changeSession(ctx, "session.pin", id, ledger.EventSessionPinned, ledger.FlagChanged{On: pinned})
 }
 
 // ArchiveSession hides a session from list and search, or brings it back.
-func (s *Store) ArchiveSession(ctx context.Context, id chat.SessionID, archived bool) error {
+func (s *Records) ArchiveSession(ctx context.Context, id chat.SessionID, archived bool) error {
 	return s.ArchiveSessions(ctx, []chat.SessionID{id}, archived)
 }
 
 // ArchiveSessions hides sessions or brings them back, all of them or none.
-func (s *Store) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archived bool) error {
+func (s *Records) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archived bool) error {
 	return s.write(ctx, "session.archive", func(t *tx) error {
 		for _, id := range ids {
-			if err := t.setSession(id, ledger.EventSessionArchived, ledger.FlagChanged{On: archived}); err != nil {
+			if err := setSession(t, id, ledger.EventSessionArchived, ledger.FlagChanged{On: archived}); err != nil {
 				return err
 			}
 		}
@@ -203,13 +207,13 @@ func (s *Store) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archi
 	})
 }
 
-func (s *Store) changeSession(ctx context.Context, op string, id chat.SessionID, kind ledger.Type, data any) error {
-	return s.write(ctx, op, func(t *tx) error { return t.setSession(id, kind, data) })
+func (s *Records) changeSession(ctx context.Context, op string, id chat.SessionID, kind ledger.Type, data any) error {
+	return s.write(ctx, op, func(t *tx) error { return setSession(t, id, kind, data) })
 }
 
 // setSession changes a session that is there. Its place in the list, updated_at, moves with
 // turns only.
-func (t *tx) setSession(id chat.SessionID, kind ledger.Type, data any) error {
+func setSession(t *tx, id chat.SessionID, kind ledger.Type, data any) error {
 	there, err := sqlite.One[bool](t.DB, "session", id, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)`, id)
 	if err != nil {
 		return err
@@ -217,5 +221,5 @@ func (t *tx) setSession(id chat.SessionID, kind ledger.Type, data any) error {
 	if !there {
 		return chat.Errorf(chat.CodeNotFound, "", "There is no session %s.", id)
 	}
-	return t.record(id, kind, string(id), data)
+	return record(t, id, kind, string(id), data)
 }

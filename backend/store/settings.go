@@ -12,7 +12,7 @@ import (
 )
 
 // Settings are the pieces of small application state whose keys begin with prefix.
-func (s *Store) Settings(ctx context.Context, prefix string) (map[string]string, error) {
+func (s *Records) Settings(ctx context.Context, prefix string) (map[string]string, error) {
 	found := map[string]string{}
 	err := s.read(ctx, "settings.read", func(db *gorm.DB) error {
 		rows, err := sqlite.All[struct{ Key, Value string }](db,
@@ -27,7 +27,7 @@ func (s *Store) Settings(ctx context.Context, prefix string) (map[string]string,
 
 // DropSetting forgets a piece of small application state. One that is not there is no
 // error.
-func (s *Store) DropSetting(ctx context.Context, key string) error {
+func (s *Records) DropSetting(ctx context.Context, key string) error {
 	return s.write(ctx, "setting.drop", func(t *tx) error {
 		_, err := t.Exec(`DELETE FROM settings WHERE key = ?`, key)
 		return err
@@ -42,7 +42,7 @@ const restoredSteps = "restored.steps"
 
 // WasRestored reports a step that came with a backup while its turn was open. A record of
 // them that cannot be read may name any.
-func (s *Store) WasRestored(ctx context.Context, step chat.StepID) (bool, error) {
+func (s *Records) WasRestored(ctx context.Context, step chat.StepID) (bool, error) {
 	found, err := s.Settings(ctx, restoredSteps)
 	value, ok := found[restoredSteps]
 	if err != nil || !ok {

@@ -107,7 +107,7 @@ func (r sizeRow) settled() bool {
 
 // Sizes are the finalized turns of a branch's lineage, in order, with what each
 // weighs in an encoding: -1 where PutSizes has not said it yet (SPEC 6).
-func (s *Store) Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error) {
+func (s *Upkeep) Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error) {
 	key := sizeKey{branch, encoding}
 	have := s.sizes.get(key)
 	var rows []sizeRow
@@ -126,7 +126,7 @@ func (s *Store) Sizes(ctx context.Context, branch chat.BranchID, encoding string
 }
 
 // weighed joins the settled beginning and the rest, and settles what can be.
-func (s *Store) weighed(key sizeKey, have settled, rows []sizeRow) []chat.TurnSize {
+func (s *Upkeep) weighed(key sizeKey, have settled, rows []sizeRow) []chat.TurnSize {
 	out := append(make([]chat.TurnSize, 0, len(have.sizes)+len(rows)), have.sizes...)
 	fixed, seq := len(out), have.seq
 	contiguous := true
@@ -173,7 +173,7 @@ func sizeRows(db *gorm.DB, segs []segment, after int64, encoding string) ([]size
 // PutSizes keeps what finalized turns weigh in an encoding. Entries without a
 // count, or of turns that are not final, are passed over. It is a cache: no event
 // tells of it.
-func (s *Store) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
+func (s *Upkeep) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
 	const op = "turn.sizes"
 	if encoding == "" {
 		return chat.Errorf(chat.CodeInvalid, op, "The sizes name no encoding.")
@@ -193,7 +193,7 @@ func (s *Store) PutSizes(ctx context.Context, encoding string, sizes []chat.Turn
 	}
 	corrected := false
 	err = s.write(ctx, op, func(t *tx) (err error) {
-		corrected, err = t.putSizes(encoding, string(list))
+		corrected, err = putSizes(t, encoding, string(list))
 		return err
 	})
 	if err == nil && corrected {
@@ -203,7 +203,7 @@ func (s *Store) PutSizes(ctx context.Context, encoding string, sizes []chat.Turn
 }
 
 // putSizes reports whether it replaced another count: what is cached is wrong then.
-func (t *tx) putSizes(encoding, list string) (bool, error) {
+func putSizes(t *tx, encoding, list string) (bool, error) {
 	corrected, err := sqlite.One[bool](t.DB, "sizes", encoding, `SELECT EXISTS (SELECT 1 FROM json_each(?) z
 		JOIN turn_tokens n ON n.turn_id = z.value ->> 0 AND n.encoding = ? WHERE n.tokens <> z.value ->> 1)`, list, encoding)
 	if err != nil {

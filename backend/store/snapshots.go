@@ -71,7 +71,7 @@ type Replayed struct {
 // Replay makes a session's state of its ledger alone, from the newest snapshot that is
 // whole (SPEC 3; ZIG 4, 5). An event that does not follow, or cannot be replayed, is
 // CodeCorrupt and names it.
-func (s *Store) Replay(ctx context.Context, session chat.SessionID) (*ledger.State, Replayed, error) {
+func (s *Records) Replay(ctx context.Context, session chat.SessionID) (*ledger.State, Replayed, error) {
 	var state *ledger.State
 	var how Replayed
 	err := s.read(ctx, "ledger.replay", func(db *gorm.DB) (err error) {
@@ -160,7 +160,7 @@ func snapshotFinding(id string, err error) chat.Finding {
 // were passed by because they are not whole. It reads outside of the writing transaction,
 // which stores one and drops what is older than the last two. A ledger that cannot be
 // replayed keeps the snapshots it has, and none of the others waits for it.
-func (s *Store) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding, err error) {
+func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding, err error) {
 	const op = "ledger.snapshot"
 	var due []string
 	err = s.read(ctx, op, func(db *gorm.DB) (err error) {
@@ -186,7 +186,7 @@ func (s *Store) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding
 	return taken, ignored, sqlite.MapError(op, failed)
 }
 
-func (s *Store) snapshotSession(ctx context.Context, op, session string) ([]chat.Finding, error) {
+func (s *Records) snapshotSession(ctx context.Context, op, session string) ([]chat.Finding, error) {
 	var row snapshotRow
 	var how Replayed
 	err := s.read(ctx, op, func(db *gorm.DB) error {

@@ -16,10 +16,10 @@ import (
 
 // BeginStep opens an attempt of a provider call. Its row, request included, is
 // durable before a byte leaves; the turn is Responding from here on.
-func (s *Store) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, error) {
+func (s *Records) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, error) {
 	var row stepRow
 	err := s.write(ctx, "step.begin", func(t *tx) (err error) {
-		row, err = t.beginStep(b)
+		row, err = beginStep(t, b)
 		return err
 	})
 	if err != nil {
@@ -30,26 +30,26 @@ func (s *Store) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, err
 	return row.step(), nil
 }
 
-func (t *tx) beginStep(b chat.StepStart) (stepRow, error) {
+func beginStep(t *tx, b chat.StepStart) (stepRow, error) {
 	turn, err := turnHead(t.DB, b.TurnID)
 	if err != nil {
 		return stepRow{}, err
 	}
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
-		if err := t.move(&turn, chat.PhaseResponding); err != nil {
+		if err := enterPhase(t, &turn, chat.PhaseResponding); err != nil {
 			return stepRow{}, err
 		}
 	} else if turn.Outcome != "" {
 		return stepRow{}, sqlite.Conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
 	}
-	if err := t.refuseRunningStep(b.TurnID); err != nil {
+	if err := refuseRunningStep(t, b.TurnID); err != nil {
 		return stepRow{}, err
 	}
 	row, err := newStep(t, b)
 	if err != nil {
 		return row, err
 	}
-	packed, link, err := t.packRequest(turn, orEmpty(b.Request))
+	packed, link, err := packRequest(t, turn, orEmpty(b.Request))
 	if err != nil {
 		return row, err
 	}
@@ -85,7 +85,7 @@ func newStep(t *tx, b chat.StepStart) (stepRow, error) {
 	return row, err
 }
 
-func (t *tx) refuseRunningStep(turn chat.TurnID) error {
+func refuseRunningStep(t *tx, turn chat.TurnID) error {
 	open, err := sqlite.All[string](t.DB, `SELECT id FROM steps WHERE turn_id = ? AND status = 'running'`, turn)
 	if err == nil && len(open) > 0 {
 		err = sqlite.Conflict("Step %s of this turn is still open.", open[0])
@@ -96,7 +96,7 @@ func (t *tx) refuseRunningStep(turn chat.TurnID) error {
 // StepProgress stores how much of a running step's answer has been shown, and how
 // much of that is durable (SRD 13.2). The counters never go back, and those of a step
 // that has ended are final. The ledger learns them when the step ends.
-func (s *Store) StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error {
+func (s *Records) StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error {
 	return s.write(ctx, "step.progress", func(t *tx) error {
 		_, err := t.Exec(`UPDATE steps SET stream_displayed_bytes = max(stream_displayed_bytes, ?),
 			stream_durable_bytes = max(stream_durable_bytes, ?) WHERE id = ? AND status = 'running'`, displayed, durable, step)
@@ -105,7 +105,7 @@ func (s *Store) StepProgress(ctx context.Context, step chat.StepID, displayed, d
 }
 
 // EndStep closes an attempt that is not the turn's last word.
-func (s *Store) EndStep(ctx context.Context, e chat.StepEnd) error {
+func (s *Records) EndStep(ctx context.Context, e chat.StepEnd) error {
 	const op = "step.end"
 	var turn chat.TurnID
 	err := s.read(ctx, op, func(db *gorm.DB) (err error) {
@@ -119,20 +119,20 @@ func (s *Store) EndStep(ctx context.Context, e chat.StepEnd) error {
 	if err != nil {
 		return sqlite.MapError(op, err)
 	}
-	return s.write(ctx, op, func(t *tx) error { return t.endStep(turn, ended) })
+	return s.write(ctx, op, func(t *tx) error { return endStep(t, turn, ended) })
 }
 
 // closeSteps ends the step that closes with its turn. Without a step, none may be open.
-func (t *tx) closeSteps(turn chat.TurnID, e *endedStep) error {
+func closeSteps(t *tx, turn chat.TurnID, e *endedStep) error {
 	if e != nil {
-		if err := t.endStep(turn, e); err != nil {
+		if err := endStep(t, turn, e); err != nil {
 			return err
 		}
 	}
-	return t.refuseRunningStep(turn)
+	return refuseRunningStep(t, turn)
 }
 
-func (t *tx) endStep(turn chat.TurnID, e *endedStep) error {
+func endStep(t *tx, turn chat.TurnID, e *endedStep) error {
 	step, err := stepByID(t.DB, e.StepID)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (t *tx) endStep(turn chat.TurnID, e *endedStep) error {
 		e.DisplayedBytes, e.DurableBytes, e.row.ResponseJSON, e.row.RawEvents, e.StepID); err != nil {
 		return err
 	}
-	if err := t.putStepMetrics(turn, e.StepID, e.Metrics); err != nil {
+	if err := putStepMetrics(t, turn, e.StepID, e.Metrics); err != nil {
 		return err
 	}
 	head, err := turnHead(t.DB, turn)
@@ -239,7 +239,7 @@ func endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
 
 // StepEvents yields the exact stream of a step, one event at a time, and ends with yield's
 // error if it has one.
-func (s *Store) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
+func (s *Records) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
 	var row stepRow
 	err := s.read(ctx, "step.events", func(db *gorm.DB) (err error) {
 		row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)

@@ -34,10 +34,10 @@ func summariesOf(rows []rangeSummaryRow) []chat.RangeSummary {
 // other. CodeInvalid: it does not reduce what it stands for, or the range is not
 // wholly committed. CodeConflict: the range has a live summary, or one to be
 // superseded no longer is live.
-func (s *Store) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSummary, error) {
+func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSummary, error) {
 	var row rangeSummaryRow
 	err := s.write(ctx, "summary.add", func(t *tx) (err error) {
-		row, err = t.addSummary(n)
+		row, err = addSummary(t, n)
 		return err
 	})
 	if err != nil {
@@ -46,18 +46,18 @@ func (s *Store) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSu
 	return row.summary(), nil
 }
 
-func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
+func addSummary(t *tx, n chat.NewSummary) (rangeSummaryRow, error) {
 	if err := checkSummary(n); err != nil {
 		return rangeSummaryRow{}, err
 	}
-	if err := t.checkLease(n.Job); err != nil {
+	if err := checkLease(t, n.Job); err != nil {
 		return rangeSummaryRow{}, err
 	}
 	segs, err := segments(t.DB, n.BranchID)
 	if err != nil {
 		return rangeSummaryRow{}, err
 	}
-	if err := t.checkCommitted(segs, n); err != nil {
+	if err := checkCommitted(t, segs, n); err != nil {
 		return rangeSummaryRow{}, err
 	}
 	own := segs[slices.IndexFunc(segs, func(g segment) bool { return n.To-1 > g.From && n.To-1 <= g.To })]
@@ -67,16 +67,16 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 		OriginalTokens: n.OriginalTokens, GeneratedBy: clean(n.GeneratedBy), CreatedAt: t.Stamp(),
 		ContentHash: codec.Hash([]byte(body)), Content: body, ValidationJSON: orNull(string(n.Validation)),
 	}
-	if err := t.supersede(row, n.Supersedes); err != nil {
+	if err := supersede(t, row, n.Supersedes); err != nil {
 		return row, err
 	}
-	if err := t.refuseSecond(row); err != nil {
+	if err := refuseSecond(t, row); err != nil {
 		return row, err
 	}
-	if err := t.finishJob(n.Job); err != nil {
+	if err := finishJob(t, n.Job); err != nil {
 		return row, err
 	}
-	return row, t.record(chat.SessionID(row.SessionID), ledger.EventSummaryCreated, row.ID, ledger.SummaryCreated{
+	return row, record(t, chat.SessionID(row.SessionID), ledger.EventSummaryCreated, row.ID, ledger.SummaryCreated{
 		BranchID: chat.BranchID(row.BranchID), From: row.FromSeq, To: row.ToSeq, Content: row.Content,
 		Tokens: row.TokenCount, OriginalTokens: row.OriginalTokens, GeneratedBy: row.GeneratedBy, Validation: n.Validation,
 	})
@@ -113,7 +113,7 @@ func committedIn(db *gorm.DB, segs []segment, from, to int64) (committed, failed
 	return n.Committed, n.Failed, err
 }
 
-func (t *tx) checkCommitted(segs []segment, n chat.NewSummary) error {
+func checkCommitted(t *tx, segs []segment, n chat.NewSummary) error {
 	committed, failed, err := committedIn(t.DB, segs, n.From, n.To)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (t *tx) checkCommitted(segs []segment, n chat.NewSummary) error {
 }
 
 // supersede marks what a summary takes the place of.
-func (t *tx) supersede(by rangeSummaryRow, ids []string) error {
+func supersede(t *tx, by rangeSummaryRow, ids []string) error {
 	for _, id := range ids {
 		old, err := sqlite.One[rangeSummaryRow](t.DB, "summary", id, `SELECT * FROM summaries WHERE id = ?`, id)
 		if err != nil {
@@ -140,14 +140,14 @@ func (t *tx) supersede(by rangeSummaryRow, ids []string) error {
 		if old.SupersededBy != nil {
 			return sqlite.Conflict("Summary %s was superseded meanwhile.", id).WithHint("read the summaries again")
 		}
-		if err := t.record(chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: by.ID}); err != nil {
+		if err := record(t, chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: by.ID}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tx) refuseSecond(row rangeSummaryRow) error {
+func refuseSecond(t *tx, row rangeSummaryRow) error {
 	there, err := sqlite.All[string](t.DB, `SELECT id FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ?
 		AND superseded_by IS NULL`, row.BranchID, row.FromSeq, row.ToSeq)
 	if err == nil && len(there) > 0 {
@@ -159,7 +159,7 @@ func (t *tx) refuseSecond(row rangeSummaryRow) error {
 // Summaries are the live range summaries that a branch's lineage can use: those
 // of its branches whose range ends in the part of them that the lineage shows.
 // One that does not match its hash is left out and logged: an extract stands in.
-func (s *Store) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
+func (s *Records) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
 	all, err := s.UsableSummaries(ctx, branch)
 	return slices.DeleteFunc(all, func(r chat.RangeSummary) bool { return r.SupersededBy != "" }), err
 }
@@ -167,7 +167,7 @@ func (s *Store) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.Ran
 // UsableSummaries are those that may represent a range of a branch's lineage,
 // superseded ones too: what supersedes them may reach beyond a fork point, or
 // extraTurns the cut of a model with a larger window.
-func (s *Store) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
+func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
 	var rows []rangeSummaryRow
 	err := s.read(ctx, "summary.list", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
@@ -195,7 +195,7 @@ func (s *Store) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]ch
 
 // AllSummaries are a session's range summaries, superseded ones too, by range and
 // then in the order they were made.
-func (s *Store) AllSummaries(ctx context.Context, session chat.SessionID) ([]chat.RangeSummary, error) {
+func (s *Records) AllSummaries(ctx context.Context, session chat.SessionID) ([]chat.RangeSummary, error) {
 	var rows []rangeSummaryRow
 	err := s.read(ctx, "summary.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[rangeSummaryRow](db, `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)

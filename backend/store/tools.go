@@ -13,7 +13,7 @@ import (
 
 // ProposeCalls ends a step whose model asked for tools, and records its calls: both, or
 // neither.
-func (s *Store) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.StepEnd, calls []chat.ProposedCall) (chat.ToolBatch, error) {
+func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.StepEnd, calls []chat.ProposedCall) (chat.ToolBatch, error) {
 	const op = "tool.propose"
 	ended, err := prepareStep(turn, &e, "")
 	if err != nil {
@@ -28,10 +28,10 @@ func (s *Store) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.StepE
 		if err != nil {
 			return err
 		}
-		if err := t.endStep(turn, ended); err != nil {
+		if err := endStep(t, turn, ended); err != nil {
 			return err
 		}
-		batch, err = t.propose(head, e.StepID, calls)
+		batch, err = propose(t, head, e.StepID, calls)
 		return err
 	})
 	return batch, err
@@ -46,7 +46,7 @@ func respondingTurn(t *tx, id chat.TurnID) (turnRow, error) {
 	return head, err
 }
 
-func (t *tx) propose(turn turnRow, step chat.StepID, calls []chat.ProposedCall) (chat.ToolBatch, error) {
+func propose(t *tx, turn turnRow, step chat.StepID, calls []chat.ProposedCall) (chat.ToolBatch, error) {
 	told := ledger.ToolBatchProposed{TurnID: chat.TurnID(turn.ID), StepID: step}
 	for _, c := range calls {
 		told.Calls = append(told.Calls, ledger.ToolProposed{
@@ -55,7 +55,7 @@ func (t *tx) propose(turn turnRow, step chat.StepID, calls []chat.ProposedCall) 
 		})
 	}
 	id := t.NewID()
-	if err := t.record(chat.SessionID(turn.SessionID), ledger.EventToolBatchProposed, id, told); err != nil {
+	if err := record(t, chat.SessionID(turn.SessionID), ledger.EventToolBatchProposed, id, told); err != nil {
 		return chat.ToolBatch{}, err
 	}
 	list, err := batchesWhere(t.DB, `b.id = ?`, id)
@@ -73,14 +73,14 @@ type callAt struct {
 	Seq     int64  // of the turn
 }
 
-func (t *tx) callAt(id chat.ToolCallID) (callAt, error) {
+func readCall(t *tx, id chat.ToolCallID) (callAt, error) {
 	return sqlite.One[callAt](t.DB, "tool call", id, `SELECT c.*, t.session_id AS session, b.state AS batch, t.turn_seq AS seq FROM tool_calls c
 		JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id WHERE c.id = ?`, id)
 }
 
 // openCall is a call of a batch that is open, in one of some states.
-func (t *tx) openCall(id chat.ToolCallID, states ...chat.ToolCallState) (callAt, error) {
-	at, err := t.callAt(id)
+func openCall(t *tx, id chat.ToolCallID, states ...chat.ToolCallState) (callAt, error) {
+	at, err := readCall(t, id)
 	if err != nil {
 		return at, err
 	}
@@ -98,13 +98,13 @@ func (t *tx) openCall(id chat.ToolCallID, states ...chat.ToolCallState) (callAt,
 // DecideCall records a decision about a call that waits for one. One that is not allowed
 // has its result in the same transaction. DecisionNone takes the decision about a call back
 // that is allowed and never began: it is asked about again.
-func (s *Store) DecideCall(ctx context.Context, d chat.CallDecision) error {
+func (s *Records) DecideCall(ctx context.Context, d chat.CallDecision) error {
 	return s.write(ctx, "tool.decide", func(t *tx) error {
 		states := []chat.ToolCallState{chat.CallProposed, chat.CallUnknown, chat.CallAllowed}
 		if d.State != "" {
 			states = []chat.ToolCallState{d.State}
 		}
-		at, err := t.openCall(d.Call, states...)
+		at, err := openCall(t, d.Call, states...)
 		if err != nil {
 			return err
 		}
@@ -112,45 +112,45 @@ func (s *Store) DecideCall(ctx context.Context, d chat.CallDecision) error {
 		if !again && (d.Decision == chat.DecisionNone || d.Decision.Allows() != (d.Result == nil)) {
 			return sqlite.Invalid("A tool call is allowed, or has a result that says that it is not.")
 		}
-		if err := t.record(chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
+		if err := record(t, chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
 			ledger.ToolCallDecided{Decision: d.Decision, Definition: d.Definition}); err != nil || d.Result == nil {
 			return err
 		}
-		return t.endCall(at, chat.CallEnd{Call: d.Call, Result: d.Result})
+		return endCall(t, at, chat.CallEnd{Call: d.Call, Result: d.Result})
 	})
 }
 
 // StartCall is durable before the tool hears of the call. A call that was started before
 // may start again only if it has no effects: another needs a new decision.
-func (s *Store) StartCall(ctx context.Context, id chat.ToolCallID, redactions []chat.CallRedaction) error {
+func (s *Records) StartCall(ctx context.Context, id chat.ToolCallID, redactions []chat.CallRedaction) error {
 	return s.write(ctx, "tool.start", func(t *tx) error {
-		at, err := t.openCall(id, chat.CallAllowed, chat.CallStarted)
+		at, err := openCall(t, id, chat.CallAllowed, chat.CallStarted)
 		if err != nil {
 			return err
 		}
 		if at.Call.Effects && chat.ToolCallState(at.Call.State) == chat.CallStarted {
 			return sqlite.Conflict("The tool call was started before and may have had effects; it is not run again by itself.")
 		}
-		return t.record(chat.SessionID(at.Session), ledger.EventToolCallStarted, at.Call.ID, ledger.ToolCallStarted{Redactions: redactions})
+		return record(t, chat.SessionID(at.Session), ledger.EventToolCallStarted, at.Call.ID, ledger.ToolCallStarted{Redactions: redactions})
 	})
 }
 
 // EndCall records the result of a call, or that its outcome is unknown.
-func (s *Store) EndCall(ctx context.Context, e chat.CallEnd) error {
+func (s *Records) EndCall(ctx context.Context, e chat.CallEnd) error {
 	return s.write(ctx, "tool.end", func(t *tx) error {
 		states := []chat.ToolCallState{chat.CallStarted, chat.CallUnknown}
 		if e.State != "" {
 			states = []chat.ToolCallState{e.State}
 		}
-		at, err := t.openCall(e.Call, states...)
+		at, err := openCall(t, e.Call, states...)
 		if err != nil {
 			return err
 		}
-		return t.endCall(at, e)
+		return endCall(t, at, e)
 	})
 }
 
-func (t *tx) endCall(at callAt, e chat.CallEnd) error {
+func endCall(t *tx, at callAt, e chat.CallEnd) error {
 	if (e.Result == nil) == (e.Reason == "") {
 		return sqlite.Invalid("A tool call ends with a result, or unknown for a reason.")
 	}
@@ -169,23 +169,23 @@ func (t *tx) endCall(at callAt, e chat.CallEnd) error {
 			told.Recalled = append(told.Recalled, ledger.RecalledTurn{Session: r.Session, Turn: r.Turn})
 		}
 	}
-	return t.record(chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, told)
+	return record(t, chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, told)
 }
 
 // answerRest gives the calls of a turn that ends their results.
-func (t *tx) answerRest(ends []chat.CallEnd) error {
+func answerRest(t *tx, ends []chat.CallEnd) error {
 	for _, e := range ends {
-		at, err := t.openCall(e.Call, chat.CallProposed, chat.CallAllowed, chat.CallStarted, chat.CallUnknown)
+		at, err := openCall(t, e.Call, chat.CallProposed, chat.CallAllowed, chat.CallStarted, chat.CallUnknown)
 		if err != nil {
 			return err
 		}
 		if s := chat.ToolCallState(at.Call.State); s == chat.CallProposed || s == chat.CallAllowed {
-			if err := t.record(chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
+			if err := record(t, chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
 				ledger.ToolCallDecided{Decision: chat.DecisionNotRun, Definition: at.Call.DefinitionHash}); err != nil {
 				return err
 			}
 		}
-		if err := t.endCall(at, e); err != nil {
+		if err := endCall(t, at, e); err != nil {
 			return err
 		}
 	}
@@ -193,7 +193,7 @@ func (t *tx) answerRest(ends []chat.CallEnd) error {
 }
 
 // CommitBatch closes a batch of which every call has its result.
-func (s *Store) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
+func (s *Records) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
 	return s.write(ctx, "tool.commit", func(t *tx) error {
 		rows, err := batchesWhere(t.DB, `b.id = ?`, id)
 		if err != nil {
@@ -202,17 +202,17 @@ func (s *Store) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
 		if len(rows) == 0 || rows[0].State != chat.BatchOpen || !rows[0].Finished() {
 			return sqlite.Conflict("Not every tool call of the step has a result.")
 		}
-		return t.closeBatch(rows[0], chat.BatchCommitted)
+		return closeBatch(t, rows[0], chat.BatchCommitted)
 	})
 }
 
-func (t *tx) closeBatch(b chat.ToolBatch, state chat.BatchState) error {
-	return t.record(b.SessionID, ledger.EventToolBatchClosed, string(b.ID), ledger.ToolBatchClosed{State: state})
+func closeBatch(t *tx, b chat.ToolBatch, state chat.BatchState) error {
+	return record(t, b.SessionID, ledger.EventToolBatchClosed, string(b.ID), ledger.ToolBatchClosed{State: state})
 }
 
 // AbandonBatches gives up the open batches of a turn whose step is asked again. Of one in
 // which a call was started nothing is given up here: its effects are part of the answer.
-func (s *Store) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
+func (s *Records) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
 	return s.write(ctx, "tool.abandon", func(t *tx) error {
 		open, err := batchesWhere(t.DB, `b.turn_id = ? AND b.state = 'open'`, turn)
 		for _, b := range open {
@@ -223,7 +223,7 @@ func (s *Store) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
 				}
 			}
 			if err == nil {
-				err = t.closeBatch(b, chat.BatchAbandoned)
+				err = closeBatch(t, b, chat.BatchAbandoned)
 			}
 		}
 		return err
@@ -231,7 +231,7 @@ func (s *Store) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
 }
 
 // closeBatches closes what is open with its turn.
-func (t *tx) closeBatches(turn chat.TurnID) error {
+func closeBatches(t *tx, turn chat.TurnID) error {
 	open, err := batchesWhere(t.DB, `b.turn_id = ? AND b.state = 'open'`, turn)
 	for _, b := range open {
 		state := chat.BatchAbandoned
@@ -239,14 +239,14 @@ func (t *tx) closeBatches(turn chat.TurnID) error {
 			state = chat.BatchCommitted
 		}
 		if err == nil {
-			err = t.closeBatch(b, state)
+			err = closeBatch(t, b, state)
 		}
 	}
 	return err
 }
 
 // ToolBatches are the batches of turns, in the order of their steps, with calls and results.
-func (s *Store) ToolBatches(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error) {
+func (s *Records) ToolBatches(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error) {
 	out := map[chat.TurnID][]chat.ToolBatch{}
 	if len(turns) == 0 {
 		return out, nil
@@ -309,7 +309,7 @@ func callsOf(db *gorm.DB, b chat.ToolBatch) ([]chat.CallRecord, error) {
 }
 
 // CallBatch is the batch that a call belongs to.
-func (s *Store) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolBatch, error) {
+func (s *Records) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolBatch, error) {
 	var b chat.ToolBatch
 	err := s.read(ctx, "tool.batch", func(db *gorm.DB) error {
 		list, err := batchesWhere(db, `b.id = (SELECT c.batch_id FROM tool_calls c WHERE c.id = ?)`, id)
@@ -325,7 +325,7 @@ func (s *Store) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolBat
 }
 
 // WaitingCalls are the calls of all sessions that wait for a person, the oldest first.
-func (s *Store) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
+func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
 	var out []chat.WaitingCall
 	err := s.read(ctx, "tool.waiting", func(db *gorm.DB) error {
 		open, err := batchesWhere(db, `b.state = 'open'`)
@@ -350,7 +350,7 @@ func (s *Store) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
 }
 
 // CallIDs are calls whose id ends with a text, for people who type one.
-func (s *Store) CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error) {
+func (s *Records) CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error) {
 	var ids []chat.ToolCallID
 	err := s.read(ctx, "tool.find", func(db *gorm.DB) (err error) {
 		ids, err = sqlite.All[chat.ToolCallID](db, `SELECT id FROM tool_calls WHERE substr(id, -length(?)) = ? ORDER BY id DESC LIMIT 2`, suffix, suffix)

@@ -20,13 +20,13 @@ type tx struct {
 }
 
 // write runs do in one transaction: committed when do returns nil, else undone.
-func (s *Store) write(ctx context.Context, op string, do func(*tx) error) error {
+func (s *Core) write(ctx context.Context, op string, do func(*tx) error) error {
 	return s.db.Write(ctx, op, func(t *sqlite.Tx) error {
 		return do(&tx{Tx: t, tails: map[chat.SessionID]ledgerTail{}, requests: &s.requests, manifests: &s.manifests})
 	})
 }
 
 // read runs do on one moment's view of the database.
-func (s *Store) read(ctx context.Context, op string, do func(*gorm.DB) error) error {
+func (s *Core) read(ctx context.Context, op string, do func(*gorm.DB) error) error {
 	return s.db.Read(ctx, op, do)
 }

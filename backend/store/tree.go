@@ -12,7 +12,7 @@ import (
 
 // Tree reads a session's branches as runs of turns: what forks is arithmetic on the
 // branches, and of each run two turns are read.
-func (s *Store) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, error) {
+func (s *Records) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, error) {
 	var tree chat.Tree
 	err := s.read(ctx, "branch.tree", func(db *gorm.DB) error {
 		row, err := sessionByID(db, session)
@@ -175,7 +175,7 @@ func treeTurn(r turnRow, user *string) chat.TreeTurn {
 }
 
 // BranchesApart tells where two branches part. CodeInvalid: they are of two sessions.
-func (s *Store) BranchesApart(ctx context.Context, a, b chat.BranchID) (chat.BranchesApart, error) {
+func (s *Records) BranchesApart(ctx context.Context, a, b chat.BranchID) (chat.BranchesApart, error) {
 	var apart chat.BranchesApart
 	err := s.read(ctx, "branch.compare", func(db *gorm.DB) error {
 		left, err := segments(db, a)

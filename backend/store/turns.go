@@ -14,7 +14,7 @@ import (
 )
 
 // Turn reads one turn.
-func (s *Store) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+func (s *Records) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	var row turnRow
 	err := s.read(ctx, "turn.read", func(db *gorm.DB) (err error) {
 		row, err = turnByID(db, id)
@@ -24,7 +24,7 @@ func (s *Store) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 }
 
 // Lineage reads turns of a branch's lineage, in turn_seq order.
-func (s *Store) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, error) {
+func (s *Records) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, error) {
 	var rows []turnRow
 	err := s.read(ctx, "turn.lineage", func(db *gorm.DB) error {
 		segs, err := segments(db, q.Branch)
@@ -105,7 +105,7 @@ func lineageOneByOne(db *gorm.DB, segs []segment, from, to int64) ([]turnRow, er
 
 // LineageBounds is the first and last turn_seq of a lineage and how many turns
 // it has; all 0 when it has none.
-func (s *Store) LineageBounds(ctx context.Context, branch chat.BranchID) (first, last int64, count int, err error) {
+func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (first, last int64, count int, err error) {
 	err = s.read(ctx, "turn.lineage", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
 		if err != nil {
@@ -121,7 +121,7 @@ func (s *Store) LineageBounds(ctx context.Context, branch chat.BranchID) (first,
 }
 
 // PendingTurns are the lineage's final turns that no state covers yet, in order.
-func (s *Store) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.Turn, error) {
+func (s *Records) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.Turn, error) {
 	var rows []turnRow
 	err := s.read(ctx, "turn.pending", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
@@ -145,7 +145,7 @@ func pendingIDs(db *gorm.DB, branch chat.BranchID, upTo int64) ([]chat.TurnID, e
 }
 
 // LastTurn is the newest turn of the lineage, if there is one.
-func (s *Store) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, bool, error) {
+func (s *Records) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, bool, error) {
 	turns, err := s.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: 1, Newest: true})
 	if err != nil || len(turns) == 0 {
 		return chat.Turn{}, false, err
@@ -155,7 +155,7 @@ func (s *Store) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, 
 
 // UnfinishedTurns are those of all sessions whose answer is not final: accepted,
 // prepared or responding, the incomplete ones too.
-func (s *Store) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
+func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 	var rows []turnRow
 	err := s.read(ctx, "turn.unfinished", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[turnRow](db, `SELECT `+turnColumns+` FROM turns t
@@ -166,7 +166,7 @@ func (s *Store) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 }
 
 // Steps are a turn's attempts, by index and attempt, without their payloads and items.
-func (s *Store) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
+func (s *Records) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
 	var rows []stepRow
 	err := s.read(ctx, "step.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[stepRow](db, `SELECT `+stepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
@@ -180,16 +180,16 @@ func (s *Store) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error
 }
 
 // StepsOf is Steps of several turns, for a page of a transcript.
-func (s *Store) StepsOf(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
+func (s *Records) StepsOf(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
 	return s.stepsOf(ctx, stepHeadColumns, turns)
 }
 
 // StepsWithItems is StepsOf with what each step put out, which is as long as the answers.
-func (s *Store) StepsWithItems(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
+func (s *Records) StepsWithItems(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
 	return s.stepsOf(ctx, stepColumns, turns)
 }
 
-func (s *Store) stepsOf(ctx context.Context, columns string, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
+func (s *Records) stepsOf(ctx context.Context, columns string, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
 	out := map[chat.TurnID][]chat.Step{}
 	if len(turns) == 0 {
 		return out, nil
@@ -206,7 +206,7 @@ func (s *Store) stepsOf(ctx context.Context, columns string, turns []chat.TurnID
 }
 
 // StepByID reads one step without its payload and items.
-func (s *Store) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error) {
+func (s *Records) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error) {
 	var row stepRow
 	err := s.read(ctx, "step.read", func(db *gorm.DB) (err error) {
 		row, err = stepByID(db, id)
@@ -220,7 +220,7 @@ func stepByID(db *gorm.DB, id chat.StepID) (stepRow, error) {
 }
 
 // StepPayload reads the exact request, response and stream of a step.
-func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
+func (s *Records) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
 	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
 		row, err := sqlite.One[stepRow](db, "step", id, `SELECT response_json, raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
@@ -241,7 +241,7 @@ func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPaylo
 
 // StepBodies reads the exact request and response of a step without its stream, which
 // StepEvents yields.
-func (s *Store) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
+func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
 	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
 		row, err := sqlite.One[stepRow](db, "step", id, `SELECT response_json FROM steps WHERE id = ?`, id)
@@ -261,7 +261,7 @@ func (s *Store) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayloa
 
 // Manifest is the description of the context that was last assembled for a turn,
 // nil before there was one.
-func (s *Store) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {
+func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {
 	var manifest []byte
 	err := s.read(ctx, "turn.manifest", func(db *gorm.DB) error {
 		if _, err := turnHead(db, turn); err != nil {
@@ -279,7 +279,7 @@ func (s *Store) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage
 // PreviousManifest is the manifest of the newest turn of a lineage before a
 // turn_seq (0: of all) for which a context was assembled, nil if there is none. One
 // that cannot be read is passed over: the caller then plans anew.
-func (s *Store) PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error) {
+func (s *Records) PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error) {
 	if beforeSeq <= 0 {
 		beforeSeq = allTurns
 	}
@@ -319,7 +319,7 @@ func newestManifest(db *gorm.DB, segs []segment, before int64) (string, error) {
 }
 
 // State reads one state.
-func (s *Store) State(ctx context.Context, id chat.StateID) (chat.State, error) {
+func (s *Records) State(ctx context.Context, id chat.StateID) (chat.State, error) {
 	var row stateRow
 	err := s.read(ctx, "state.read", func(db *gorm.DB) (err error) {
 		row, err = stateByID(db, id)
@@ -337,7 +337,7 @@ func stateByID(db *gorm.DB, id chat.StateID) (stateRow, error) {
 }
 
 // States are the states of a branch's lineage, newest first, the root last.
-func (s *Store) States(ctx context.Context, branch chat.BranchID) ([]chat.State, error) {
+func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.State, error) {
 	var rows []stateRow
 	err := s.read(ctx, "state.list", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
@@ -365,7 +365,7 @@ func (s *Store) States(ctx context.Context, branch chat.BranchID) ([]chat.State,
 
 // unpackStates makes the summaries of a lineage's states readable, newest first as
 // they are. One that cannot be decoded stands empty and is logged: verify names it.
-func (s *Store) unpackStates(ctx context.Context, db *gorm.DB, rows []stateRow) error {
+func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []stateRow) error {
 	for i := len(rows) - 1; i >= 0; i-- {
 		r := &rows[i]
 		if r.SummaryZ == nil {
@@ -387,7 +387,7 @@ func (s *Store) unpackStates(ctx context.Context, db *gorm.DB, rows []stateRow) 
 }
 
 // StateTurnSeq is the turn_seq of the last turn a state covers, 0 for a root.
-func (s *Store) StateTurnSeq(ctx context.Context, id chat.StateID) (int64, error) {
+func (s *Records) StateTurnSeq(ctx context.Context, id chat.StateID) (int64, error) {
 	var seq int64
 	err := s.read(ctx, "state.read", func(db *gorm.DB) (err error) {
 		seq, err = sqlite.One[int64](db, "state", id, `SELECT covers_seq FROM states WHERE id = ?`, id)

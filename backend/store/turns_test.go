@@ -439,7 +439,7 @@ func TestLedgerTellsEverything(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	f.full(b.ID, "the question", "the answer")
-	events, err := sqlite.All[eventRow](f.db.Reader, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s.ID)
+	events, err := sqlite.All[eventRow](f.core.db.Reader, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s.ID)
 	f.ok(err)
 	var kinds []string
 	var told strings.Builder
@@ -447,7 +447,7 @@ func TestLedgerTellsEverything(t *testing.T) {
 		if e.EventSeq != int64(i+1) {
 			t.Errorf("event %d has number %d", i, e.EventSeq)
 		}
-		payload, err := unpackPayload(f.db.Reader, e.SessionID, e.Payload)
+		payload, err := unpackPayload(f.core.db.Reader, e.SessionID, e.Payload)
 		f.ok(err)
 		kinds = append(kinds, e.Type)
 		told.Write(payload)

@@ -16,7 +16,7 @@ import (
 // SearchUnits finds units that hold any of the terms, best first by bm25 (SPEC 8).
 // What is asked costs by how common the terms are: choose rare ones by
 // TermFrequencies. Nothing in a term is syntax.
-func (s *Store) SearchUnits(ctx context.Context, terms []string, in chat.Within, limit int) ([]chat.UnitScore, error) {
+func (s *Search) SearchUnits(ctx context.Context, terms []string, in chat.Within, limit int) ([]chat.UnitScore, error) {
 	match := matchAny(terms)
 	if match == "" {
 		return nil, nil
@@ -68,7 +68,7 @@ func (s *Store) SearchUnits(ctx context.Context, terms []string, in chat.Within,
 
 // Units reads what is known of units, in no order. Those that are gone, or outside
 // the scope, are left out.
-func (s *Store) Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.UnitRef, error) {
+func (s *Search) Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.UnitRef, error) {
 	if len(ns) == 0 {
 		return nil, nil
 	}
@@ -79,7 +79,7 @@ func (s *Store) Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.U
 // UnitsNear reads the units of turns, in (branch, seq, chunk, unit) order. A span
 // of the scope's lineage goes on over fork points: it names turns of the lineage,
 // whatever branch they belong to.
-func (s *Store) UnitsNear(ctx context.Context, in chat.Within, spans []chat.SeqSpan) ([]chat.UnitRef, error) {
+func (s *Search) UnitsNear(ctx context.Context, in chat.Within, spans []chat.SeqSpan) ([]chat.UnitRef, error) {
 	if len(spans) == 0 {
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ const (
 // unitRefs reads units in reach from a source of one parameter, which is a list. All rows
 // come as one text: a search reads a thousand of seventeen columns, and asking the driver
 // for each would take twice the time.
-func (s *Store) unitRefs(ctx context.Context, in chat.Within, from string, list func(scope) any) ([]chat.UnitRef, error) {
+func (s *Search) unitRefs(ctx context.Context, in chat.Within, from string, list func(scope) any) ([]chat.UnitRef, error) {
 	var out []chat.UnitRef
 	err := s.read(ctx, "search.read", func(db *gorm.DB) error {
 		r, err := scopeOf(db, in)
@@ -175,7 +175,7 @@ func speakerIn(indexed string) string {
 }
 
 // UnitTotals returns how many units there are, and their tokens.
-func (s *Store) UnitTotals(ctx context.Context) (units int, tokens int64, err error) {
+func (s *Search) UnitTotals(ctx context.Context) (units int, tokens int64, err error) {
 	err = s.read(ctx, "search.totals", func(db *gorm.DB) error {
 		return db.Raw(`SELECT count(*), coalesce(sum(tokens), 0) FROM units`).Row().Scan(&units, &tokens)
 	})
@@ -184,7 +184,7 @@ func (s *Store) UnitTotals(ctx context.Context) (units int, tokens int64, err er
 
 // UnitCount is about how many units there are: of how many a term that occurs in a
 // few is rare. Row numbers of units that were superseded count too.
-func (s *Store) UnitCount(ctx context.Context) (int, error) {
+func (s *Search) UnitCount(ctx context.Context) (int, error) {
 	var n int
 	err := s.read(ctx, "search.count", func(db *gorm.DB) (err error) {
 		n, err = sqlite.One[int](db, "units", "", `SELECT coalesce(max(n), 0) FROM units`)

@@ -11,9 +11,15 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
+// Upkeep is what keeps the database small and fast, and says how large it is.
+type Upkeep struct {
+	*Core
+	sizes sizeCache
+}
+
 // Checkpoint brings the write-ahead log into the database file and empties it.
 // Readers that are at work make it a partial one, which is no error.
-func (s *Store) Checkpoint(ctx context.Context) error {
+func (s *Upkeep) Checkpoint(ctx context.Context) error {
 	const op = "store.checkpoint"
 	if s.db.Writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
@@ -26,7 +32,7 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 }
 
 // Setting reads a piece of small application state.
-func (s *Store) Setting(ctx context.Context, key string) (string, bool, error) {
+func (s *Upkeep) Setting(ctx context.Context, key string) (string, bool, error) {
 	var rows []string
 	err := s.read(ctx, "setting.read", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[string](db, `SELECT value FROM settings WHERE key = ?`, key)
@@ -39,7 +45,7 @@ func (s *Store) Setting(ctx context.Context, key string) (string, bool, error) {
 }
 
 // PutSetting keeps a piece of small application state, such as the last session.
-func (s *Store) PutSetting(ctx context.Context, key, value string) error {
+func (s *Upkeep) PutSetting(ctx context.Context, key, value string) error {
 	return s.write(ctx, "setting.write", func(t *tx) error {
 		_, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
@@ -69,7 +75,7 @@ type Stats struct {
 }
 
 // Stats counts what is stored.
-func (s *Store) Stats(ctx context.Context) (Stats, error) {
+func (s *Upkeep) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
 	err := s.read(ctx, "store.stats", func(db *gorm.DB) error {
 		return db.Raw(`SELECT

@@ -15,7 +15,7 @@ import (
 
 // VectorGeneration changes when whoever keeps the serving namespace's vectors in
 // memory must read them anew, instead of those alone that follow the last it has.
-func (s *Store) VectorGeneration(ctx context.Context) (int64, error) {
+func (s *Search) VectorGeneration(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.read(ctx, "vector.generation", func(db *gorm.DB) (err error) {
 		n, err = sqlite.One[int64](db, "vector generation", "", `SELECT generation FROM vector_generation`)
@@ -27,7 +27,7 @@ func (s *Store) VectorGeneration(ctx context.Context) (int64, error) {
 // VectorRows streams the vectors of a namespace, of one session or of all, that
 // follow a unit, in the order of units. A vector that is damaged is nil. What is
 // yielded is the receiver's to keep; an error of its own ends the stream.
-func (s *Store) VectorRows(ctx context.Context, ns int64, within chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error {
+func (s *Search) VectorRows(ctx context.Context, ns int64, within chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error {
 	return s.read(ctx, "vector.rows", func(db *gorm.DB) error {
 		dimension, err := dimensionOf(db, ns)
 		if err != nil || dimension == 0 {
@@ -79,7 +79,7 @@ const vectorBatch = 500
 
 // VectorsOf reads the vectors of units. Those without one, or with a damaged one,
 // are left out.
-func (s *Store) VectorsOf(ctx context.Context, ns int64, units []int64) (map[int64][]float32, error) {
+func (s *Search) VectorsOf(ctx context.Context, ns int64, units []int64) (map[int64][]float32, error) {
 	out := make(map[int64][]float32, len(units))
 	err := s.read(ctx, "vector.read", func(db *gorm.DB) error {
 		dimension, err := dimensionOf(db, ns)
@@ -124,7 +124,7 @@ func vectorsOf(db *gorm.DB, ns int64, dimension int, units []int64, out map[int6
 
 // SampleVectors reads up to n vectors spread evenly over a namespace, in the order
 // of units: always the same ones while nothing is added.
-func (s *Store) SampleVectors(ctx context.Context, ns int64, n int) ([][]float32, error) {
+func (s *Search) SampleVectors(ctx context.Context, ns int64, n int) ([][]float32, error) {
 	var units []int64
 	err := s.read(ctx, "vector.sample", func(db *gorm.DB) error {
 		ends, err := sqlite.One[struct{ First, Last int64 }](db, "namespace", ns,
@@ -169,7 +169,7 @@ func spread(first, last int64, n int) []int64 {
 }
 
 // Unembedded reads up to limit units that have no vector in a namespace, in order.
-func (s *Store) Unembedded(ctx context.Context, ns int64, limit int) ([]chat.UnitText, error) {
+func (s *Search) Unembedded(ctx context.Context, ns int64, limit int) ([]chat.UnitText, error) {
 	var out []chat.UnitText
 	err := s.read(ctx, "vector.missing", func(db *gorm.DB) error {
 		space, err := sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns)
@@ -214,7 +214,7 @@ func unitTexts(db *gorm.DB, units []int64) ([]chat.UnitText, error) {
 
 // VectorsByHash finds vectors of texts that were embedded before, by the SHA-256
 // of the text.
-func (s *Store) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte) (map[[32]byte][]float32, error) {
+func (s *Search) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte) (map[[32]byte][]float32, error) {
 	out := map[[32]byte][]float32{}
 	if len(hashes) == 0 {
 		return out, nil
@@ -249,14 +249,14 @@ func (s *Store) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte) 
 // PutVectors keeps the vectors of units, in place of those they had. A vector
 // that is none is refused, and nothing is kept. Units that are gone are passed
 // over; so is everything if the namespace was retired meanwhile.
-func (s *Store) PutVectors(ctx context.Context, ns int64, vectors []chat.UnitVector) error {
+func (s *Search) PutVectors(ctx context.Context, ns int64, vectors []chat.UnitVector) error {
 	return s.write(ctx, "vector.write", func(t *tx) error {
-		return t.putVectors(ns, vectors, `DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector`)
+		return putVectors(t, ns, vectors, `DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector`)
 	})
 }
 
 // putVectors keeps vectors; there says what to do about one that is there already.
-func (t *tx) putVectors(ns int64, vectors []chat.UnitVector, there string) error {
+func putVectors(t *tx, ns int64, vectors []chat.UnitVector, there string) error {
 	rows, err := sqlite.All[namespaceRow](t.DB, `SELECT * FROM namespaces WHERE id = ?`, ns)
 	if err != nil || len(rows) == 0 || !rows[0].live() {
 		return err
@@ -281,7 +281,7 @@ func (t *tx) putVectors(ns int64, vectors []chat.UnitVector, there string) error
 		behind = behind || n > 0 && v.N < newest
 	}
 	if behind && space.serves() {
-		return t.newGeneration()
+		return newGeneration(t)
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
+// Verifier checks everything stored.
+type Verifier struct{ *Core }
+
 // Kinds of findings.
 const (
 	findIntegrity  = "integrity"   // the file's own structure
@@ -61,7 +64,7 @@ func newAudit() *audit {
 // phases, sequences, heads, chunks against what they are cut from, the text index and
 // vectors against the units, and what was retrieved. Each finding names its record; none hides another. It changes
 // nothing. An error means that the check itself could not run.
-func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
+func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 	const op = "store.verify"
 	a := newAudit()
 	a.logs(s.dir)
@@ -81,7 +84,7 @@ func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 // compareIndex has the engine compare the text index with the units, which counts as a
 // write: who only reads has it done on a copy. Where there is no room for one, it is not
 // known whether they agree.
-func (s *Store) compareIndex(ctx context.Context, a *audit) (agrees bool, err error) {
+func (s *Verifier) compareIndex(ctx context.Context, a *audit) (agrees bool, err error) {
 	if s.db.Writer != nil {
 		return a.compareTextIndex(s.db.Writer.WithContext(ctx))
 	}

@@ -3,14 +3,12 @@ package store
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"gorm.io/gorm"
 
-	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -38,22 +36,22 @@ func freshSchema() (_ map[string]schemaObject, err error) {
 	fresh.Lock()
 	defer fresh.Unlock()
 	if fresh.schema == nil {
-		fresh.schema, err = makeSchema(migrations.Files)
+		fresh.schema, err = makeSchema()
 	}
 	return fresh.schema, err
 }
 
-func makeSchema(steps fs.FS) (map[string]schemaObject, error) {
+func makeSchema() (map[string]schemaObject, error) {
 	dir, err := os.MkdirTemp("", sqlite.ReadingPrefix+"*")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	s, err := open(context.Background(), Options{DataDir: filepath.Join(dir, "fresh"), Scratch: true}, steps)
+	s, err := openScratch(context.Background(), filepath.Join(dir, "fresh"), nil)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = s.Close() }()
+	defer func() { _ = s.db.Close() }()
 	return schemaOf(s.db.Reader)
 }
 

@@ -18,7 +18,7 @@ const maxVocabulary = 100_000
 // begin with the same letters, so many, and are at most margin letters longer or shorter.
 // What is asked costs by how often words with this beginning were said. A term of several
 // tokens has none, nor has one in a script that is indexed by pairs of characters.
-func (s *Store) Vocabulary(ctx context.Context, term string, letters, margin int) (token string, known []chat.TermCount, err error) {
+func (s *Search) Vocabulary(ctx context.Context, term string, letters, margin int) (token string, known []chat.TermCount, err error) {
 	tokens, err := s.tokens.split(ctx, []string{term})
 	if err != nil {
 		return "", nil, sqlite.MapError("search.vocabulary", err)

@@ -12,7 +12,7 @@ import (
 )
 
 // LogBytes is how large the write-ahead log is on disk.
-func (s *Store) LogBytes() int64 {
+func (s *Upkeep) LogBytes() int64 {
 	info, err := os.Stat(s.path() + "-wal")
 	if err != nil {
 		return 0
@@ -23,7 +23,7 @@ func (s *Store) LogBytes() int64 {
 // CheckpointSome brings into the database file what of the write-ahead log nobody
 // reads, and waits for no one: a turn that runs is not held up for longer than that
 // takes. The log is used from its beginning again; its file stays as large as it is.
-func (s *Store) CheckpointSome(ctx context.Context) error {
+func (s *Upkeep) CheckpointSome(ctx context.Context) error {
 	const op = "store.checkpoint"
 	if s.db.Writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
@@ -41,7 +41,7 @@ const idlePatience = 50
 // CheckpointIdle brings the write-ahead log into the database file and empties it, if
 // nobody reads; else it does what CheckpointSome does. A turn that begins meanwhile
 // waits no longer than that takes.
-func (s *Store) CheckpointIdle(ctx context.Context) error {
+func (s *Upkeep) CheckpointIdle(ctx context.Context) error {
 	if err := s.CheckpointSome(ctx); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *Store) CheckpointIdle(ctx context.Context) error {
 
 // Changes counts the rows that this program has written since opening: as long as it
 // stays, there is nothing new to look after.
-func (s *Store) Changes(ctx context.Context) (int64, error) {
+func (s *Upkeep) Changes(ctx context.Context) (int64, error) {
 	const op = "store.changes"
 	if s.db.Writer == nil {
 		return 0, chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")

@@ -11,7 +11,7 @@ import (
 
 // PinsByID reads pin versions, standing or not, in the order asked. One that
 // does not exist is CodeNotFound.
-func (s *Store) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, error) {
+func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -35,7 +35,7 @@ func (s *Store) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, err
 }
 
 // PreparedTurns are the turns for which a context was assembled, oldest first.
-func (s *Store) PreparedTurns(ctx context.Context) ([]chat.TurnID, error) {
+func (s *Upkeep) PreparedTurns(ctx context.Context) ([]chat.TurnID, error) {
 	var ids []chat.TurnID
 	err := s.read(ctx, "turn.list", func(db *gorm.DB) (err error) {
 		ids, err = sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE manifest IS NOT NULL ORDER BY created_at, id`)
