@@ -245,9 +245,9 @@ func needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte,
 		return nil, err
 	}
 	for _, id := range running {
-		name := id + journalExtension
+		name := id + sqlite.JournalExtension
 		if text, ok := journals[name]; ok {
-			files[StreamDir+"/"+name] = text
+			files[sqlite.StreamDir+"/"+name] = text
 			continue
 		}
 		still, err := sqlite.All[int](source, `SELECT 1 FROM steps WHERE id = ? AND status = 'running'`, id)
@@ -265,15 +265,15 @@ func needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte,
 // running answer is not in the database yet.
 func (a *Archive) journals() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	entries, err := os.ReadDir(filepath.Join(a.dir, StreamDir))
+	entries, err := os.ReadDir(filepath.Join(a.dir, sqlite.StreamDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if !isJournal(e.Name()) || !e.Type().IsRegular() {
+		if !sqlite.IsJournal(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(a.dir, StreamDir, e.Name()))
+		text, err := os.ReadFile(filepath.Join(a.dir, sqlite.StreamDir, e.Name()))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // pruned this moment
 		}
@@ -287,7 +287,7 @@ func (a *Archive) journals() (map[string][]byte, error) {
 
 // readBack is the check after writing: on a connection that cannot write.
 func (a *Archive) readBack(ctx context.Context, path string, b chat.Backup) error {
-	db, err := sqlite.Connect(path, readBackPragmas, 1)
+	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return sqlite.MapError("store.backup", err)
 	}
@@ -356,7 +356,7 @@ func targetError(path string, err error) error {
 	if mapped.Code != chat.CodeInternal {
 		return mapped
 	}
-	return chat.WrapError(chat.CodeInvalid, op, err, "No backup can be written to "+path+": "+reason(err)+".").
+	return chat.WrapError(chat.CodeInvalid, op, err, "No backup can be written to "+path+": "+sqlite.Reason(err)+".").
 		WithHint("choose another place")
 }
 

@@ -113,7 +113,7 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile, br
 
 // firstDay reports that the first conversation is not a day old.
 func (a *Archive) firstDay(ctx context.Context) (bool, error) {
-	db, err := sqlite.Connect(a.database(), readBackPragmas, 1)
+	db, err := sqlite.Connect(a.database(), sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return false, sqlite.MapError("store.backup", err)
 	}
@@ -126,7 +126,7 @@ func (a *Archive) firstDay(ctx context.Context) (bool, error) {
 // be read is no reason to go without another.
 func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error) {
 	var b chat.Backup
-	last, err := sqlite.Connect(path, readBackPragmas, 1)
+	last, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return false, nil
 	}
@@ -135,7 +135,7 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 	if err != nil || !told {
 		return false, ctx.Err()
 	}
-	db, err := sqlite.Connect(a.database(), readBackPragmas, 1)
+	db, err := sqlite.Connect(a.database(), sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return false, sqlite.MapError("store.backup", err)
 	}

@@ -276,7 +276,7 @@ func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 		b.Problem = "It cannot be read as a backup of this program."
 		return
 	}
-	db, err := sqlite.Connect(b.Path, readBackPragmas, 1)
+	db, err := sqlite.Connect(b.Path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		b.Problem = "It cannot be opened."
 		return

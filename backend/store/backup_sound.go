@@ -43,7 +43,7 @@ const (
 )
 
 func backupHealthOf(ctx context.Context, path string) backupHealth {
-	db, err := sqlite.Connect(path, readBackPragmas, 1)
+	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return copyDamaged
 	}

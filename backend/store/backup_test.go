@@ -29,8 +29,8 @@ func (f *fixture) backup(path string) chat.Backup {
 // journal puts a stream journal of a running step beside the data.
 func (f *fixture) journal(step chat.StepID, text string) string {
 	f.Helper()
-	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
-	path := filepath.Join(f.dir, StreamDir, string(step)+journalExtension)
+	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.StreamDir), 0o700))
+	path := filepath.Join(f.dir, sqlite.StreamDir, string(step)+sqlite.JournalExtension)
 	f.ok(os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
@@ -148,7 +148,7 @@ func TestBackupHoldsWhatIsNotInTheDatabase(t *testing.T) {
 	f.journal(step.ID, "half an ans")
 	f.journal(chat.StepID(chat.NewID(f.clock.Now())), "of nobody")
 	path := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
-	db, err := sqlite.Connect(path, readBackPragmas, 1)
+	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	f.ok(err)
 	defer func() { f.ok(sqlite.Disconnect(db)) }()
 	files, err := filesIn(db)
@@ -170,7 +170,7 @@ func TestBackupOfNoOneMoment(t *testing.T) {
 	turn := f.accept(b.ID, "question")
 	step := f.respond(turn)
 	copyOf := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
-	db, err := sqlite.Connect(copyOf, readBackPragmas, 1)
+	db, err := sqlite.Connect(copyOf, sqlite.ReadBackPragmas, 1)
 	f.ok(err)
 	defer func() { f.ok(sqlite.Disconnect(db)) }()
 	if _, err := needed(db, f.core.db.Reader, nil); err != nil {

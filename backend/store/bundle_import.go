@@ -223,7 +223,7 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	default:
 		out, err = in.importAsCopy(s, as, still)
 	}
-	if constrained(err) {
+	if sqlite.Constrained(err) {
 		err = unsound("a record of it cannot be, or has the id of one that is here, of another session")
 	}
 	out.Outcome = as.outcome
@@ -329,7 +329,7 @@ func playFault(seq int64, err error) error {
 	switch chat.CodeOf(err) {
 	case chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict:
 	default:
-		if !constrained(err) {
+		if !sqlite.Constrained(err) {
 			return err
 		}
 		return unsound("event %d makes a record that cannot be, or one that is of another session here", seq)

@@ -51,7 +51,7 @@ func (st *staged) remove() error { return os.RemoveAll(st.dir) }
 
 // sweepStages removes what an import that did not end left.
 func (s *Bundles) sweepStages() error {
-	left, err := filepath.Glob(filepath.Join(globEscape(s.dir), stagePrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.dir), stagePrefix+"*"))
 	for _, dir := range left {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}

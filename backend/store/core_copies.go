@@ -43,7 +43,7 @@ func (s *Core) databases() ([]string, error) {
 		s.log.Warn("where the data was before cannot be read", "err", err)
 	}
 	for _, dir := range list {
-		if resolved(dir) == resolved(s.dir) {
+		if sqlite.Resolved(dir) == sqlite.Resolved(s.dir) {
 			continue
 		}
 		if sqlite.Exists(dir, sqlite.DatabaseFile) {
@@ -60,11 +60,11 @@ func (s *Core) databases() ([]string, error) {
 
 // copiesIn are the backups of a data directory, and what restores set aside in it.
 func copiesIn(dir string) ([]string, error) {
-	backups, err := filepath.Glob(filepath.Join(globEscape(dir), sqlite.BackupDir, "*.db"))
+	backups, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.BackupDir, "*.db"))
 	if err != nil {
 		return nil, err
 	}
 	slices.Reverse(backups) // newest first, of each kind: they are named by their time
-	aside, err := filepath.Glob(filepath.Join(globEscape(dir), replacedDir, "*", sqlite.DatabaseFile))
+	aside, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), replacedDir, "*", sqlite.DatabaseFile))
 	return append(backups, aside...), err
 }

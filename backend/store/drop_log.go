@@ -13,7 +13,7 @@ import (
 
 // DamagedLog reports that the write-ahead log is damaged, so that DropLog can leave it out.
 func (a *Archive) DamagedLog() bool {
-	damage, err := damagedLog(a.dir)
+	damage, err := sqlite.DamagedLog(a.dir)
 	return err == nil && damage != ""
 }
 
@@ -30,7 +30,7 @@ func (a *Archive) DamagedLog() bool {
 func (a *Archive) DropLog(ctx context.Context) (string, error) {
 	const op = "store.drop_log"
 	return a.putAside(op, func() error {
-		damage, err := damagedLog(a.dir)
+		damage, err := sqlite.DamagedLog(a.dir)
 		if err == nil && damage == "" {
 			err = chat.Errorf(chat.CodeNotFound, op, "The write-ahead log in %s is not damaged; nothing was changed.", a.dir)
 		}

@@ -280,8 +280,8 @@ func (e *erasing) titles() ([]string, error) {
 func (e *erasing) journals(where string, args ...any) error {
 	paths, err := sqlite.All[string](e.DB, `SELECT stream_path FROM steps WHERE stream_path <> '' AND turn_id IN (`+where+`) ORDER BY id`, args...)
 	for _, path := range paths {
-		name, ok := strings.CutPrefix(path, StreamDir+"/")
-		if ok && isJournal(name) && sqlite.Exists(e.store.dir, path) {
+		name, ok := strings.CutPrefix(path, sqlite.StreamDir+"/")
+		if ok && sqlite.IsJournal(name) && sqlite.Exists(e.store.dir, path) {
 			e.files = append(e.files, path)
 		}
 	}
@@ -291,9 +291,9 @@ func (e *erasing) journals(where string, args ...any) error {
 // drags are the folders of what was dragged out of the session, and out of those that
 // remembered it.
 func (e *erasing) drags() []string {
-	out := []string{DragDir + "/" + e.subject.Session}
+	out := []string{sqlite.DragDir + "/" + e.subject.Session}
 	for id := range e.others {
-		out = append(out, DragDir+"/"+string(id))
+		out = append(out, sqlite.DragDir+"/"+string(id))
 	}
 	slices.Sort(out)
 	return slices.DeleteFunc(out, func(path string) bool { return !sqlite.Exists(e.store.dir, path) })

@@ -86,7 +86,7 @@ func (s *Deletion) removeErased(r receiptRow) error {
 	if len(end.Files) == 0 {
 		return nil
 	}
-	return faultfs.SyncDir(faultfs.Data, filepath.Join(s.dir, StreamDir))
+	return faultfs.SyncDir(faultfs.Data, filepath.Join(s.dir, sqlite.StreamDir))
 }
 
 // vacuumInMemory is how large a database is written anew by way of memory; a larger

@@ -170,13 +170,13 @@ func (f *fixture) secretive() secretive {
 	steps, err := f.Steps(f.ctx, d.turns[3].ID)
 	f.ok(err)
 	d.step = steps[0]
-	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
+	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.StreamDir), 0o700))
 	f.ok(os.WriteFile(filepath.Join(f.dir, filepath.FromSlash(d.step.StreamPath)), []byte(say("journal")), 0o600))
 	f.ok(f.PutSetting(f.ctx, "last_session", string(s.ID)))
 	f.ok(f.PutSetting(f.ctx, "task.1", `{"title":"Import x","result":{"report":{"skipped":[{"title":"`+canary+` again"}]}}}`))
 	f.ok(f.PutSetting(f.ctx, "task.2", `{"title":"Import x","result":{"report":{"skipped":[{"title":"about `+canary+`"}]}}}`)) // its title then
 	f.ok(f.PutSetting(f.ctx, "task.3", `{"title":"Export ABOUT-`+canary+`.md","result":{"path":"/home/x/ABOUT-`+canary+`.md"}}`))
-	dragged := filepath.Join(f.dir, DragDir, string(s.ID), "0123")
+	dragged := filepath.Join(f.dir, sqlite.DragDir, string(s.ID), "0123")
 	f.ok(os.MkdirAll(dragged, 0o700))
 	f.ok(os.WriteFile(filepath.Join(dragged, canary+".md"), []byte(say("dragged")), 0o600))
 	f.fill(embedder, 100)
@@ -274,7 +274,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(f.dir, DragDir, string(d.session.ID))); err == nil {
+	if _, err := os.Lstat(filepath.Join(f.dir, sqlite.DragDir, string(d.session.ID))); err == nil {
 		t.Error("what was dragged out of it is still there")
 	}
 	f.verifyClean()

@@ -67,7 +67,7 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	n.Validation = []byte(`{"missing":["logs in with ` + canary + `"]}`)
 	_, err = f.AddSummary(f.ctx, n)
 	f.ok(err)
-	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
+	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.StreamDir), 0o700))
 	steps, err := f.Steps(f.ctx, leak.ID)
 	f.ok(err)
 	f.ok(os.WriteFile(filepath.Join(f.dir, filepath.FromSlash(steps[0].StreamPath)), []byte(canary), 0o600))

@@ -7,6 +7,8 @@ const (
 	DatabaseFile = sqlite.DatabaseFile
 	LockFile     = sqlite.LockFile
 	BackupDir    = sqlite.BackupDir
+	StreamDir    = sqlite.StreamDir // the journals
+	DragDir      = sqlite.DragDir   // what was dragged out of the window, until the next start
 )
 
 // MakeDir makes a data directory, open to its owner alone (SPEC 13), and durable.

@@ -16,8 +16,8 @@ const markFile = "history.mark"
 // lostSign names what is in a data directory that only an earlier history leaves there;
 // empty: nothing is. A lock is no sign: it is made before the database.
 func lostSign(dir string) string {
-	journals, _ := filepath.Glob(filepath.Join(globEscape(dir), StreamDir, "*.jsonl"))
-	backups, _ := filepath.Glob(filepath.Join(globEscape(dir), sqlite.BackupDir, "*.db"))
+	journals, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.StreamDir, "*.jsonl"))
+	backups, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.BackupDir, "*.db"))
 	switch {
 	case len(backups) > 0:
 		return "backups"
@@ -78,7 +78,7 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 		}
 		return nil
 	}, func(aside string) error {
-		for _, name := range append(append([]string{}, databaseFiles...), StreamDir, sqlite.BackupDir, sqlite.ConfirmedFile, markFile) { // the mark goes last
+		for _, name := range append(append([]string{}, databaseFiles...), sqlite.StreamDir, sqlite.BackupDir, sqlite.ConfirmedFile, markFile) { // the mark goes last
 			if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
 				return err
 			}

@@ -31,7 +31,7 @@ func TestALostDatabaseIsNoNewOne(t *testing.T) {
 		"mark":   func(string) error { return nil },
 		"backup": func(dir string) error { return leave(dir, sqlite.BackupDir, "contextinfinity-daily.db") },
 		"journal": func(dir string) error {
-			return leave(dir, StreamDir, "01ARZ3NDEKTSV4RRFFQ69G5FAV.jsonl")
+			return leave(dir, sqlite.StreamDir, "01ARZ3NDEKTSV4RRFFQ69G5FAV.jsonl")
 		},
 	}
 	for sign, make := range signs {

@@ -66,7 +66,7 @@ func (a *Archive) PlanMove(to string) (MovePlan, error) {
 	if err != nil || p.Reason != "" {
 		return p, sqlite.MapError(opMove, err)
 	}
-	if p.Free, err = sqlite.FreeSpace(existing(p.To)); err != nil {
+	if p.Free, err = sqlite.FreeSpace(sqlite.Existing(p.To)); err != nil {
 		p.Free = -1
 		return p, nil
 	}
@@ -78,7 +78,7 @@ func (a *Archive) PlanMove(to string) (MovePlan, error) {
 
 // moveBlocker says why a folder cannot take the data; empty: it can.
 func moveBlocker(from, to string) (string, error) {
-	here, there := resolved(from), resolved(to)
+	here, there := sqlite.Resolved(from), sqlite.Resolved(to)
 	switch {
 	case here == there:
 		return "The data is there already.", nil
@@ -87,8 +87,8 @@ func moveBlocker(from, to string) (string, error) {
 	case below(there, here):
 		return "The present place is inside the new one.", nil
 	}
-	if info, err := os.Stat(existing(to)); err != nil || !info.IsDir() {
-		return existing(to) + " is no folder.", err
+	if info, err := os.Stat(sqlite.Existing(to)); err != nil || !info.IsDir() {
+		return sqlite.Existing(to) + " is no folder.", err
 	}
 	entries, err := os.ReadDir(to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -128,7 +128,7 @@ var errLink = errors.New("a link")
 // files that are not whole yet. errLink names a link among them.
 func (a *Archive) filesToCopy() ([]fileToCopy, error) {
 	var out []fileToCopy
-	root := resolved(a.dir) // a walk does not follow a link
+	root := sqlite.Resolved(a.dir) // a walk does not follow a link
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -138,7 +138,7 @@ func (a *Archive) filesToCopy() ([]fileToCopy, error) {
 			return err
 		}
 		switch {
-		case d.IsDir() && (strings.HasPrefix(d.Name(), stagingPrefix) || name == DragDir):
+		case d.IsDir() && (strings.HasPrefix(d.Name(), stagingPrefix) || name == sqlite.DragDir):
 			return filepath.SkipDir
 		case d.Type()&fs.ModeSymlink != 0:
 			return fmt.Errorf("%s is %w", name, errLink)
@@ -183,7 +183,7 @@ func (a *Archive) Move(ctx context.Context, to string, adopt func() (written boo
 }
 
 func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, error)) error {
-	made := existing(to) != to
+	made := sqlite.Existing(to) != to
 	if err := a.fill(ctx, to); err != nil {
 		return errors.Join(err, clearMove(to, made))
 	}
@@ -345,7 +345,7 @@ type Part struct {
 // Parts are what the data directory holds, in this order.
 func (a *Archive) Parts() ([]Part, error) {
 	parts := []Part{{Name: "database"}, {Name: "journals"}, {Name: "backups"}, {Name: "aside"}, {Name: "other"}}
-	root := resolved(a.dir)
+	root := sqlite.Resolved(a.dir)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
@@ -374,7 +374,7 @@ func partOf(name string) int {
 	switch {
 	case strings.HasPrefix(name, sqlite.DatabaseFile):
 		return 0
-	case folder == StreamDir:
+	case folder == sqlite.StreamDir:
 		return 1
 	case folder == sqlite.BackupDir:
 		return 2
@@ -386,7 +386,7 @@ func partOf(name string) int {
 
 // Free is how many bytes the data's file system has left; -1: not known.
 func (a *Archive) Free() int64 {
-	free, err := sqlite.FreeSpace(existing(a.dir))
+	free, err := sqlite.FreeSpace(sqlite.Existing(a.dir))
 	if err != nil {
 		return -1
 	}

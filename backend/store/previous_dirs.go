@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // Data that was moved leaves its old folder as it was: a copy, with copies in it. The new
@@ -14,7 +15,7 @@ import (
 
 // recordMove writes down, in the folder that data is moved to, where it comes from.
 func (a *Archive) recordMove(to string) error {
-	from := resolved(a.dir)
+	from := sqlite.Resolved(a.dir)
 	list, err := previousDirs(a.dir)
 	if err != nil {
 		a.log.Warn("where the data was before cannot be read", "err", err)

@@ -102,7 +102,7 @@ func (s *Deletion) holding(ctx context.Context, kind, id string) ([]string, erro
 }
 
 func copyHolds(ctx context.Context, path, kind, id string) bool {
-	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Reading: true}, readBackPragmas, 1)
+	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Reading: true}, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return true
 	}

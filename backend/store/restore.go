@@ -116,7 +116,7 @@ func (r *restoring) locate() error {
 		}
 	}
 	if err != nil {
-		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+path+" cannot be read: "+reason(err)+"; nothing was changed.")
+		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+path+" cannot be read: "+sqlite.Reason(err)+"; nothing was changed.")
 	}
 	if !info.Mode().IsRegular() {
 		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is no file; nothing was changed.", path).
@@ -144,7 +144,7 @@ func (r *restoring) locate() error {
 func (r *restoring) copySource() error {
 	head, err := readHead(r.out.Source)
 	if err != nil {
-		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+r.out.Source+" cannot be read: "+reason(err)+"; nothing was changed.")
+		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+r.out.Source+" cannot be read: "+sqlite.Reason(err)+"; nothing was changed.")
 	}
 	if head != "SQLite format 3\x00" {
 		return r.noBackup(nil)
@@ -236,7 +236,7 @@ func (r *restoring) damaged(err error) error {
 // unpack writes the backup's files into the staging directory and takes its own
 // tables out of the copy.
 func (r *restoring) unpack(db *gorm.DB) error {
-	streams := filepath.Join(r.staging, StreamDir)
+	streams := filepath.Join(r.staging, sqlite.StreamDir)
 	if err := faultfs.Mkdir(faultfs.Backup, streams, 0o700); err != nil {
 		return err
 	}
@@ -245,13 +245,13 @@ func (r *restoring) unpack(db *gorm.DB) error {
 		return r.damaged(err)
 	}
 	for _, f := range files {
-		name, isStream := strings.CutPrefix(f.Name, StreamDir+"/")
+		name, isStream := strings.CutPrefix(f.Name, sqlite.StreamDir+"/")
 		switch {
 		case !f.whole():
 			return r.damaged(errors.New(f.Name + " does not match its hash"))
 		case f.Name == configName:
 			err = writeFile(filepath.Join(r.staging, configName), f.Content)
-		case isStream && isJournal(name):
+		case isStream && sqlite.IsJournal(name):
 			err = writeFile(filepath.Join(streams, name), f.Content)
 			r.out.Journals++
 		default:
@@ -310,7 +310,7 @@ func (r *restoring) summarize(ctx context.Context, path string) chat.DataSummary
 }
 
 func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error {
-	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Reading: true}, readBackPragmas, 1)
+	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Reading: true}, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return err
 	}
@@ -338,7 +338,7 @@ func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error 
 func (r *restoring) replace(ctx context.Context) error {
 	swap := swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(replacedDir, r.clock.Now().Format(backupStamp))}
 	// A copy of data whose log is damaged lacks what cannot be read: the files are kept instead.
-	if damage, err := damagedLog(r.dir); err == nil && damage == "" && sqlite.SizeOf(r.database()) > 0 {
+	if damage, err := sqlite.DamagedLog(r.dir); err == nil && damage == "" && sqlite.SizeOf(r.database()) > 0 {
 		dir := filepath.Join(r.dir, sqlite.BackupDir)
 		if err := sqlite.MakeDir(dir); err != nil {
 			return err
@@ -377,5 +377,5 @@ func (r *restoring) makeDurable() error {
 	if err := syncFile(r.staged()); err != nil {
 		return err
 	}
-	return errors.Join(syncDir(filepath.Join(r.staging, StreamDir)), syncDir(r.staging), syncDir(r.dir))
+	return errors.Join(syncDir(filepath.Join(r.staging, sqlite.StreamDir)), syncDir(r.staging), syncDir(r.dir))
 }

@@ -37,7 +37,7 @@ func (s *Backups) adoptBackup(ctx context.Context) error {
 // refuseDamagedLog refuses to write where confirmed changes in the write-ahead log cannot be
 // read: SQLite would drop them in silence, and write over them.
 func refuseDamagedLog(dir string) error {
-	damage, err := damagedLog(dir)
+	damage, err := sqlite.DamagedLog(dir)
 	if err != nil || damage == "" {
 		return sqlite.MapError("store.open", err)
 	}
@@ -49,7 +49,7 @@ func refuseDamagedLog(dir string) error {
 // LogNote says that the newest changes are missing from what is read, because the
 // write-ahead log is damaged; empty: it is not.
 func (a *Archive) LogNote() string {
-	damage, err := damagedLog(a.dir)
+	damage, err := sqlite.DamagedLog(a.dir)
 	if err != nil || damage == "" {
 		return ""
 	}

@@ -73,7 +73,7 @@ func (a *Archive) finishRestore() (config string, err error) {
 			WithHint("the prepared data is in the folder %s... beside it; %s must be removed by hand", stagingPrefix, swapFile)
 	}
 	if config, err = a.carryOut(w); err != nil {
-		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+reason(err)+". Nothing is lost: it goes on at the next start.").
+		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+sqlite.Reason(err)+". Nothing is lost: it goes on at the next start.").
 			WithHint("close other programs that read the data, and look whether the disk is writable")
 	}
 	return config, nil
@@ -158,13 +158,13 @@ func (a *Archive) exchange(staging, aside string) error {
 		a.at("away " + name)
 	}
 	// Journals go once: when the new ones are in place they are no longer staged.
-	streams := filepath.Join(staging, StreamDir)
+	streams := filepath.Join(staging, sqlite.StreamDir)
 	if _, err := os.Lstat(streams); err == nil {
-		if err := a.setJournalsAside(filepath.Join(aside, StreamDir)); err != nil {
+		if err := a.setJournalsAside(filepath.Join(aside, sqlite.StreamDir)); err != nil {
 			return err
 		}
 		a.at("journals away")
-		if err := move(streams, filepath.Join(a.dir, StreamDir)); err != nil {
+		if err := move(streams, filepath.Join(a.dir, sqlite.StreamDir)); err != nil {
 			return err
 		}
 		a.at("journals there")
@@ -174,7 +174,7 @@ func (a *Archive) exchange(staging, aside string) error {
 
 // setJournalsAside moves the old journals away; an empty folder is not worth it.
 func (a *Archive) setJournalsAside(to string) error {
-	from := filepath.Join(a.dir, StreamDir)
+	from := filepath.Join(a.dir, sqlite.StreamDir)
 	if err := faultfs.Remove(faultfs.Backup, from); err == nil || errors.Is(err, fs.ErrNotExist) {
 		return syncDir(a.dir)
 	}

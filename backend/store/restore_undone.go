@@ -33,7 +33,7 @@ func (r *restoring) tellUndone(ctx context.Context) error {
 
 // receiptsIn are the receipts of a database that need not be open, newest first.
 func receiptsIn(ctx context.Context, path string) ([]chat.Receipt, error) {
-	db, err := sqlite.Connect(path, readBackPragmas, 1)
+	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	}
 	var bad error
 	var decoded recentValues
-	err = stream(db, func(r eventRow) {
+	err = sqlite.Stream(db, func(r eventRow) {
 		if bad == nil {
 			bad = applyRow(db, &decoded, erased, state, tail, r)
 			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}

@@ -177,7 +177,7 @@ func each[R any](a *audit, table, columns, order string, do func(R)) {
 	mark := len(a.found)
 	places := `SELECT rowid AS place FROM ` + table + where + ` ORDER BY ` + order
 	// Places are sorted, not rows: SQLite holds each row that it sorts several times.
-	if err := stream(a.db, do, `SELECT `+columns+` FROM (`+places+` LIMIT -1) CROSS JOIN `+table+` ON `+table+`.rowid = place`, args...); err == nil {
+	if err := sqlite.Stream(a.db, do, `SELECT `+columns+` FROM (`+places+` LIMIT -1) CROSS JOIN `+table+` ON `+table+`.rowid = place`, args...); err == nil {
 		return
 	}
 	a.found = a.found[:mark]

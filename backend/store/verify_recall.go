@@ -40,7 +40,7 @@ func (a *audit) vectors() {
 		Dimension          *int
 		ID                 *string
 	}
-	err := stream(a.db, func(r row) {
+	err := sqlite.Stream(a.db, func(r row) {
 		id := sqlite.Itoa(r.NamespaceID) + "/" + sqlite.Itoa(r.UnitN)
 		if r.Dimension == nil || r.ID == nil {
 			a.add(findVector, "unit_embeddings", id, "It is the vector of a unit, or in a namespace, that is not there.")
@@ -59,7 +59,7 @@ func (a *audit) retrievals() {
 		Turn string
 	}
 	rows := map[string][]namedRetrieval{}
-	err := stream(a.db, func(r row) { rows[r.Turn] = append(rows[r.Turn], r.Row) }, `SELECT r.*, coalesce(c.id, '') AS chunk_id, t.id AS turn
+	err := sqlite.Stream(a.db, func(r row) { rows[r.Turn] = append(rows[r.Turn], r.Row) }, `SELECT r.*, coalesce(c.id, '') AS chunk_id, t.id AS turn
 		FROM turns t JOIN retrieved r ON r.turn_n = t.n LEFT JOIN chunks c ON c.n = r.chunk_n
 		WHERE t.session_id = ? AND r.rank > 0 ORDER BY r.turn_n, r.rank, c.id`, a.session)
 	a.expect(err == nil, findUnreadable, "retrieved", a.session, "What was retrieved cannot be read.")
@@ -83,7 +83,7 @@ func (a *audit) retrievedElsewhere() {
 	if len(lacking) == 0 {
 		return
 	}
-	err := stream(a.db, func(r record) {
+	err := sqlite.Stream(a.db, func(r record) {
 		sum := ledger.SumOf(r.Content)
 		for _, t := range lacking[sum] {
 			t.Retrieved = sum

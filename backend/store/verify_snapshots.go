@@ -38,10 +38,10 @@ func (a *audit) snapshots() map[int64]ledger.Sum {
 
 // logs checks the write-ahead log up to the last change that was confirmed.
 func (a *audit) logs(dir string) {
-	file, damage, err := logDamage(dir)
+	file, damage, err := sqlite.LogDamage(dir)
 	switch {
 	case err != nil:
-		a.add(findLog, "", sqlite.DatabaseFile+"-wal", "The write-ahead log cannot be read: %s.", reason(err))
+		a.add(findLog, "", sqlite.DatabaseFile+"-wal", "The write-ahead log cannot be read: %s.", sqlite.Reason(err))
 	case damage != "":
 		a.add(findLog, "", file, "%s", damage)
 	}

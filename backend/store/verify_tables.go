@@ -65,7 +65,7 @@ func (a *audit) counters() {
 // blobs against their hashes.
 func (a *audit) blobs() {
 	type record struct{ Hash, Content []byte }
-	err := stream(a.db, func(r record) {
+	err := sqlite.Stream(a.db, func(r record) {
 		a.expect(bytes.Equal(codec.Hash(r.Content), r.Hash), findContent, "blobs", hex.EncodeToString(r.Hash), "It does not match its hash.")
 	}, `SELECT hash, content FROM blobs`)
 	a.expect(err == nil, findUnreadable, "blobs", "", "The table cannot be read.")

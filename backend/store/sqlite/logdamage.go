@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"bufio"
@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"contextinfinity/backend/store/sqlite"
 )
 
 // A log is read again before it is called damaged: a program may write the mark, or begin
@@ -18,43 +16,43 @@ const (
 	logPause = 20 * time.Millisecond
 )
 
-// logDamage says what of the write-ahead log in a data directory is damaged, and of which
+// LogDamage says what of the write-ahead log in a data directory is damaged, and of which
 // file that is said; empty: nothing is. It changes nothing.
-func logDamage(dir string) (file, damage string, err error) {
+func LogDamage(dir string) (file, damage string, err error) {
 	for try := range logTries {
 		if try > 0 {
 			time.Sleep(logPause)
 		}
-		to, err := sqlite.ReadConfirmed(dir)
+		to, err := ReadConfirmed(dir)
 		if err != nil {
-			file, damage = sqlite.ConfirmedFile, "The mark of the confirmed end of the write-ahead log cannot be read: "+err.Error()+
+			file, damage = ConfirmedFile, "The mark of the confirmed end of the write-ahead log cannot be read: "+err.Error()+
 				". The conversations are not in it; the next change writes it anew."
 			continue
 		}
 		if to.Frame == 0 {
 			return "", "", nil
 		}
-		f, err := os.Open(filepath.Join(dir, sqlite.DatabaseFile+"-wal"))
+		f, err := os.Open(filepath.Join(dir, DatabaseFile+"-wal"))
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", "", nil
 		}
 		if err != nil {
 			return "", "", err
 		}
-		found, err := sqlite.DamageTo(bufio.NewReaderSize(f, 1<<16), to)
+		found, err := DamageTo(bufio.NewReaderSize(f, 1<<16), to)
 		_ = f.Close()
 		if err != nil || found == "" {
 			return "", "", err
 		}
-		file, damage = sqlite.DatabaseFile+"-wal", found
+		file, damage = DatabaseFile+"-wal", found
 	}
 	return file, damage, nil
 }
 
-// damagedLog is what of the log is damaged. A mark that cannot be read says nothing of it.
-func damagedLog(dir string) (string, error) {
-	file, damage, err := logDamage(dir)
-	if file == sqlite.ConfirmedFile {
+// DamagedLog is what of the log is damaged. A mark that cannot be read says nothing of it.
+func DamagedLog(dir string) (string, error) {
+	file, damage, err := LogDamage(dir)
+	if file == ConfirmedFile {
 		return "", err
 	}
 	return damage, err

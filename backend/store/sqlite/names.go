@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"errors"
@@ -13,15 +13,17 @@ import (
 // StreamDir holds the journals of the data directory.
 const StreamDir = "streams"
 
-const journalExtension = ".jsonl"
+// JournalExtension ends the names of journals.
+const JournalExtension = ".jsonl"
 
-func isJournal(name string) bool {
-	id, ok := strings.CutSuffix(name, journalExtension)
+// IsJournal reports that a file of StreamDir is the journal of a step.
+func IsJournal(name string) bool {
+	id, ok := strings.CutSuffix(name, JournalExtension)
 	return ok && chat.ValidID(id)
 }
 
-// reason is the system's word for an error, without paths.
-func reason(err error) string {
+// Reason is the system's word for an error, without paths.
+func Reason(err error) string {
 	var p *fs.PathError
 	var l *os.LinkError
 	switch {
@@ -37,8 +39,8 @@ func reason(err error) string {
 // id, until the next start.
 const DragDir = "drags"
 
-// existing is the nearest folder above a path that is there.
-func existing(path string) string {
+// Existing is the nearest folder above a path that is there.
+func Existing(path string) string {
 	for {
 		if _, err := os.Stat(path); err == nil || filepath.Dir(path) == path {
 			return path
@@ -47,9 +49,9 @@ func existing(path string) string {
 	}
 }
 
-// resolved is a path with what of it is there freed of links.
-func resolved(path string) string {
-	there := existing(path)
+// Resolved is a path with what of it is there freed of links.
+func Resolved(path string) string {
+	there := Existing(path)
 	real, err := filepath.EvalSymlinks(there)
 	if err != nil {
 		return filepath.Clean(path)
@@ -61,7 +63,7 @@ func resolved(path string) string {
 	return filepath.Join(real, rest)
 }
 
-// globEscape keeps what a directory is called from being taken for a pattern.
-func globEscape(dir string) string {
+// GlobEscape keeps what a directory is called from being taken for a pattern.
+func GlobEscape(dir string) string {
 	return strings.NewReplacer(`[`, `[[]`, `*`, `[*]`, `?`, `[?]`).Replace(dir)
 }

@@ -1,18 +1,17 @@
-package store
+package sqlite
 
 import (
 	"errors"
 
 	gosqlite "github.com/glebarez/go-sqlite"
 	"gorm.io/gorm"
-
-	"contextinfinity/backend/store/sqlite"
 )
 
-var readBackPragmas = append([]string{"query_only(1)"}, sqlite.CommonPragmas...)
+// ReadBackPragmas are those of connections that only look.
+var ReadBackPragmas = append([]string{"query_only(1)"}, CommonPragmas...)
 
-// constrained reports that a rule of the schema forbade a record.
-func constrained(err error) bool {
+// Constrained reports that a rule of the schema forbade a record.
+func Constrained(err error) bool {
 	var e *gosqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqliteConstraint
 }
@@ -20,7 +19,8 @@ func constrained(err error) bool {
 // sqliteConstraint is SQLite's primary result code for that.
 const sqliteConstraint = 19
 
-func stream[R any](db *gorm.DB, do func(R), query string, args ...any) error {
+// Stream runs do on each row of a query.
+func Stream[R any](db *gorm.DB, do func(R), query string, args ...any) error {
 	rows, err := db.Raw(query, args...).Rows()
 	if err != nil {
 		return err
