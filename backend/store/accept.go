@@ -6,12 +6,13 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Accept is TX-0: the user's message is durable, turn_seq advances (SPEC 4).
 func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
-	var row turnRow
+	var row schema.TurnRow
 	err := s.write(ctx, "turn.accept", func(t *tx) (err error) {
 		row, err = s.accept(t, a)
 		return err
@@ -20,22 +21,22 @@ func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, err
 		return chat.Turn{}, err
 	}
 	s.setRunning(chat.TurnID(row.ID), true)
-	return row.turn(), nil
+	return row.Turn(), nil
 }
 
-func (s *Records) accept(t *tx, a chat.Acceptance) (turnRow, error) {
+func (s *Records) accept(t *tx, a chat.Acceptance) (schema.TurnRow, error) {
 	if a.User.Role != chat.RoleUser || a.User.IsEmpty() {
-		return turnRow{}, sqlite.Invalid("There is nothing to send.").WithHint("write a message")
+		return schema.TurnRow{}, sqlite.Invalid("There is nothing to send.").WithHint("write a message")
 	}
-	branch, err := branchByID(t.DB, a.BranchID)
+	branch, err := schema.BranchByID(t.DB, a.BranchID)
 	if err != nil {
-		return turnRow{}, err
+		return schema.TurnRow{}, err
 	}
 	if err := s.refuseBlocked(t, a.BranchID); err != nil {
-		return turnRow{}, err
+		return schema.TurnRow{}, err
 	}
 	if err := checkRetryOf(t, a.RetryOf, branch.SessionID); err != nil {
-		return turnRow{}, err
+		return schema.TurnRow{}, err
 	}
 	row, err := newTurn(t, branch, a)
 	if err != nil {
@@ -56,21 +57,21 @@ func (s *Records) accept(t *tx, a chat.Acceptance) (turnRow, error) {
 	return row, bindFiles(t, row, a.User)
 }
 
-func newTurn(t *tx, branch branchRow, a chat.Acceptance) (turnRow, error) {
-	message, hash, err := encodeMessage(a.User)
+func newTurn(t *tx, branch schema.BranchRow, a chat.Acceptance) (schema.TurnRow, error) {
+	message, hash, err := schema.EncodeMessage(a.User)
 	if err != nil {
-		return turnRow{}, err
+		return schema.TurnRow{}, err
 	}
 	seq, err := sqlite.One[int64](t.DB, "branch", branch.ID,
 		`SELECT coalesce(max(turn_seq), ?) + 1 FROM turns WHERE branch_id = ?`, branch.ForkSeq, branch.ID)
 	if err != nil {
-		return turnRow{}, err
+		return schema.TurnRow{}, err
 	}
 	n, err := sqlite.One[int64](t.DB, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
-	return turnRow{
+	return schema.TurnRow{
 		ID: t.NewID(), N: n, SessionID: branch.SessionID, BranchID: branch.ID, TurnSeq: seq, StateBefore: branch.HeadState,
-		Phase: string(chat.PhaseAccepted), PrimaryProvider: clean(a.Provider), PrimaryModel: clean(a.Model),
-		RetryOf: orNull(a.RetryOf), CreatedAt: t.Stamp(), UpdatedAt: t.Stamp(),
+		Phase: string(chat.PhaseAccepted), PrimaryProvider: schema.Clean(a.Provider), PrimaryModel: schema.Clean(a.Model),
+		RetryOf: schema.OrNull(a.RetryOf), CreatedAt: t.Stamp(), UpdatedAt: t.Stamp(),
 		UserMessageJSON: message, UserHash: hash,
 	}, err
 }
@@ -78,7 +79,7 @@ func newTurn(t *tx, branch branchRow, a chat.Acceptance) (turnRow, error) {
 // refuseBlocked answers CodeBusy while a turn of this branch runs here, and
 // CodeIncomplete while one waits for the user: incomplete, or left by a crash.
 func (s *Records) refuseBlocked(t *tx, branch chat.BranchID) error {
-	open, err := sqlite.All[turnRow](t.DB, `SELECT id, turn_seq, phase, outcome FROM turns WHERE branch_id = ?
+	open, err := sqlite.All[schema.TurnRow](t.DB, `SELECT id, turn_seq, phase, outcome FROM turns WHERE branch_id = ?
 		AND phase IN ('Accepted', 'ContextPrepared', 'Responding') LIMIT 1`, branch)
 	if err != nil || len(open) == 0 {
 		return err
@@ -100,7 +101,7 @@ func checkRetryOf(t *tx, id chat.TurnID, session string) error {
 	if id == "" {
 		return nil
 	}
-	old, err := turnHead(t.DB, id)
+	old, err := schema.TurnHead(t.DB, id)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func checkRetryOf(t *tx, id chat.TurnID, session string) error {
 }
 
 // enterPhase takes a turn to another phase, if the table of moves allows it.
-func enterPhase(t *tx, r *turnRow, to chat.Phase) error {
+func enterPhase(t *tx, r *schema.TurnRow, to chat.Phase) error {
 	if !chat.CanMove(chat.Phase(r.Phase), to) {
 		return sqlite.Conflict("Turn %d is %s and cannot become %s.", r.TurnSeq, r.Phase, to)
 	}
@@ -137,7 +138,7 @@ func (s *Records) Prepare(ctx context.Context, p chat.Preparation) error {
 }
 
 func prepare(t *tx, p chat.Preparation) error {
-	turn, err := turnHead(t.DB, p.TurnID)
+	turn, err := schema.TurnHead(t.DB, p.TurnID)
 	if err != nil {
 		return err
 	}
@@ -158,10 +159,10 @@ func prepare(t *tx, p chat.Preparation) error {
 		return err
 	}
 	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnPrepared, turn.ID,
-		ledger.TurnPrepared{ManifestSHA256: hexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
+		ledger.TurnPrepared{ManifestSHA256: schema.HexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
 }
 
-func movePrepared(t *tx, turn *turnRow) error {
+func movePrepared(t *tx, turn *schema.TurnRow) error {
 	switch chat.Phase(turn.Phase) {
 	case chat.PhaseContextPrepared:
 		return nil
@@ -178,7 +179,7 @@ func movePrepared(t *tx, turn *turnRow) error {
 // Its phase stays Responding; what it holds stays.
 func (s *Records) Resume(ctx context.Context, id chat.TurnID) error {
 	err := s.write(ctx, "turn.resume", func(t *tx) error {
-		turn, err := turnHead(t.DB, id)
+		turn, err := schema.TurnHead(t.DB, id)
 		if err != nil {
 			return err
 		}

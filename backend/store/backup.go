@@ -20,6 +20,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -102,13 +103,13 @@ func (a *Archive) write(ctx context.Context, path string, kind chat.BackupKind) 
 // has.
 func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.BackupKind, verify bool) (chat.Backup, error) {
 	const op = "store.backup"
-	have, from, err := locate(ctx, a.dir, a.steps)
+	have, from, err := schema.Locate(ctx, a.dir, a.steps)
 	from.Reading = true
 	defer from.Leave()
 	if err != nil && (kind != chat.BackupBeforeRestore || chat.CodeOf(err) != chat.CodeNewer) {
 		return chat.Backup{}, err
 	}
-	if have.version == 0 {
+	if have.Version == 0 {
 		return chat.Backup{}, chat.Errorf(chat.CodeNotFound, "store.open", "There is no data in %s yet.", a.dir).
 			WithHint("send a first message")
 	}
@@ -116,7 +117,7 @@ func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.Back
 		return chat.Backup{}, existsAlready(path)
 	}
 	for try := 1; ; try++ {
-		b, err := a.writeOnce(ctx, from, path, chat.Backup{Path: path, Kind: kind, Schema: have.version}, verify)
+		b, err := a.writeOnce(ctx, from, path, chat.Backup{Path: path, Kind: kind, Schema: have.Version}, verify)
 		if !errors.Is(err, errMoved) {
 			return b, sqlite.MapError(op, err)
 		}
@@ -226,7 +227,7 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 				WithHint("mend its permissions")
 		}
 		if err == nil {
-			files[configName] = text
+			files[schema.ConfigName] = text
 		}
 	}
 	mark, err := fingerprint(to, files)

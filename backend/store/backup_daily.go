@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -150,7 +151,7 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 		return false, sqlite.MapError("store.backup", err)
 	}
 	if text, err := os.ReadFile(a.config); err == nil {
-		files[configName] = text
+		files[schema.ConfigName] = text
 	}
 	now, err := fingerprint(db, files)
 	return now == mark, sqlite.MapError("store.backup", err)

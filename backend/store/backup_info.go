@@ -16,6 +16,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -48,7 +49,7 @@ func countRecords(db *gorm.DB) (map[string]int64, error) {
 // settings are not in it.
 func fingerprint(db *gorm.DB, files map[string][]byte) (string, error) {
 	row, err := sqlite.One[struct{ Mark string }](db, "fingerprint", "", `SELECT
-		(SELECT max(version_id) FROM `+versionTable+`) || '|' ||
+		(SELECT max(version_id) FROM `+schema.VersionTable+`) || '|' ||
 		(SELECT count(*) || '/' || coalesce(max(rowid), 0) FROM events) || '|' ||
 		(SELECT count(*) || '/' || coalesce(max(updated_at), '') || '/' || coalesce(sum(length(message_json)), 0) FROM drafts) || '|' ||
 		(SELECT count(*) || '/' || coalesce(max(rowid), 0) FROM files) AS mark`)
@@ -77,9 +78,9 @@ func sortedNames(files map[string][]byte) []string {
 func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte) error {
 	return db.Transaction(func(t *gorm.DB) error {
 		for _, statement := range []string{
-			`DROP TABLE IF EXISTS ` + infoTable, `DROP TABLE IF EXISTS ` + filesTable,
-			`CREATE TABLE ` + infoTable + ` (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT`,
-			`CREATE TABLE ` + filesTable + ` (name TEXT PRIMARY KEY NOT NULL, sha256 BLOB NOT NULL, content BLOB NOT NULL) STRICT`,
+			`DROP TABLE IF EXISTS ` + schema.InfoTable, `DROP TABLE IF EXISTS ` + schema.FilesTable,
+			`CREATE TABLE ` + schema.InfoTable + ` (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT`,
+			`CREATE TABLE ` + schema.FilesTable + ` (name TEXT PRIMARY KEY NOT NULL, sha256 BLOB NOT NULL, content BLOB NOT NULL) STRICT`,
 		} {
 			if err := t.Exec(statement).Error; err != nil {
 				return err
@@ -90,13 +91,13 @@ func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte)
 			info["count."+table] = sqlite.Itoa(n)
 		}
 		for key, value := range info {
-			if err := t.Exec(`INSERT INTO `+infoTable+` VALUES (?, ?)`, key, value).Error; err != nil {
+			if err := t.Exec(`INSERT INTO `+schema.InfoTable+` VALUES (?, ?)`, key, value).Error; err != nil {
 				return err
 			}
 		}
 		for _, name := range sortedNames(files) {
 			sum := sha256.Sum256(files[name])
-			if err := t.Exec(`INSERT INTO `+filesTable+` VALUES (?, ?, ?)`, name, sum[:], append([]byte{}, files[name]...)).Error; err != nil {
+			if err := t.Exec(`INSERT INTO `+schema.FilesTable+` VALUES (?, ?, ?)`, name, sum[:], append([]byte{}, files[name]...)).Error; err != nil {
 				return err
 			}
 		}
@@ -118,11 +119,11 @@ func (f backupFile) whole() bool {
 
 // filesIn reads the files in a backup, none from one that has no such table.
 func filesIn(db *gorm.DB) ([]backupFile, error) {
-	there, err := hasTable(db, filesTable)
+	there, err := schema.HasTable(db, schema.FilesTable)
 	if err != nil || !there {
 		return nil, err
 	}
-	return sqlite.All[backupFile](db, `SELECT name, sha256, content FROM `+filesTable+` ORDER BY name`)
+	return sqlite.All[backupFile](db, `SELECT name, sha256, content FROM `+schema.FilesTable+` ORDER BY name`)
 }
 
 func damagedFile(db *gorm.DB) (string, error) {
@@ -141,11 +142,11 @@ func damagedFile(db *gorm.DB) (string, error) {
 // readInfo fills in what a backup says of itself; false if it says nothing: made
 // by an earlier version, or a copy of the database made by hand.
 func readInfo(db *gorm.DB, b *chat.Backup) (mark string, told bool, err error) {
-	there, err := hasTable(db, infoTable)
+	there, err := schema.HasTable(db, schema.InfoTable)
 	if err != nil || !there {
 		return "", false, err
 	}
-	rows, err := sqlite.All[struct{ Key, Value string }](db, `SELECT key, value FROM `+infoTable)
+	rows, err := sqlite.All[struct{ Key, Value string }](db, `SELECT key, value FROM `+schema.InfoTable)
 	if err != nil {
 		return "", false, err
 	}
@@ -272,7 +273,7 @@ func (a *Archive) verifyCopy(ctx context.Context, b *chat.Backup) error {
 // describeBackup opens a backup to see what it is.
 func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 	var err error
-	if b.Schema, err = readVersion(ctx, b.Path); err != nil || b.Schema == 0 {
+	if b.Schema, err = schema.ReadVersion(ctx, b.Path); err != nil || b.Schema == 0 {
 		b.Problem = "It cannot be read as a backup of this program."
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -27,7 +28,7 @@ func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
 	err = a.originals(ctx, db)
 	if err == nil {
 		b.Problems, b.Findings = len(a.found), slices.Clone(a.found[:min(len(a.found), maxTold)])
-		err = db.Exec(`INSERT OR REPLACE INTO `+infoTable+` VALUES (?, ?)`, infoProblems, sqlite.Itoa(int64(b.Problems))).Error
+		err = db.Exec(`INSERT OR REPLACE INTO `+schema.InfoTable+` VALUES (?, ?)`, infoProblems, sqlite.Itoa(int64(b.Problems))).Error
 	}
 	return errors.Join(err, sqlite.Disconnect(db))
 }
@@ -49,11 +50,11 @@ func backupHealthOf(ctx context.Context, path string) backupHealth {
 	}
 	defer func() { _ = sqlite.Disconnect(db) }()
 	db = db.WithContext(ctx)
-	there, err := hasTable(db, infoTable)
+	there, err := schema.HasTable(db, schema.InfoTable)
 	if err != nil || !there {
 		return unknownUnless(err)
 	}
-	problems, err := sqlite.All[string](db, `SELECT value FROM `+infoTable+` WHERE key = ?`, infoProblems)
+	problems, err := sqlite.All[string](db, `SELECT value FROM `+schema.InfoTable+` WHERE key = ?`, infoProblems)
 	if err != nil || len(problems) == 0 {
 		return unknownUnless(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -28,16 +29,16 @@ func forkedAt(segs []segment, seq int64) []segment {
 
 // Branch reads one branch.
 func (s *Records) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, error) {
-	var row branchRow
+	var row schema.BranchRow
 	err := s.read(ctx, "branch.read", func(db *gorm.DB) (err error) {
-		row, err = branchByID(db, id)
+		row, err = schema.BranchByID(db, id)
 		return err
 	})
-	return row.branch(), err
+	return row.Branch(), err
 }
 
 type branchSummaryRow struct {
-	Row       branchRow `gorm:"embedded"`
+	Row       schema.BranchRow `gorm:"embedded"`
 	LastSeq   int64
 	CoversSeq int64
 	Pending   int
@@ -48,7 +49,7 @@ type branchSummaryRow struct {
 func (s *Records) Branches(ctx context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
 	var out []chat.BranchSummary
 	err := s.read(ctx, "branch.list", func(db *gorm.DB) (err error) {
-		if _, err = sessionByID(db, session); err != nil {
+		if _, err = schema.SessionByID(db, session); err != nil {
 			return err
 		}
 		out, err = branchSummaries(db, session)
@@ -75,15 +76,15 @@ func branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.BranchSummary,
 
 func (r branchSummaryRow) summary() chat.BranchSummary {
 	return chat.BranchSummary{
-		Branch: r.Row.branch(), ForkSeq: r.Row.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
-		LastSeq: r.LastSeq, Covers: r.CoversSeq, UpdatedAt: moment(r.UpdatedAt),
+		Branch: r.Row.Branch(), ForkSeq: r.Row.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
+		LastSeq: r.LastSeq, Covers: r.CoversSeq, UpdatedAt: schema.Moment(r.UpdatedAt),
 	}
 }
 
 // insertBranch writes a branch whose head is its base.
-func insertBranch(t *tx, b branchRow) error {
+func insertBranch(t *tx, b schema.BranchRow) error {
 	return record(t, chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
-		Label: b.Label, ParentBranch: chat.BranchID(text(b.ParentBranch)), ForkTurn: chat.TurnID(text(b.ForkTurn)),
+		Label: b.Label, ParentBranch: chat.BranchID(schema.Text(b.ParentBranch)), ForkTurn: chat.TurnID(schema.Text(b.ForkTurn)),
 		ForkSeq: b.ForkSeq, BaseState: chat.StateID(b.BaseState), BaseSeq: b.BaseSeq,
 	})
 }
@@ -96,46 +97,46 @@ func insertBranch(t *tx, b branchRow) error {
 // committed as the child's first state, so that its head speaks of them.
 // CodeConflict: the turn, or one before it, is still pending or running.
 func (s *Records) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
-	var child branchRow
+	var child schema.BranchRow
 	err := s.write(ctx, "branch.fork", func(t *tx) (err error) {
 		child, err = fork(t, p)
 		return err
 	})
-	return child.branch(), err
+	return child.Branch(), err
 }
 
-func fork(t *tx, p chat.ForkPoint) (branchRow, error) {
+func fork(t *tx, p chat.ForkPoint) (schema.BranchRow, error) {
 	segs, err := segments(t.DB, p.Branch)
 	if err != nil {
-		return branchRow{}, err
+		return schema.BranchRow{}, err
 	}
 	if p.SessionID != "" && segs[0].Session != string(p.SessionID) {
-		return branchRow{}, sqlite.Invalid("Branch %s belongs to another session.", p.Branch)
+		return schema.BranchRow{}, sqlite.Invalid("Branch %s belongs to another session.", p.Branch)
 	}
-	child := branchRow{
-		ID: t.NewID(), SessionID: segs[0].Session, CreatedAt: t.Stamp(), Label: chat.BoundTitle(clean(p.Label)),
+	child := schema.BranchRow{
+		ID: t.NewID(), SessionID: segs[0].Session, CreatedAt: t.Stamp(), Label: chat.BoundTitle(schema.Clean(p.Label)),
 		ParentBranch: &segs[0].Branch,
 	}
 	if p.After != "" {
 		if err := forkAfter(t, &child, segs, p.After); err != nil {
-			return branchRow{}, err
+			return schema.BranchRow{}, err
 		}
 	}
 	base, err := forkBase(t.DB, segs, child.ForkSeq)
 	if err != nil {
-		return branchRow{}, err
+		return schema.BranchRow{}, err
 	}
 	child.BaseState, child.BaseSeq, child.HeadState, child.HeadSeq = base.ID, base.StateSeq, base.ID, base.StateSeq
 	if child.Label == "" {
 		if child.Label, err = freeLabel(t, child.SessionID); err != nil {
-			return branchRow{}, err
+			return schema.BranchRow{}, err
 		}
 	}
 	if err := insertBranch(t, child); err != nil {
-		return branchRow{}, err
+		return schema.BranchRow{}, err
 	}
 	if err := forkFallback(t, &child, base, p.Fallback); err != nil {
-		return branchRow{}, err
+		return schema.BranchRow{}, err
 	}
 	if p.Activate {
 		err = activate(t, chat.SessionID(child.SessionID), chat.BranchID(child.ID))
@@ -145,8 +146,8 @@ func fork(t *tx, p chat.ForkPoint) (branchRow, error) {
 
 // forkAfter sets the fork turn, once that turn is found settled. The parent is
 // the branch that owns the turn, whichever descendant it was seen from.
-func forkAfter(t *tx, child *branchRow, segs []segment, after chat.TurnID) error {
-	turn, err := turnHead(t.DB, after)
+func forkAfter(t *tx, child *schema.BranchRow, segs []segment, after chat.TurnID) error {
+	turn, err := schema.TurnHead(t.DB, after)
 	if err != nil {
 		return err
 	}
@@ -171,30 +172,30 @@ func forkAfter(t *tx, child *branchRow, segs []segment, after chat.TurnID) error
 }
 
 // forkBase is the newest state of the lineage that covers no turn after seq.
-func forkBase(db *gorm.DB, segs []segment, seq int64) (stateRow, error) {
+func forkBase(db *gorm.DB, segs []segment, seq int64) (schema.StateRow, error) {
 	scope, err := scopeJSON(segs)
 	if err != nil {
-		return stateRow{}, err
+		return schema.StateRow{}, err
 	}
-	row, err := sqlite.One[stateRow](db, "state before turn", seq, scopeCTE+`
+	row, err := sqlite.One[schema.StateRow](db, "state before turn", seq, scopeCTE+`
 		SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
 		WHERE st.covers_seq <= ? ORDER BY st.state_seq DESC LIMIT 1`, scope, seq)
 	if err != nil {
 		return row, err
 	}
-	return row, row.unpack(db)
+	return row, row.Unpack(db)
 }
 
 // forkFallback gives the child a state of its own over the turns its base leaves out.
-func forkFallback(t *tx, child *branchRow, base stateRow, f *chat.ForkState) error {
+func forkFallback(t *tx, child *schema.BranchRow, base schema.StateRow, f *chat.ForkState) error {
 	if f == nil || base.CoversSeq >= child.ForkSeq {
 		return nil
 	}
-	st := stateRow{
+	st := schema.StateRow{
 		ID: t.NewID(), SessionID: child.SessionID, BranchID: child.ID, StateSeq: base.StateSeq + 1,
 		ParentID: &base.ID, CoversSeq: child.ForkSeq, Origin: string(chat.StateFallback),
-		TokenCountEst: f.TokenCount, SchemaVersion: stateSchema, CreatedAt: t.Stamp(),
-		Summary: clean(f.Summary), PinnedFacts: clean(f.PinnedFacts),
+		TokenCountEst: f.TokenCount, SchemaVersion: schema.StateSchema, CreatedAt: t.Stamp(),
+		Summary: schema.Clean(f.Summary), PinnedFacts: schema.Clean(f.PinnedFacts),
 	}
 	child.HeadState, child.HeadSeq, child.Epoch = st.ID, st.StateSeq, 1
 	return insertState(t, st, nil, 1)
@@ -205,8 +206,8 @@ func forkFallback(t *tx, child *branchRow, base stateRow, f *chat.ForkState) err
 // caller summarises for ForkPoint.Fallback. After is empty for a fork before the
 // first turn.
 func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error) {
-	var base stateRow
-	var turns []turnRow
+	var base schema.StateRow
+	var turns []schema.TurnRow
 	err := s.read(ctx, "branch.fork", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
 		if err != nil {
@@ -214,7 +215,7 @@ func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat
 		}
 		var seq int64
 		if after != "" {
-			turn, err := turnHead(db, after)
+			turn, err := schema.TurnHead(db, after)
 			if err != nil {
 				return err
 			}
@@ -226,8 +227,8 @@ func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat
 		turns, err = lineageRows(db, segs, base.CoversSeq+1, seq)
 		return err
 	})
-	turns = slices.DeleteFunc(turns, func(r turnRow) bool { return r.StateAfter == nil })
-	return base.state(), turnsOf(turns), err
+	turns = slices.DeleteFunc(turns, func(r schema.TurnRow) bool { return r.StateAfter == nil })
+	return base.State(), schema.TurnsOf(turns), err
 }
 
 // freeLabel is "fork N", N counting the session's branches.
@@ -239,7 +240,7 @@ func freeLabel(t *tx, session string) (string, error) {
 // SwitchBranch makes a branch the session's active one. An archived one comes back.
 func (s *Records) SwitchBranch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
 	return s.write(ctx, "branch.switch", func(t *tx) error {
-		b, err := branchByID(t.DB, branch)
+		b, err := schema.BranchByID(t.DB, branch)
 		if err != nil {
 			return err
 		}
@@ -261,7 +262,7 @@ func activate(t *tx, session chat.SessionID, branch chat.BranchID) error {
 
 // RenameBranch gives a branch another label.
 func (s *Records) RenameBranch(ctx context.Context, id chat.BranchID, label string) error {
-	label = clean(label)
+	label = schema.Clean(label)
 	if err := checkTitle("The name of a branch", label); err != nil {
 		return err
 	}
@@ -289,7 +290,7 @@ func archiveBranch(t *tx, id chat.BranchID, archived bool) error {
 }
 
 func setBranch(t *tx, id chat.BranchID, kind ledger.Type, data any) error {
-	b, err := branchByID(t.DB, id)
+	b, err := schema.BranchByID(t.DB, id)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 )
 
 // copying says the events of a session again as those of another: with ids of its own, in
@@ -50,7 +51,7 @@ func idsOf[T ~string](c *copying, list []T) {
 	}
 }
 
-// event is the copy's event for one of the original's; nil where it has none: what was
+// Event is the copy's event for one of the original's; nil where it has none: what was
 // learned of a model's counting is of no session.
 func (c *copying) event(e ledger.Event) (*ledger.Event, error) {
 	if eventKinds[e.Type].shared {
@@ -82,7 +83,7 @@ func (c *copying) payload(e ledger.Event) ([]byte, error) {
 // message is a message that names the copy's documents, and its chunks where those are
 // known.
 func (c *copying) message(raw json.RawMessage) (json.RawMessage, error) {
-	m, err := decodeMessage(chat.RoleUser, string(raw))
+	m, err := schema.DecodeMessage(chat.RoleUser, string(raw))
 	if err != nil {
 		return nil, err
 	}

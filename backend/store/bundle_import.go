@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 	"contextinfinity/backend/transfer/bundle"
@@ -130,7 +131,7 @@ func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
 		return nil
 	}
 	_, err := payloadOf(e, func(e ledger.Event, d ledger.TurnAccepted) (struct{}, error) {
-		m, err := decodeMessage(chat.RoleUser, string(d.User))
+		m, err := schema.DecodeMessage(chat.RoleUser, string(d.User))
 		if err != nil {
 			return struct{}{}, unsound("the message of event %d cannot be read", e.Seq)
 		}
@@ -358,7 +359,7 @@ func (in *incoming) agrees(t *tx, session string) error {
 
 // enqueueOf makes due what is to be done with the turns of a session.
 func enqueueOf(t *tx, session string) error {
-	due, err := sqlite.All[turnRow](t.DB, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
+	due, err := sqlite.All[schema.TurnRow](t.DB, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
 		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
@@ -14,7 +15,7 @@ import (
 
 // play makes what an event tells, at the moment of the event.
 func (a *applier) play(e ledger.Event, contents []bundle.Content) error {
-	a.Now, a.contents = moment(e.CreatedAt), contents
+	a.Now, a.contents = schema.Moment(e.CreatedAt), contents
 	if err := a.settleStep(e); err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func (a *applier) keep(e ledger.Event) error {
 	if packed == nil {
 		packed = codec.Pack(e.Payload)
 	}
-	return a.DB.Create(&eventRow{
+	return a.DB.Create(&schema.EventRow{
 		SessionID: e.SessionID, EventSeq: e.Seq, Type: string(e.Type), EntityID: e.Entity, CreatedAt: e.CreatedAt,
 		PayloadHash: e.PayloadHash, PrevHash: e.PrevHash, Hash: e.Hash, Payload: packed,
 	}).Error

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -92,11 +93,11 @@ func copyRows(t *tx) error {
 	shifted := map[string]map[string]int64{
 		"turns": {"n": free.Turns}, "chunks": {"n": free.Chunks}, "retrieved": {"turn_n": free.Turns, "chunk_n": free.Chunks},
 	}
-	for _, table := range sessionTables {
-		if !table.travels {
+	for _, table := range schema.SessionTables {
+		if !table.Travels {
 			continue
 		}
-		if err := copyTable(t, table.name, shifted[table.name]); err != nil {
+		if err := copyTable(t, table.Name, shifted[table.Name]); err != nil {
 			return err
 		}
 	}

@@ -11,16 +11,17 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
 
 // WriteBundle writes a session as a bundle (SPEC 12): its whole ledger and what that
 // tells by hash, all of one moment. Drafts, jobs, measurements and vectors are not of the
-// session and stay here. What w then holds after an error is no bundle.
+// Session and stay here. What w then holds after an error is no bundle.
 func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer) error {
 	return s.read(ctx, "bundle.write", func(db *gorm.DB) error {
-		row, err := sessionByID(db, session)
+		row, err := schema.SessionByID(db, session)
 		if err != nil {
 			return err
 		}
@@ -65,7 +66,7 @@ func (x *exporter) events(where string) iter.Seq2[ledger.Event, error] {
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var r eventRow
+			var r schema.EventRow
 			if err = x.db.ScanRows(rows, &r); err != nil {
 				break
 			}
@@ -73,7 +74,7 @@ func (x *exporter) events(where string) iter.Seq2[ledger.Event, error] {
 			if err != nil {
 				err = sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), err)
 			}
-			if !yield(r.event(payload), errors.Join(err, x.ctx.Err())) {
+			if !yield(r.Event(payload), errors.Join(err, x.ctx.Err())) {
 				return
 			}
 		}
@@ -125,7 +126,7 @@ type told struct {
 }
 
 func (t *told) add(kind bundle.Kind, hash string, b []byte, err error) {
-	if err != nil || hexHash(b) != hash {
+	if err != nil || schema.HexHash(b) != hash {
 		t.bad = true
 	}
 	t.list = append(t.list, bundle.Content{Kind: kind, Bytes: b})
@@ -139,7 +140,7 @@ func (t *told) of(table, id string) ([]bundle.Content, error) {
 }
 
 func (x *exporter) request(e ledger.Event, p ledger.StepStarted) ([]bundle.Content, error) {
-	if p.RequestSHA256 == hexHash(nil) {
+	if p.RequestSHA256 == schema.HexHash(nil) {
 		return nil, nil
 	}
 	request, err := requestChain.read(x.db, e.Entity, &x.requests)
@@ -155,7 +156,7 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 	if p.ResponseSHA256 == "" && p.EventsSHA256 == "" {
 		return nil, nil
 	}
-	row, err := sqlite.One[stepRow](x.db, "step", e.Entity, `SELECT response_json, raw_events, `+itemColumns+` FROM steps WHERE id = ?`, e.Entity)
+	row, err := sqlite.One[schema.StepRow](x.db, "step", e.Entity, `SELECT response_json, raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, e.Entity)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 		t.add(bundle.Response, p.ResponseSHA256, response, err)
 	}
 	if p.EventsSHA256 != "" {
-		events, err := row.events()
+		events, err := row.Events()
 		t.add(bundle.RawEvents, p.EventsSHA256, events, err)
 	}
 	return t.of("steps", e.Entity)
@@ -176,7 +177,7 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Content, error) {
 	turn := x.state.Turns[e.Entity]
 	var t told
-	if p.ManifestSHA256 != "" && p.ManifestSHA256 != hexHash(nil) && turn != nil && turn.Manifest == sumOfHex(p.ManifestSHA256) {
+	if p.ManifestSHA256 != "" && p.ManifestSHA256 != schema.HexHash(nil) && turn != nil && turn.Manifest == sumOfHex(p.ManifestSHA256) {
 		manifest, err := manifestChain.read(x.db, e.Entity, nil)
 		t.add(bundle.Manifest, p.ManifestSHA256, manifest, err)
 	}

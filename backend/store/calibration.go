@@ -7,13 +7,14 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Calibration is what was learned of a model's counting: 1 of no samples before
 // there was any.
 func (s *Records) Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error) {
-	var row calibrationRow
+	var row schema.CalibrationRow
 	err := s.read(ctx, "calibration.read", func(db *gorm.DB) (err error) {
 		row, err = calibrationOf(db, provider, modelID)
 		return err
@@ -51,7 +52,7 @@ func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID stri
 
 // tellCalibration writes the event of a changed factor. Revisions order events
 // that may stand in several ledgers.
-func tellCalibration(t *tx, r *calibrationRow) error {
+func tellCalibration(t *tx, r *schema.CalibrationRow) error {
 	sessions, err := sqlite.All[chat.SessionID](t.DB, `SELECT t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
 		WHERE s.provider = ? AND s.model_id = ? ORDER BY s.rowid DESC LIMIT 1`, r.Provider, r.ModelID)
 	if err != nil || len(sessions) == 0 {

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -121,7 +122,7 @@ func likePattern(words string) (string, bool) {
 // up, newest first.
 func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse, error) {
 	var rows []struct {
-		Named     namedRetrieval `gorm:"embedded"`
+		Named     schema.NamedRetrieval `gorm:"embedded"`
 		TurnID    string
 		TurnSeq   int64
 		SessionID string
@@ -137,10 +138,10 @@ func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUs
 	})
 	out := make([]chat.ChunkUse, len(rows))
 	for i, r := range rows {
-		use := r.Named.retrieval()
+		use := r.Named.Retrieval()
 		out[i] = chat.ChunkUse{
 			Turn: chat.TurnID(r.TurnID), TurnSeq: r.TurnSeq, Session: chat.SessionID(r.SessionID), Rank: use.Rank,
-			Score: use.Score, Packed: use.Packed, At: moment(r.CreatedAt),
+			Score: use.Score, Packed: use.Packed, At: schema.Moment(r.CreatedAt),
 		}
 	}
 	out = append(out, lookedUp...)

@@ -4,11 +4,12 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 )
 
 // chunkTextRow is a chunk with what places it.
 type chunkTextRow struct {
-	Chunk        chunkRow
+	Chunk        schema.ChunkRow
 	TurnSeq      int64
 	SessionTitle string
 	TurnAt       string
@@ -132,27 +133,27 @@ func (s *sources) readMessages(rows []chunkTextRow) error {
 			return err
 		}
 		if message != nil {
-			m, _ := decodeMessage(key.role, *message) // one that cannot be read holds the words of no chunk
+			m, _ := schema.DecodeMessage(key.role, *message) // one that cannot be read holds the words of no chunk
 			s.said[key] = saying{m.IndexedText(), m.Name}
 		}
 	}
 	return found.Err()
 }
 
-// file is a document with its text; one that is gone is not ok.
+// File is a document with its text; one that is gone is not ok.
 func (s *sources) file(id string) (sourceFile, error) {
 	if f, ok := s.files[id]; ok {
 		return f, nil
 	}
-	row, err := fileByID(s.db, chat.FileID(id))
+	row, err := schema.FileByID(s.db, chat.FileID(id))
 	if chat.CodeOf(err) == chat.CodeNotFound {
 		return sourceFile{}, nil
 	}
 	if err != nil {
 		return sourceFile{}, err
 	}
-	words, err := fileText(s.db, chat.FileID(id))
-	f := sourceFile{row.file(), words, true}
+	words, err := schema.FileText(s.db, chat.FileID(id))
+	f := sourceFile{row.File(), words, true}
 	if s.held += len(words); s.held > mostHeld {
 		clear(s.files)
 		s.held = len(words)
@@ -161,9 +162,9 @@ func (s *sources) file(id string) (sourceFile, error) {
 	return f, err
 }
 
-// chunk is a chunk with its words; false if its source does not hold them.
+// Chunk is a chunk with its words; false if its source does not hold them.
 func (s *sources) chunk(r chunkTextRow) (chat.ChunkText, bool, error) {
-	out := chat.ChunkText{TurnSeq: r.TurnSeq, SessionTitle: r.SessionTitle, At: moment(r.TurnAt)}
+	out := chat.ChunkText{TurnSeq: r.TurnSeq, SessionTitle: r.SessionTitle, At: schema.Moment(r.TurnAt)}
 	if r.Chunk.FileID == nil {
 		said := s.said[sourceKey{r.Chunk.SourceTurn, chat.Role(r.Chunk.Role)}]
 		out.Source, out.Speaker = said.text, said.speaker
@@ -174,7 +175,7 @@ func (s *sources) chunk(r chunkTextRow) (chat.ChunkText, bool, error) {
 		}
 		out.Source, out.File = f.text, &f.file
 	}
-	words := chunkText(out.Source, r.Chunk)
-	out.Chunk = r.Chunk.chunk(words)
-	return out, spans(out.Source, r.Chunk.StartOffset, r.Chunk.EndOffset, words), nil
+	words := schema.ChunkText(out.Source, r.Chunk)
+	out.Chunk = r.Chunk.Chunk(words)
+	return out, schema.Spans(out.Source, r.Chunk.StartOffset, r.Chunk.EndOffset, words), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -15,29 +16,29 @@ import (
 // A stale epoch, or turns that are not the oldest pending ones in order, is
 // CodeConflict and changes nothing.
 func (s *Records) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
-	var st stateRow
+	var st schema.StateRow
 	err := s.write(ctx, "state.commit", func(t *tx) (err error) {
 		st, err = commit(t, c)
 		return err
 	})
-	return st.state(), err
+	return st.State(), err
 }
 
-func commit(t *tx, c chat.Commit) (stateRow, error) {
+func commit(t *tx, c chat.Commit) (schema.StateRow, error) {
 	if err := checkLease(t, c.Job); err != nil {
-		return stateRow{}, err
+		return schema.StateRow{}, err
 	}
-	branch, err := branchByID(t.DB, c.BranchID)
+	branch, err := schema.BranchByID(t.DB, c.BranchID)
 	if err != nil {
-		return stateRow{}, err
+		return schema.StateRow{}, err
 	}
 	if branch.Epoch != c.Epoch {
-		return stateRow{}, sqlite.Conflict("The branch moved on to epoch %d meanwhile.", branch.Epoch).
+		return schema.StateRow{}, sqlite.Conflict("The branch moved on to epoch %d meanwhile.", branch.Epoch).
 			WithHint("read its head again and retry")
 	}
 	turns, err := checkRun(t, c)
 	if err != nil {
-		return stateRow{}, err
+		return schema.StateRow{}, err
 	}
 	st, err := nextState(t, branch, c, turns)
 	if err != nil {
@@ -53,7 +54,7 @@ func commit(t *tx, c chat.Commit) (stateRow, error) {
 }
 
 // checkRun refuses turns that are not the branch's oldest pending ones in order.
-func checkRun(t *tx, c chat.Commit) ([]turnRow, error) {
+func checkRun(t *tx, c chat.Commit) ([]schema.TurnRow, error) {
 	if len(c.Turns) == 0 && c.Origin != chat.StatePins {
 		return nil, sqlite.Invalid("There is no turn to commit.")
 	}
@@ -68,23 +69,23 @@ func checkRun(t *tx, c chat.Commit) ([]turnRow, error) {
 		return nil, sqlite.Conflict("These are not the oldest pending turns of the branch.").
 			WithHint("read what is pending again and retry")
 	}
-	turns := make([]turnRow, len(c.Turns))
+	turns := make([]schema.TurnRow, len(c.Turns))
 	for i, id := range c.Turns {
-		if turns[i], err = turnHead(t.DB, id); err != nil {
+		if turns[i], err = schema.TurnHead(t.DB, id); err != nil {
 			return nil, err
 		}
 	}
 	return turns, nil
 }
 
-func nextState(t *tx, branch branchRow, c chat.Commit, turns []turnRow) (stateRow, error) {
+func nextState(t *tx, branch schema.BranchRow, c chat.Commit, turns []schema.TurnRow) (schema.StateRow, error) {
 	if c.TokenCount < 0 {
-		return stateRow{}, sqlite.Invalid("A state's token count is not negative.")
+		return schema.StateRow{}, sqlite.Invalid("A state's token count is not negative.")
 	}
-	st := stateRow{
+	st := schema.StateRow{
 		ID: t.NewID(), SessionID: branch.SessionID, BranchID: branch.ID, StateSeq: branch.HeadSeq + 1,
-		ParentID: &branch.HeadState, Origin: string(c.Origin), Model: clean(c.Model), TokenCountEst: c.TokenCount,
-		SchemaVersion: stateSchema, CreatedAt: t.Stamp(), PinnedFacts: clean(c.PinnedFacts), Summary: clean(c.Summary),
+		ParentID: &branch.HeadState, Origin: string(c.Origin), Model: schema.Clean(c.Model), TokenCountEst: c.TokenCount,
+		SchemaVersion: schema.StateSchema, CreatedAt: t.Stamp(), PinnedFacts: schema.Clean(c.PinnedFacts), Summary: schema.Clean(c.Summary),
 	}
 	if len(c.Validation) > 0 {
 		if !json.Valid(c.Validation) {
@@ -104,8 +105,8 @@ func nextState(t *tx, branch branchRow, c chat.Commit, turns []turnRow) (stateRo
 
 // insertState makes a state the head of its branch; turns are committed by it. Epoch is the
 // branch's, once moved: who read another one was checked before, in the same transaction.
-func insertState(t *tx, st stateRow, turns []chat.TurnID, epoch int64) error {
-	base, err := t.payloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, text(st.ParentID))
+func insertState(t *tx, st schema.StateRow, turns []chat.TurnID, epoch int64) error {
+	base, err := t.payloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, schema.Text(st.ParentID))
 	if err != nil {
 		return err
 	}
@@ -113,9 +114,9 @@ func insertState(t *tx, st stateRow, turns []chat.TurnID, epoch int64) error {
 		turns = []chat.TurnID{}
 	}
 	return recordOn(t, base, chat.SessionID(st.SessionID), ledger.EventStateCommitted, st.ID, ledger.StateCommitted{
-		BranchID: chat.BranchID(st.BranchID), Seq: st.StateSeq, ParentID: chat.StateID(text(st.ParentID)),
+		BranchID: chat.BranchID(st.BranchID), Seq: st.StateSeq, ParentID: chat.StateID(schema.Text(st.ParentID)),
 		CoversSeq: st.CoversSeq, Summary: st.Summary, PinnedFacts: st.PinnedFacts, Tokens: st.TokenCountEst,
-		Origin: chat.StateOrigin(st.Origin), Model: st.Model, Validation: json.RawMessage(text(st.ValidationJSON)),
+		Origin: chat.StateOrigin(st.Origin), Model: st.Model, Validation: json.RawMessage(schema.Text(st.ValidationJSON)),
 		Turns: turns, Epoch: epoch,
 	})
 }
@@ -128,7 +129,7 @@ func committedMetrics(c chat.Commit) chat.TurnMetrics {
 
 // coverTurns makes turns that were committed due for the index, and looks through them for
 // what the user may want to pin.
-func coverTurns(t *tx, turns []turnRow, m chat.TurnMetrics) error {
+func coverTurns(t *tx, turns []schema.TurnRow, m chat.TurnMetrics) error {
 	for i := range turns {
 		turn := &turns[i]
 		turn.Phase = string(chat.PhaseStateCommitted)

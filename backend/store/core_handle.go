@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -46,7 +47,7 @@ func openScratch(ctx context.Context, dir string, now clock.Clock) (*Core, error
 	s := &Core{dir: dir, scratch: true, clock: now, log: silent, db: &sqlite.DB{Clock: now, Log: silent}}
 	err := sqlite.MapError("store.open", sqlite.MakeDir(dir))
 	if err == nil {
-		err = s.connect(func() error { return upgrade(ctx, s.db.Writer, migrations.Files, silent) })
+		err = s.connect(func() error { return schema.Upgrade(ctx, s.db.Writer, migrations.Files, silent) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.db.Close())

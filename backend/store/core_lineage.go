@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -53,7 +54,7 @@ func segments(db *gorm.DB, branch chat.BranchID) ([]segment, error) {
 }
 
 // shows reports that a turn is one of a lineage's.
-func shows(segs []segment, turn turnRow) bool {
+func shows(segs []segment, turn schema.TurnRow) bool {
 	return slices.ContainsFunc(segs, func(g segment) bool {
 		return g.Branch == turn.BranchID && turn.TurnSeq > g.From && turn.TurnSeq <= g.To
 	})

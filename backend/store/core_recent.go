@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -61,7 +62,7 @@ func (r *recentValues) clear() {
 }
 
 // payload decodes an event's payload, with those decoded before.
-func (v *recentValues) payload(db *gorm.DB, e eventRow) ([]byte, error) {
+func (v *recentValues) payload(db *gorm.DB, e schema.EventRow) ([]byte, error) {
 	name := func(seq int64) string { return e.SessionID + "/" + sqlite.Itoa(seq) }
 	var payload []byte
 	var err error

@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -51,7 +52,7 @@ func (t *tx) payloadOf(session chat.SessionID, kind ledger.Type, entity string) 
 	if entity == "" {
 		return codec.Base{}, nil
 	}
-	rows, err := sqlite.All[eventRow](t.DB, `SELECT event_seq, payload FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
+	rows, err := sqlite.All[schema.EventRow](t.DB, `SELECT event_seq, payload FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
 		AND length(payload) <= ? ORDER BY event_seq DESC LIMIT 1`, entity, session, kind, codec.MaxWhole)
 	if err != nil || len(rows) == 0 || codec.UnpacksLong(rows[0].Payload) {
 		return codec.Base{}, err

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -160,7 +161,7 @@ func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, rec
 
 // packRequest encodes the request of a turn's next step. Its memory is what was
 // recorded for the turn.
-func packRequest(t *tx, turn turnRow, request []byte) ([]byte, *linkRow, error) {
+func packRequest(t *tx, turn schema.TurnRow, request []byte) ([]byte, *linkRow, error) {
 	segs, err := segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
@@ -177,7 +178,7 @@ func packRequest(t *tx, turn turnRow, request []byte) ([]byte, *linkRow, error) 
 }
 
 // packManifest encodes the manifest of a turn, whose memory these chunks are.
-func packManifest(t *tx, turn turnRow, manifest []byte, chunks []int64) ([]byte, *linkRow, error) {
+func packManifest(t *tx, turn schema.TurnRow, manifest []byte, chunks []int64) ([]byte, *linkRow, error) {
 	segs, err := segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
@@ -197,7 +198,7 @@ func (c chain) link(t *tx, id string, l *linkRow) error {
 	}
 	_, err := t.Exec(fmt.Sprintf(`INSERT INTO %s (%s, base, depth, quotes) VALUES (?, ?, ?, ?)
 		ON CONFLICT (%s) DO UPDATE SET base = excluded.base, depth = excluded.depth, quotes = excluded.quotes`, c.links, c.key, c.key),
-		id, orNull(l.Base), l.Depth, l.Quotes)
+		id, schema.OrNull(l.Base), l.Depth, l.Quotes)
 	return err
 }
 

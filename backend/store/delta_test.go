@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -92,13 +93,13 @@ func TestDamagedAnswerIsNamedWithItsStep(t *testing.T) {
 		f.ok(db.Exec(c.sql).Error)
 		a := newAudit()
 		f.ok(a.tables(f.ctx, db))
-		rows, err := sqlite.All[stepRow](db, `SELECT `+stepColumns+` FROM steps`)
+		rows, err := sqlite.All[schema.StepRow](db, `SELECT `+schema.StepColumns+` FROM steps`)
 		db.Rollback()
 		f.ok(err)
 		if !(replacer{strings.NewReplacer()}).in(a.found, c.table, c.id) {
 			t.Errorf("%s: not named among %v", name, a.found)
 		}
-		if st := rows[0].step(); st.ID != step.ID {
+		if st := rows[0].Step(); st.ID != step.ID {
 			t.Errorf("%s: step %+v", name, st)
 		}
 	}
@@ -162,7 +163,7 @@ func TestUnitIsItsMessagesPart(t *testing.T) {
 			Text string
 		}](f.core.db.Reader, "units", turn.ID, `SELECT said, `+unitText+` FROM units WHERE turn_id = ? AND message = 'assistant'`, turn.ID)
 		f.ok(err)
-		if want := clean("[2026-01-02] assistant: " + c.answer.RenderedText()); row.Said != c.said || row.Text != want {
+		if want := schema.Clean("[2026-01-02] assistant: " + c.answer.RenderedText()); row.Said != c.said || row.Text != want {
 			t.Errorf("%s: said %v, %.60q, want %.60q", name, row.Said, row.Text, want)
 		}
 		hits := f.find(chat.Within{Scope: chat.ScopeLineage, Branch: b.ID}, 99, "heron")

@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -19,11 +20,11 @@ type draftRow struct {
 func (draftRow) TableName() string { return "drafts" }
 
 func (r draftRow) draft() (chat.Draft, error) {
-	m, err := decodeMessage(chat.RoleUser, r.MessageJSON)
+	m, err := schema.DecodeMessage(chat.RoleUser, r.MessageJSON)
 	if err != nil {
 		return chat.Draft{}, sqlite.CorruptRecord("drafts", r.BranchID, err)
 	}
-	return chat.Draft{BranchID: chat.BranchID(r.BranchID), Message: m, Queued: r.Queued, UpdatedAt: moment(r.UpdatedAt)}, nil
+	return chat.Draft{BranchID: chat.BranchID(r.BranchID), Message: m, Queued: r.Queued, UpdatedAt: schema.Moment(r.UpdatedAt)}, nil
 }
 
 // Draft is a branch's unsent text, if there is any.
@@ -54,11 +55,11 @@ func (s *Records) SaveDraft(ctx context.Context, d chat.Draft) error {
 			_, err := t.Exec(`DELETE FROM drafts WHERE branch_id = ?`, d.BranchID)
 			return err
 		}
-		if _, err := branchByID(t.DB, d.BranchID); err != nil {
+		if _, err := schema.BranchByID(t.DB, d.BranchID); err != nil {
 			return err
 		}
 		d.Message.Role = chat.RoleUser
-		message, _, err := encodeMessage(d.Message)
+		message, _, err := schema.EncodeMessage(d.Message)
 		if err != nil {
 			return err
 		}
@@ -93,11 +94,11 @@ func (s *Records) ReleaseDraft(ctx context.Context, d chat.Draft) (released bool
 }
 
 func sameMessage(a, b chat.Message) (bool, error) {
-	left, _, err := encodeMessage(a)
+	left, _, err := schema.EncodeMessage(a)
 	if err != nil {
 		return false, err
 	}
-	right, _, err := encodeMessage(b)
+	right, _, err := schema.EncodeMessage(b)
 	return left == right, err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -20,7 +21,7 @@ import (
 
 // original is what is copied.
 type original struct {
-	session   sessionRow
+	session   schema.SessionRow
 	turns     []chat.Turn
 	steps     map[chat.TurnID][]chat.Step
 	states    []chat.State // oldest first, without the root
@@ -36,17 +37,17 @@ func (s *Bundles) Duplicate(ctx context.Context, branch chat.BranchID, title str
 	if err != nil {
 		return chat.Duplicate{}, err
 	}
-	var made sessionRow
+	var made schema.SessionRow
 	err = s.write(ctx, "session.duplicate", func(t *tx) error {
 		c := copier{tx: t, store: s, from: from, ids: map[chat.TurnID]chat.TurnID{}, files: map[chat.FileID]chat.FileID{}, pins: map[string]string{}}
 		if err := c.run(title); err != nil {
 			return err
 		}
 		var err error
-		made, err = sessionByID(t.DB, chat.SessionID(c.branch.SessionID))
+		made, err = schema.SessionByID(t.DB, chat.SessionID(c.branch.SessionID))
 		return err
 	})
-	return chat.Duplicate{Session: made.session(), Turns: len(from.turns), LeftOut: leftOut}, err
+	return chat.Duplicate{Session: made.Session(), Turns: len(from.turns), LeftOut: leftOut}, err
 }
 
 // readOriginal reads what is copied before the writing transaction begins: nothing of
@@ -96,7 +97,7 @@ func (o *original) rest(db *gorm.DB, branch chat.BranchID) error {
 	if err != nil {
 		return err
 	}
-	if o.session, err = sessionByID(db, chat.SessionID(segs[0].Session)); err != nil {
+	if o.session, err = schema.SessionByID(db, chat.SessionID(segs[0].Session)); err != nil {
 		return err
 	}
 	if o.pins, err = pinsOn(db, segs); err != nil {
@@ -118,7 +119,7 @@ type copier struct {
 	*tx
 	store  *Bundles
 	from   original
-	branch branchRow                   // as it stands so far
+	branch schema.BranchRow            // as it stands so far
 	ids    map[chat.TurnID]chat.TurnID // of the original's turns
 	files  map[chat.FileID]chat.FileID
 	pins   map[string]string // of pins, by first version
@@ -129,7 +130,7 @@ type copier struct {
 func (c *copier) run(title string) error {
 	now := c.Now
 	o := c.from.session
-	session, branch, err := createSession(c.tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: sourceDuplicate})
+	session, branch, err := createSession(c.tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: schema.SourceDuplicate})
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (c *copier) run(title string) error {
 	if err := c.history(); err != nil {
 		return err
 	}
-	c.Now = later(c.Now, now)
+	c.Now = schema.Latest(c.Now, now)
 	if err := c.ranges(); err != nil {
 		return err
 	}
@@ -194,9 +195,9 @@ func (c *copier) history() error {
 }
 
 // at moves the moment of writing on to when something happened.
-func (c *copier) at(moment time.Time) { c.Now = later(moment, c.Now) }
+func (c *copier) at(moment time.Time) { c.Now = schema.Latest(moment, c.Now) }
 
-// state commits the final turns up to what the original's covers.
+// State commits the final turns up to what the original's covers.
 func (c *copier) state(st chat.State) error {
 	n := 0
 	for n < len(c.seqs) && c.seqs[n] <= c.from.covers[st.ID] {
@@ -222,8 +223,8 @@ func (c *copier) pin(p pinned) error {
 	if err != nil {
 		return err
 	}
-	c.at(moment(p.CreatedAt))
-	row, err := insertPin(c.tx, segs, pinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
+	c.at(schema.Moment(p.CreatedAt))
+	row, err := insertPin(c.tx, segs, schema.PinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
 	c.pins[p.first] = row.ID
 	return err
 }
@@ -239,7 +240,7 @@ func (c *copier) pinOrder() error {
 	}
 	order := make([]pinned, len(c.from.pins))
 	for i, p := range c.from.pins {
-		order[i] = pinned{pinRow: pinRow{ID: c.pins[p.first]}, first: c.pins[p.first]}
+		order[i] = pinned{PinRow: schema.PinRow{ID: c.pins[p.first]}, first: c.pins[p.first]}
 	}
 	standing, err := pinsOn(c.DB, segs)
 	if err != nil || slices.EqualFunc(standing, order, func(a, b pinned) bool { return a.first == b.first }) {

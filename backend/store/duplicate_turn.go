@@ -4,9 +4,10 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 )
 
-// turn says a turn again, its calls without what was sent and received.
+// Turn says a turn again, its calls without what was sent and received.
 func (c *copier) turn(o chat.Turn) error {
 	user, err := c.message(o.User)
 	if err != nil {
@@ -36,7 +37,7 @@ func (c *copier) turn(o chat.Turn) error {
 	return c.end(o, id, last)
 }
 
-// step calls again in name. Its last end closes with the turn.
+// Step calls again in name. Its last end closes with the turn.
 func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, error) {
 	c.at(o.StartedAt)
 	row, err := beginStep(c.tx, chat.StepStart{TurnID: turn, Index: o.Index, Provider: o.Provider, ModelID: o.ModelID, ToolsMode: o.ToolsMode})
@@ -60,7 +61,7 @@ func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, 
 
 // end gives a turn the end that it had.
 func (c *copier) end(o chat.Turn, id chat.TurnID, last *chat.StepEnd) error {
-	row, err := turnHead(c.DB, id)
+	row, err := schema.TurnHead(c.DB, id)
 	if err != nil {
 		return err
 	}

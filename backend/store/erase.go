@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -134,7 +135,7 @@ func (s *Deletion) erasing(t *tx, kind, id string) (*erasing, error) {
 	session := id
 	switch kind {
 	case chat.EraseTurn:
-		turn, err := turnHead(t.DB, chat.TurnID(id))
+		turn, err := schema.TurnHead(t.DB, chat.TurnID(id))
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +144,7 @@ func (s *Deletion) erasing(t *tx, kind, id string) (*erasing, error) {
 	default:
 		return nil, sqlite.Invalid("%q cannot be erased; a session or a turn can.", kind)
 	}
-	row, err := sessionByID(t.DB, chat.SessionID(session))
+	row, err := schema.SessionByID(t.DB, chat.SessionID(session))
 	e.subject.Session, e.subject.Title = session, row.Title
 	if err == nil {
 		e.subject.Names, err = e.called(row)
@@ -153,7 +154,7 @@ func (s *Deletion) erasing(t *tx, kind, id string) (*erasing, error) {
 
 // called is what a session is and was called: in its ledger, and by the program that it
 // was imported from.
-func (e *erasing) called(s sessionRow) ([]string, error) {
+func (e *erasing) called(s schema.SessionRow) ([]string, error) {
 	names := []string{s.Title}
 	ids, err := sqlite.All[string](e.DB, `SELECT substr(key, ?) FROM import_keys WHERE session_id = ? AND substr(key, 1, ?) = ?`,
 		len(keyConversation)+1, s.ID, len(keyConversation), keyConversation)
@@ -161,7 +162,7 @@ func (e *erasing) called(s sessionRow) ([]string, error) {
 		return nil, err
 	}
 	names = append(names, ids...)
-	events, err := sqlite.All[eventRow](e.DB, `SELECT * FROM events WHERE session_id = ? AND type IN ('session_created', 'session_renamed') ORDER BY event_seq`, s.ID)
+	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE session_id = ? AND type IN ('session_created', 'session_renamed') ORDER BY event_seq`, s.ID)
 	for _, r := range events {
 		payload, err := e.decoded.payload(e.DB, r)
 		if err == nil && payload != nil && ledger.Type(r.Type) == ledger.EventSessionCreated {

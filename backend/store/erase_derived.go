@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -35,12 +36,12 @@ func (x *erasingTurn) first() int64 {
 
 // tainted are the states that speak of the turns and share words with them, unpacked.
 // One that cannot be read may say anything.
-func (x *erasingTurn) tainted() ([]stateRow, error) {
-	rows, err := sqlite.All[stateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
+func (x *erasingTurn) tainted() ([]schema.StateRow, error) {
+	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
 		x.branches(), x.first())
-	var out []stateRow
+	var out []schema.StateRow
 	for _, r := range rows {
-		if r.unpack(x.DB) != nil || x.words.without(r.Summary) != r.Summary || r.ValidationJSON != nil && x.words.in(*r.ValidationJSON) {
+		if r.Unpack(x.DB) != nil || x.words.without(r.Summary) != r.Summary || r.ValidationJSON != nil && x.words.in(*r.ValidationJSON) {
 			out = append(out, r)
 		}
 	}
@@ -75,12 +76,12 @@ func (x *erasingTurn) unrestStates(ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := sqlite.All[stateRow](x.DB, `SELECT * FROM states WHERE summary_z IS NOT NULL AND parent_id IN ? AND id NOT IN ?`, ids, ids)
+	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE summary_z IS NOT NULL AND parent_id IN ? AND id NOT IN ?`, ids, ids)
 	if err != nil {
 		return err
 	}
 	for i := range rows {
-		if err := rows[i].unpack(x.DB); err != nil {
+		if err := rows[i].Unpack(x.DB); err != nil {
 			return err
 		}
 	}
@@ -92,10 +93,10 @@ func (x *erasingTurn) unrestStates(ids []string) error {
 	return nil
 }
 
-func (x *erasingTurn) rewriteState(r stateRow) error {
+func (x *erasingTurn) rewriteState(r schema.StateRow) error {
 	r.Summary = x.words.without(r.Summary)
 	if err := x.remove("states", `UPDATE states SET summary = ?, summary_z = NULL, validation_json = NULL, content_hash = ? WHERE id = ?`,
-		r.Summary, r.hash(), r.ID); err != nil {
+		r.Summary, r.Hash(), r.ID); err != nil {
 		return err
 	}
 	return reword(x.erasing, chat.SessionID(r.SessionID), r.ID, []ledger.Type{ledger.EventStateCommitted}, func(p *ledger.StateCommitted) {
@@ -105,7 +106,7 @@ func (x *erasingTurn) rewriteState(r stateRow) error {
 
 func (x *erasingTurn) moveHeads() error {
 	for _, id := range x.branches() {
-		branch, err := branchByID(x.DB, chat.BranchID(id))
+		branch, err := schema.BranchByID(x.DB, chat.BranchID(id))
 		if err != nil {
 			return err
 		}
@@ -130,21 +131,21 @@ func (x *erasingTurn) moveHeads() error {
 }
 
 // pendingOn reports that a turn waits to be committed on a branch: somebody may be at it.
-func (x *erasingTurn) pendingOn(b branchRow, head stateRow) bool {
-	return slices.ContainsFunc(x.turns, func(t turnRow) bool { return t.BranchID == b.ID && t.TurnSeq > head.CoversSeq })
+func (x *erasingTurn) pendingOn(b schema.BranchRow, head schema.StateRow) bool {
+	return slices.ContainsFunc(x.turns, func(t schema.TurnRow) bool { return t.BranchID == b.ID && t.TurnSeq > head.CoversSeq })
 }
 
 // covering are the range summaries that stand for the turns and share words with them.
-func (x *erasingTurn) covering() ([]rangeSummaryRow, error) {
-	var out []rangeSummaryRow
+func (x *erasingTurn) covering() ([]schema.RangeSummaryRow, error) {
+	var out []schema.RangeSummaryRow
 	for _, t := range x.turns {
-		rows, err := sqlite.All[rangeSummaryRow](x.DB, `SELECT * FROM summaries WHERE branch_id IN ? AND from_seq <= ? AND to_seq > ? ORDER BY id`,
+		rows, err := sqlite.All[schema.RangeSummaryRow](x.DB, `SELECT * FROM summaries WHERE branch_id IN ? AND from_seq <= ? AND to_seq > ? ORDER BY id`,
 			x.branches(), t.TurnSeq, t.TurnSeq)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range rows {
-			known := slices.ContainsFunc(out, func(o rangeSummaryRow) bool { return o.ID == r.ID })
+			known := slices.ContainsFunc(out, func(o schema.RangeSummaryRow) bool { return o.ID == r.ID })
 			if !known && (x.words.without(r.Content) != r.Content || r.ValidationJSON != nil && x.words.in(*r.ValidationJSON)) {
 				out = append(out, r)
 			}
@@ -182,7 +183,7 @@ func (x *erasingTurn) names() error {
 			*s = erasedMark
 		}
 	}
-	events, err := sqlite.All[eventRow](x.DB, `SELECT * FROM events WHERE session_id = ?
+	events, err := sqlite.All[schema.EventRow](x.DB, `SELECT * FROM events WHERE session_id = ?
 		AND type IN ('session_created', 'session_renamed', 'branch_created', 'branch_renamed') ORDER BY event_seq`, session)
 	if err != nil {
 		return err
@@ -209,7 +210,7 @@ func (x *erasingTurn) names() error {
 			return err
 		}
 	}
-	labels, err := sqlite.All[branchRow](x.DB, `SELECT id, label FROM branches WHERE session_id = ?`, session)
+	labels, err := sqlite.All[schema.BranchRow](x.DB, `SELECT id, label FROM branches WHERE session_id = ?`, session)
 	for _, b := range labels {
 		if err == nil && x.words.in(b.Label) {
 			err = x.remove("branches", `UPDATE branches SET label = ? WHERE id = ?`, erasedMark, b.ID)
@@ -230,7 +231,7 @@ func (x *erasingTurn) drafts() error {
 	}
 	var lines []string
 	for _, t := range x.turns {
-		turn := t.turn()
+		turn := t.Turn()
 		said := turn.User.RenderedText()
 		if turn.Assistant != nil {
 			said += "\n" + turn.Assistant.RenderedText()

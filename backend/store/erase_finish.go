@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -24,7 +25,7 @@ import (
 // secure_delete alone would not do: it wipes what is deleted from then on, and pages
 // have remainders from before.
 func (s *Deletion) finishErasures(ctx context.Context) error {
-	rows, err := sqlite.All[receiptRow](s.db.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
+	rows, err := sqlite.All[schema.ReceiptRow](s.db.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
 		AND counts_json ->> '$.pending' IS NOT NULL ORDER BY id`)
 	if err != nil || len(rows) == 0 {
 		return sqlite.MapError(opErase, err)
@@ -58,8 +59,8 @@ func (s *Deletion) finishErasures(ctx context.Context) error {
 }
 
 // removeErased removes the files that a receipt names, and makes that durable.
-func (s *Deletion) removeErased(r receiptRow) error {
-	end, _, err := r.pending()
+func (s *Deletion) removeErased(r schema.ReceiptRow) error {
+	end, _, err := r.Pending()
 	if err != nil {
 		return err
 	}

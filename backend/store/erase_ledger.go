@@ -8,13 +8,14 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // reword puts other words into the payloads of the events of some types about a
 // record. Which sessions' ledgers that are is told at the end, once each.
 func reword[P any](e *erasing, session chat.SessionID, entity string, types []ledger.Type, change func(*P)) error {
-	rows, err := sqlite.All[eventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type IN ? ORDER BY event_seq`,
+	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type IN ? ORDER BY event_seq`,
 		entity, session, types)
 	if err != nil {
 		return err
@@ -29,7 +30,7 @@ func reword[P any](e *erasing, session chat.SessionID, entity string, types []le
 
 // rewordLast is reword of the last of them alone.
 func rewordLast[P any](e *erasing, session chat.SessionID, entity string, kind ledger.Type, change func(*P)) error {
-	rows, err := sqlite.All[eventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
+	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
 		ORDER BY event_seq DESC LIMIT 1`, entity, session, kind)
 	if err != nil || len(rows) == 0 {
 		return err
@@ -39,7 +40,7 @@ func rewordLast[P any](e *erasing, session chat.SessionID, entity string, kind l
 
 // rewordRow notes what is to stand in the place of a payload. One that cannot be read
 // becomes none: it may hold the text, and verify has named it before.
-func rewordRow[P any](e *erasing, r eventRow, change func(*P)) error {
+func rewordRow[P any](e *erasing, r schema.EventRow, change func(*P)) error {
 	session := chat.SessionID(r.SessionID)
 	if e.payloads[session] == nil {
 		e.payloads[session] = map[int64][]byte{}
@@ -88,7 +89,7 @@ func (e *erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 			return err
 		}
 		if payload != nil {
-			told.Events = append(told.Events, ledger.ErasedEvent{Seq: seq, SHA256: hexHash(payload)})
+			told.Events = append(told.Events, ledger.ErasedEvent{Seq: seq, SHA256: schema.HexHash(payload)})
 		}
 	}
 	// A snapshot holds the state as it was, and what the head knew.
@@ -115,7 +116,7 @@ func (e *erasing) rebase(session chat.SessionID, payloads map[int64][]byte) erro
 		if !ok || !changes || itself {
 			continue
 		}
-		row, err := sqlite.One[eventRow](e.DB, "event", r.EventSeq, `SELECT * FROM events WHERE session_id = ? AND event_seq = ?`, session, r.EventSeq)
+		row, err := sqlite.One[schema.EventRow](e.DB, "event", r.EventSeq, `SELECT * FROM events WHERE session_id = ? AND event_seq = ?`, session, r.EventSeq)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -48,7 +49,7 @@ func (e *erasing) dropContexts(turns []quoted, by affectedContexts) error {
 		for _, id := range steps {
 			requests[id] = e.requestMark()
 			if err := reword(e, chat.SessionID(t.SessionID), id, []ledger.Type{ledger.EventStepStarted}, func(p *ledger.StepStarted) {
-				p.RequestSHA256, p.RequestBytes = hexHash(e.requestMark()), len(e.requestMark())
+				p.RequestSHA256, p.RequestBytes = schema.HexHash(e.requestMark()), len(e.requestMark())
 			}); err != nil {
 				return err
 			}
@@ -78,7 +79,7 @@ func (e *erasing) dropMemory(t quoted, by affectedContexts, manifests map[string
 		append([]any{t.N}, by.args...)...); err != nil {
 		return err
 	}
-	left, err := sqlite.All[namedRetrieval](e.DB, `SELECT r.*, c.id AS chunk_id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
+	left, err := sqlite.All[schema.NamedRetrieval](e.DB, `SELECT r.*, c.id AS chunk_id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
 		WHERE r.turn_n = ? AND r.rank > 0 ORDER BY r.rank, c.id`, t.N)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func (e *erasing) dropMemory(t quoted, by affectedContexts, manifests map[string
 	}
 	return rewordLast(e, chat.SessionID(t.SessionID), t.ID, ledger.EventTurnPrepared, func(p *ledger.TurnPrepared) {
 		if manifest != nil {
-			p.ManifestSHA256 = hexHash(manifest)
+			p.ManifestSHA256 = schema.HexHash(manifest)
 		}
 		if p.RetrievedSHA256 = ""; len(left) > 0 {
 			p.RetrievedSHA256 = hashRetrieved(left)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -22,7 +23,7 @@ func (e *erasing) session() error {
 	if err != nil {
 		return err
 	}
-	if err := e.dropContexts(others, affectedContexts{ids: set(turns), chunks: `c.session_id = ?`, args: []any{id}}); err != nil {
+	if err := e.dropContexts(others, affectedContexts{ids: schema.SetOf(turns), chunks: `c.session_id = ?`, args: []any{id}}); err != nil {
 		return err
 	}
 	if err := e.forgetCalibrations(); err != nil {
@@ -34,8 +35,8 @@ func (e *erasing) session() error {
 	if err := e.accesses(`session_id = ?`, id); err != nil {
 		return err
 	}
-	for _, t := range slices.Backward(sessionTables) {
-		if err := e.remove(t.name, `DELETE FROM `+t.name+` WHERE `+t.of, id); err != nil {
+	for _, t := range slices.Backward(schema.SessionTables) {
+		if err := e.remove(t.Name, `DELETE FROM `+t.Name+` WHERE `+t.Of, id); err != nil {
 			return err
 		}
 	}
@@ -45,7 +46,7 @@ func (e *erasing) session() error {
 // forgetCalibrations takes back what of a model's counting only the session's ledger
 // tells: to what the ledgers of others tell, or to nothing.
 func (e *erasing) forgetCalibrations() error {
-	rows, err := sqlite.All[calibrationRow](e.DB, `SELECT c.* FROM calibrations c JOIN events v ON v.entity_id = c.provider || '/' || c.model_id
+	rows, err := sqlite.All[schema.CalibrationRow](e.DB, `SELECT c.* FROM calibrations c JOIN events v ON v.entity_id = c.provider || '/' || c.model_id
 		AND v.type = 'calibration_set' AND v.session_id = ? GROUP BY c.provider, c.model_id`, e.subject.Session)
 	if err != nil {
 		return err
@@ -73,9 +74,9 @@ func (e *erasing) forgetCalibrations() error {
 
 // toldByOthers is a model's calibration as the other ledgers tell it; revision 0: none
 // does.
-func (e *erasing) toldByOthers(r calibrationRow) (calibrationRow, error) {
-	var left calibrationRow
-	events, err := sqlite.All[eventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
+func (e *erasing) toldByOthers(r schema.CalibrationRow) (schema.CalibrationRow, error) {
+	var left schema.CalibrationRow
+	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
 		r.Provider+"/"+r.ModelID, e.subject.Session)
 	for _, v := range events {
 		payload, err := unpackPayload(e.DB, v.SessionID, v.Payload)

@@ -14,6 +14,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -112,24 +113,24 @@ func (f *fixture) tracesInChains(word string) []string {
 			look(c.table+"."+c.column+" of "+id, value, err)
 		}
 	}
-	events, err := sqlite.All[eventRow](f.core.db.Reader, `SELECT * FROM events`)
+	events, err := sqlite.All[schema.EventRow](f.core.db.Reader, `SELECT * FROM events`)
 	f.ok(err)
 	for _, r := range events {
 		payload, err := unpackPayload(f.core.db.Reader, r.SessionID, r.Payload)
 		look("payload of "+r.SessionID+"/"+sqlite.Itoa(r.EventSeq)+" "+r.Type, payload, err)
 	}
-	states, err := sqlite.All[stateRow](f.core.db.Reader, `SELECT * FROM states`)
+	states, err := sqlite.All[schema.StateRow](f.core.db.Reader, `SELECT * FROM states`)
 	f.ok(err)
 	for _, r := range states {
-		err := r.unpack(f.core.db.Reader)
+		err := r.Unpack(f.core.db.Reader)
 		look("state "+r.ID, []byte(r.Summary), err)
 	}
-	steps, err := sqlite.All[stepRow](f.core.db.Reader, `SELECT `+stepColumns+`, response_json, raw_events FROM steps`)
+	steps, err := sqlite.All[schema.StepRow](f.core.db.Reader, `SELECT `+schema.StepColumns+`, response_json, raw_events FROM steps`)
 	f.ok(err)
 	for _, r := range steps {
-		items, err := r.items()
+		items, err := r.Items()
 		look("items of "+r.ID, []byte(items), err)
-		raw, err := r.events()
+		raw, err := r.Events()
 		look("raw events of "+r.ID, raw, err)
 	}
 	return found

@@ -5,16 +5,17 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // erasingTurn is a hard delete of a turn's content.
 type erasingTurn struct {
 	*erasing
-	turns []turnRow       // the turn, and those that said the same again when it was retried
-	files []string        // documents that only these hold
-	words wordSet         // of all that is erased
-	sees  map[string]bool // branches from which the turn is seen
+	turns []schema.TurnRow // the turn, and those that said the same again when it was retried
+	files []string         // documents that only these hold
+	words wordSet          // of all that is erased
+	sees  map[string]bool  // branches from which the turn is seen
 }
 
 // turn empties a turn: its messages say [erased], and whatever was made of it goes, or
@@ -34,7 +35,7 @@ func (e *erasing) turn() error {
 // gather reads what is to be erased, before any of it is.
 func (x *erasingTurn) gather() error {
 	var err error
-	x.turns, err = sqlite.All[turnRow](x.DB, `WITH RECURSIVE same (id, said) AS (
+	x.turns, err = sqlite.All[schema.TurnRow](x.DB, `WITH RECURSIVE same (id, said) AS (
 		  SELECT id, user_hash FROM turns WHERE id = ? UNION
 		  SELECT t.id, t.user_hash FROM same JOIN turns t ON t.session_id = ? AND t.user_hash = same.said
 		    AND (t.retry_of = same.id OR t.id = (SELECT o.retry_of FROM turns o WHERE o.id = same.id)))
@@ -45,13 +46,13 @@ func (x *erasingTurn) gather() error {
 	x.words = wordSet{}
 	for _, t := range x.turns {
 		x.words.json(t.UserMessageJSON)
-		x.words.json(text(t.FinalAssistantMessageJSON))
-		steps, err := sqlite.All[stepRow](x.DB, `SELECT `+stepColumns+` FROM steps WHERE turn_id = ?`, t.ID)
+		x.words.json(schema.Text(t.FinalAssistantMessageJSON))
+		steps, err := sqlite.All[schema.StepRow](x.DB, `SELECT `+schema.StepColumns+` FROM steps WHERE turn_id = ?`, t.ID)
 		if err != nil {
 			return err
 		}
 		for _, s := range steps {
-			if items, err := s.items(); err == nil {
+			if items, err := s.Items(); err == nil {
 				x.words.json(items)
 			}
 		}
@@ -93,7 +94,7 @@ func (x *erasingTurn) documents() error {
 		WHERE t.session_id = f.session_id AND t.id NOT IN ? AND instr(t.user_message_json, '"file_id":"' || f.id || '"') > 0)
 		AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || f.id || '"') > 0) ORDER BY f.id`, x.ids(), x.ids())
 	for _, id := range x.files {
-		if words, err := fileText(x.DB, chat.FileID(id)); err == nil {
+		if words, err := schema.FileText(x.DB, chat.FileID(id)); err == nil {
 			x.words.text(words)
 		}
 		x.gone = append(x.gone, chat.FileID(id))
@@ -113,7 +114,7 @@ func (x *erasingTurn) chunks() (string, []any) {
 // contexts drops the requests of every turn in whose context the text stood.
 func (x *erasingTurn) contexts() error {
 	where, args := x.chunks()
-	by := affectedContexts{ids: set(x.ids()), chunks: where, args: args}
+	by := affectedContexts{ids: schema.SetOf(x.ids()), chunks: where, args: args}
 	for _, t := range x.turns {
 		by.seqs = append(by.seqs, t.TurnSeq)
 	}
@@ -227,7 +228,7 @@ func (x *erasingTurn) steps() error {
 	if err := x.journals(`SELECT id FROM turns WHERE id IN ?`, x.ids()); err != nil {
 		return err
 	}
-	rows, err := sqlite.All[stepRow](x.DB, `SELECT `+stepColumns+` FROM steps WHERE turn_id IN ? ORDER BY id`, x.ids())
+	rows, err := sqlite.All[schema.StepRow](x.DB, `SELECT `+schema.StepColumns+` FROM steps WHERE turn_id IN ? ORDER BY id`, x.ids())
 	if err != nil {
 		return err
 	}
@@ -248,9 +249,9 @@ func (x *erasingTurn) steps() error {
 	return x.replace(requestChain, requests)
 }
 
-func (x *erasingTurn) step(r stepRow) error {
+func (x *erasingTurn) step(r schema.StepRow) error {
 	session := chat.SessionID(x.subject.Session)
-	outcome := r.step().Outcome
+	outcome := r.Step().Outcome
 	if outcome.Code == chat.CodeCorrupt {
 		outcome.Code = chat.CodeInternal
 	}
@@ -269,7 +270,7 @@ func (x *erasingTurn) step(r stepRow) error {
 		return err
 	}
 	if err := reword(x.erasing, session, r.ID, []ledger.Type{ledger.EventStepStarted}, func(p *ledger.StepStarted) {
-		p.RequestSHA256, p.RequestBytes = hexHash(x.requestMark()), len(x.requestMark())
+		p.RequestSHA256, p.RequestBytes = schema.HexHash(x.requestMark()), len(x.requestMark())
 	}); err != nil {
 		return err
 	}
@@ -291,21 +292,21 @@ func (x *erasingTurn) messages() error {
 	return x.replace(manifestChain, manifests)
 }
 
-func (x *erasingTurn) message(t turnRow) error {
+func (x *erasingTurn) message(t schema.TurnRow) error {
 	session := chat.SessionID(t.SessionID)
-	user, userHash, err := encodeMessage(chat.UserText(erasedMark))
+	user, userHash, err := schema.EncodeMessage(chat.UserText(erasedMark))
 	if err != nil {
 		return err
 	}
-	answer, answerHash, err := encodeMessage(chat.AssistantText(erasedMark))
+	answer, answerHash, err := schema.EncodeMessage(chat.AssistantText(erasedMark))
 	if err != nil {
 		return err
 	}
-	failure, _ := decodeOptional[chat.Failure](t.ErrorJSON)
+	failure, _ := schema.DecodeOptional[chat.Failure](t.ErrorJSON)
 	if failure != nil {
 		failure.Message, failure.Hint = erasedMark, ""
 	}
-	told, err := encodeOptional(failure)
+	told, err := schema.EncodeOptional(failure)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -229,9 +230,9 @@ func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
 		f.reopen()
 		f.noTrace(canary)
 		f.verifyClean()
-		rows, err := sqlite.All[receiptRow](f.core.db.Reader, `SELECT * FROM receipts`)
+		rows, err := sqlite.All[schema.ReceiptRow](f.core.db.Reader, `SELECT * FROM receipts`)
 		f.ok(err)
-		if _, pending, err := rows[0].pending(); pending || err != nil {
+		if _, pending, err := rows[0].Pending(); pending || err != nil {
 			t.Errorf("the receipt still says that something is to be done: %v", err)
 		}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 )
 
 // branchEvents are those about branches and the states at their heads.
@@ -21,9 +22,9 @@ var branchEvents = map[ledger.Type]eventKind{
 }
 
 func (a *applier) branchCreated(e ledger.Event, d ledger.BranchCreated) error {
-	return a.DB.Create(&branchRow{
-		ID: e.Entity, SessionID: a.session, CreatedAt: e.CreatedAt, Label: d.Label, ParentBranch: orNull(d.ParentBranch),
-		ForkTurn: orNull(d.ForkTurn), ForkSeq: d.ForkSeq, BaseState: string(d.BaseState), BaseSeq: d.BaseSeq,
+	return a.DB.Create(&schema.BranchRow{
+		ID: e.Entity, SessionID: a.session, CreatedAt: e.CreatedAt, Label: d.Label, ParentBranch: schema.OrNull(d.ParentBranch),
+		ForkTurn: schema.OrNull(d.ForkTurn), ForkSeq: d.ForkSeq, BaseState: string(d.BaseState), BaseSeq: d.BaseSeq,
 		HeadState: string(d.BaseState), HeadSeq: d.BaseSeq,
 	}).Error
 }
@@ -37,16 +38,16 @@ func (a *applier) branchArchived(e ledger.Event, d ledger.FlagChanged) error {
 }
 
 func (a *applier) stateCommitted(e ledger.Event, d ledger.StateCommitted) error {
-	st := stateRow{
-		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), StateSeq: d.Seq, ParentID: orNull(d.ParentID), CoversSeq: d.CoversSeq,
-		Origin: string(d.Origin), Model: d.Model, TokenCountEst: d.Tokens, SchemaVersion: stateSchema, CreatedAt: e.CreatedAt,
+	st := schema.StateRow{
+		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), StateSeq: d.Seq, ParentID: schema.OrNull(d.ParentID), CoversSeq: d.CoversSeq,
+		Origin: string(d.Origin), Model: d.Model, TokenCountEst: d.Tokens, SchemaVersion: schema.StateSchema, CreatedAt: e.CreatedAt,
 		PinnedFacts: d.PinnedFacts, Summary: d.Summary,
 	}
 	if len(d.Validation) > 0 && string(d.Validation) != "null" {
-		st.ValidationJSON = orNull(string(d.Validation))
+		st.ValidationJSON = schema.OrNull(string(d.Validation))
 	}
-	st.ContentHash = st.hash()
-	row, err := st.packed(a.DB)
+	st.ContentHash = st.Hash()
+	row, err := st.Packed(a.DB)
 	if err != nil {
 		return err
 	}

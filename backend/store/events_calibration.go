@@ -5,6 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -20,10 +21,10 @@ const (
 	sampleLow, sampleHigh = 0.5, 2.0
 )
 
-func calibrationOf(db *gorm.DB, provider, modelID string) (calibrationRow, error) {
-	rows, err := sqlite.All[calibrationRow](db, `SELECT * FROM calibrations WHERE provider = ? AND model_id = ?`, clean(provider), clean(modelID))
+func calibrationOf(db *gorm.DB, provider, modelID string) (schema.CalibrationRow, error) {
+	rows, err := sqlite.All[schema.CalibrationRow](db, `SELECT * FROM calibrations WHERE provider = ? AND model_id = ?`, schema.Clean(provider), schema.Clean(modelID))
 	if err != nil || len(rows) == 0 {
-		return calibrationRow{Provider: clean(provider), ModelID: clean(modelID), Factor: 1, Mean: 1}, err
+		return schema.CalibrationRow{Provider: schema.Clean(provider), ModelID: schema.Clean(modelID), Factor: 1, Mean: 1}, err
 	}
 	return rows[0], nil
 }
@@ -34,7 +35,7 @@ func calibrationFactor(mean float64) float64 {
 	return min(max(math.Round(mean*steps)/steps, calibrationLow), calibrationHigh)
 }
 
-func observe(r *calibrationRow, ratio float64) {
+func observe(r *schema.CalibrationRow, ratio float64) {
 	r.Samples = min(r.Samples+1, calibrationSamples)
 	r.Mean += (min(max(ratio, sampleLow), sampleHigh) - r.Mean) / float64(r.Samples)
 	r.Factor = calibrationFactor(r.Mean)

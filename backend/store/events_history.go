@@ -4,6 +4,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -25,12 +26,12 @@ func shared(k eventKind) eventKind {
 }
 
 func (a *applier) summaryCreated(e ledger.Event, d ledger.SummaryCreated) error {
-	row := rangeSummaryRow{
+	row := schema.RangeSummaryRow{
 		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), FromSeq: d.From, ToSeq: d.To, TokenCount: d.Tokens,
 		OriginalTokens: d.OriginalTokens, GeneratedBy: d.GeneratedBy, CreatedAt: e.CreatedAt, ContentHash: codec.Hash([]byte(d.Content)), Content: d.Content,
 	}
 	if len(d.Validation) > 0 && string(d.Validation) != "null" {
-		row.ValidationJSON = orNull(string(d.Validation))
+		row.ValidationJSON = schema.OrNull(string(d.Validation))
 	}
 	return a.DB.Create(&row).Error
 }

@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
@@ -23,7 +24,7 @@ const retrievedElsewhere = "application/vnd.contextinfinity.retrieved"
 // retrievedRecord is the record of what was retrieved for a turn, in the form that the
 // ledger knows the hash of.
 func retrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
-	rows, err := sqlite.All[namedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
+	rows, err := sqlite.All[schema.NamedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
 		JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
 	if err != nil || len(rows) > 0 {
 		return retrievedText(rows), err
@@ -37,7 +38,7 @@ func retrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
 }
 
 // retrieved records what memory a turn's context held, and answers the chunks by rank.
-func (a *applier) retrieved(turn turnRow) ([]int64, error) {
+func (a *applier) retrieved(turn schema.TurnRow) ([]int64, error) {
 	if err := retireRetrievals(a.tx, turn); err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func (a *applier) retrieved(turn turnRow) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, chunks := make([]retrievedRow, 0, len(list)), make([]int64, 0, len(list))
+	rows, chunks := make([]schema.RetrievedRow, 0, len(list)), make([]int64, 0, len(list))
 	for _, r := range list {
 		row, err := retrievedOf(turn, r, known)
 		if chat.CodeOf(err) == chat.CodeInvalid && known[r.Chunk] == 0 {
@@ -89,7 +90,7 @@ func knowElsewhere(t *tx) error {
 		for _, r := range records {
 			known[hex.EncodeToString(r.Hash)] = r.Content
 		}
-		prepared, err := sqlite.All[eventRow](t.DB, `SELECT * FROM events WHERE session_id = ? AND type = ?`, session, ledger.EventTurnPrepared)
+		prepared, err := sqlite.All[schema.EventRow](t.DB, `SELECT * FROM events WHERE session_id = ? AND type = ?`, session, ledger.EventTurnPrepared)
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func knowElsewhere(t *tx) error {
 			if err != nil {
 				continue // verify names it
 			}
-			if _, err := payloadOf(r.event(payload), func(e ledger.Event, d ledger.TurnPrepared) (struct{}, error) {
+			if _, err := payloadOf(r.Event(payload), func(e ledger.Event, d ledger.TurnPrepared) (struct{}, error) {
 				return struct{}{}, noteElsewhere(t, e.Entity, known[d.RetrievedSHA256])
 			}); err != nil {
 				return err
@@ -137,7 +138,7 @@ func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 		return nil, bad
 	}
 	var out []chat.Retrieval
-	var again []namedRetrieval
+	var again []schema.NamedRetrieval
 	for f := fields[:len(fields)-1]; len(f) > 0; f = f[8:] {
 		var n [7]int64
 		for i, s := range f[1:8] {
@@ -147,10 +148,10 @@ func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 			}
 			n[i] = v
 		}
-		row := namedRetrieval{ChunkID: f[0], Row: retrievedRow{
+		row := schema.NamedRetrieval{ChunkID: f[0], Row: schema.RetrievedRow{
 			Rank: int(n[0]), PackedAs: int(n[1]), Tokens: int(n[2]), Similarity: n[3], VectorScore: n[4], KeywordScore: n[5], Score: n[6],
 		}}
-		again, out = append(again, row), append(out, row.retrieval())
+		again, out = append(again, row), append(out, row.Retrieval())
 	}
 	if !bytes.Equal(retrievedText(again), record) {
 		return nil, bad
@@ -190,7 +191,7 @@ func (a *applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 	return a.set(`UPDATE turns SET index_status = ? WHERE id = ?`, d.Status, turn.ID)
 }
 
-func (a *applier) chunk(turn turnRow, c ledger.IndexedChunk) error {
+func (a *applier) chunk(turn schema.TurnRow, c ledger.IndexedChunk) error {
 	hash, err := hex.DecodeString(c.SHA256)
 	if err != nil {
 		return err
@@ -199,8 +200,8 @@ func (a *applier) chunk(turn turnRow, c ledger.IndexedChunk) error {
 	if err != nil {
 		return err
 	}
-	row := chunkRow{
-		ID: string(c.ID), N: n, SessionID: a.session, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
+	row := schema.ChunkRow{
+		ID: string(c.ID), N: n, SessionID: a.session, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: schema.OrNull(c.File), Ordinal: c.Ordinal,
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens, ChunkerVersion: c.Version,
 		CreatedAt: a.Stamp(), ContentHash: hash, Summary: c.Summary,
 	}
@@ -219,15 +220,15 @@ func (a *applier) chunk(turn turnRow, c ledger.IndexedChunk) error {
 	return nil
 }
 
-func (a *applier) unit(turn turnRow, chunk chunkRow, ordinal int, u ledger.IndexedUnit, from chunkSource) error {
+func (a *applier) unit(turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, u ledger.IndexedUnit, from chunkSource) error {
 	inside := u.Start >= 0 && u.Start < u.End && u.End <= len(from.text)
 	body := u.Text
 	if u.SHA256 != "" && inside { // told as what stands before the words
 		body += from.text[u.Start:u.End]
 	}
-	row := unitRow{
+	row := schema.UnitRow{
 		ID: string(u.ID), ChunkID: chunk.ID, SessionID: a.session, BranchID: turn.BranchID, TurnID: turn.ID, TurnSeq: turn.TurnSeq, Ordinal: ordinal,
-		Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens, ContentHash: codec.Hash([]byte(body)), Text: body, Pairs: pairsOf(body),
+		Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens, ContentHash: codec.Hash([]byte(body)), Text: body, Pairs: schema.PairsOf(body),
 	}
 	if inside && from.said != "" && strings.HasSuffix(body, from.text[u.Start:u.End]) {
 		row.Text, row.Said = strings.TrimSuffix(body, from.text[u.Start:u.End]), true
@@ -236,13 +237,13 @@ func (a *applier) unit(turn turnRow, chunk chunkRow, ordinal int, u ledger.Index
 }
 
 // source is what a chunk of a turn is cut from; those of the last turn are kept.
-func (a *applier) source(turn turnRow, of sourceOf) (chunkSource, error) {
+func (a *applier) source(turn schema.TurnRow, of sourceOf) (chunkSource, error) {
 	if a.sourceOf != turn.ID {
-		whole, err := turnByID(a.DB, chat.TurnID(turn.ID))
+		whole, err := schema.TurnByID(a.DB, chat.TurnID(turn.ID))
 		if err != nil {
 			return chunkSource{}, err
 		}
-		t := whole.turn()
+		t := whole.Turn()
 		a.sourceOf, a.sources = turn.ID, map[sourceOf]chunkSource{{role: chat.RoleUser}: {t.User.RenderedText(), onlyBlock(t.User)}}
 		if t.Assistant != nil {
 			a.sources[sourceOf{role: chat.RoleAssistant}] = chunkSource{t.Assistant.IndexedText(), onlyBlock(*t.Assistant)}

@@ -4,6 +4,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 )
 
 // pinEvents are those about pinned facts and their order.
@@ -23,8 +24,8 @@ func copyPin(c *copying, d *ledger.PinChanged) {
 }
 
 func (a *applier) pinChanged(e ledger.Event, d ledger.PinChanged) error {
-	return a.DB.Create(&pinRow{
-		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), AfterTurnSeq: d.AfterTurn, Replaces: orNull(d.Replaces),
+	return a.DB.Create(&schema.PinRow{
+		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), AfterTurnSeq: d.AfterTurn, Replaces: schema.OrNull(d.Replaces),
 		Removed: e.Type == ledger.EventPinRemoved, Tokens: d.Tokens, CreatedAt: e.CreatedAt, ContentHash: codec.Hash([]byte(d.Text)), Text: d.Text,
 	}).Error
 }
@@ -34,7 +35,7 @@ func (a *applier) pinsMoved(e ledger.Event, d ledger.PinsMoved) error {
 	if err != nil {
 		return err
 	}
-	return a.DB.Create(&pinOrderRow{
+	return a.DB.Create(&schema.PinOrderRow{
 		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), AfterTurnSeq: d.AfterTurn, CreatedAt: e.CreatedAt, PinsJSON: string(order),
 	}).Error
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -13,7 +14,7 @@ import (
 const retrievedBatch = 100
 
 // retireRetrievals makes what a turn's earlier context held a thing of the past.
-func retireRetrievals(t *tx, turn turnRow) error {
+func retireRetrievals(t *tx, turn schema.TurnRow) error {
 	if _, err := t.Exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
 		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
 		return err
@@ -44,27 +45,27 @@ func chunkNumbers(t *tx, list []chat.Retrieval) (map[chat.ChunkID]int64, error) 
 }
 
 // retrievedOf refuses what is no record of a retrieval.
-func retrievedOf(turn turnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (retrievedRow, error) {
-	form := slices.Index(packedForms, r.Packed)
+func retrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (schema.RetrievedRow, error) {
+	form := slices.Index(schema.PackedForms, r.Packed)
 	if form < 0 || r.Rank < 1 || r.Tokens < 0 {
-		return retrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of rank %d, packed as %q.", turn.TurnSeq, r.Rank, r.Packed)
+		return schema.RetrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of rank %d, packed as %q.", turn.TurnSeq, r.Rank, r.Packed)
 	}
 	n, ok := known[r.Chunk]
 	if !ok {
-		return retrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of the chunk %s, which is not there.", turn.TurnSeq, r.Chunk)
+		return schema.RetrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of the chunk %s, which is not there.", turn.TurnSeq, r.Chunk)
 	}
-	row := retrievedRow{TurnN: turn.N, Rank: r.Rank, ChunkN: n, PackedAs: form, Tokens: r.Tokens}
+	row := schema.RetrievedRow{TurnN: turn.N, Rank: r.Rank, ChunkN: n, PackedAs: form, Tokens: r.Tokens}
 	for score, into := range map[*float64]*int64{&r.Similarity: &row.Similarity, &r.Vector: &row.VectorScore, &r.Keyword: &row.KeywordScore, &r.Score: &row.Score} {
 		if !(math.Abs(*score) < math.MaxInt32) {
 			return row, sqlite.Invalid("Turn %d records a retrieval with a score that is no number.", turn.TurnSeq)
 		}
-		*into = int64(math.Round(*score * scoreUnit))
+		*into = int64(math.Round(*score * schema.ScoreUnit))
 	}
 	return row, nil
 }
 
 // retrievedText is what the hash of records is over, in the order of their ranks.
-func retrievedText(rows []namedRetrieval) []byte {
+func retrievedText(rows []schema.NamedRetrieval) []byte {
 	b := []byte{}
 	for _, r := range rows {
 		b = append(append(b, r.ChunkID...), ' ')

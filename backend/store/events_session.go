@@ -2,6 +2,7 @@ package store
 
 import (
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 )
 
 // sessionEvents are those about a session itself.
@@ -22,7 +23,7 @@ var sessionEvents = map[ledger.Type]eventKind{
 }
 
 func (a *applier) sessionCreated(e ledger.Event, d ledger.SessionCreated) error {
-	return a.DB.Create(&sessionRow{
+	return a.DB.Create(&schema.SessionRow{
 		ID: e.Entity, CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, Source: d.Source, ActiveBranch: string(d.ActiveBranch),
 		Title: d.Title, SystemPrompt: d.SystemPrompt,
 	}).Error

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -19,14 +20,14 @@ type sourceOf struct {
 type chunkSource struct{ text, said string }
 
 func documentSource(t *tx, turn chat.Turn, id chat.FileID) (chunkSource, error) {
-	f, err := fileByID(t.DB, id)
+	f, err := schema.FileByID(t.DB, id)
 	if err != nil {
 		return chunkSource{}, err
 	}
 	if f.SessionID != string(turn.SessionID) {
 		return chunkSource{}, sqlite.Invalid("The document %q is of another session.", f.Name)
 	}
-	words, err := fileText(t.DB, id)
+	words, err := schema.FileText(t.DB, id)
 	return chunkSource{text: words}, err
 }
 
@@ -48,7 +49,7 @@ func onlyBlock(m chat.Message) string {
 // dropSuperseded deletes the units, and with them the vectors, that a turn no
 // longer brings, and reports whether there were any. Chunks stay: they are what was
 // retrieved once.
-func dropSuperseded(t *tx, turn turnRow, i chat.Indexing) (bool, error) {
+func dropSuperseded(t *tx, turn schema.TurnRow, i chat.Indexing) (bool, error) {
 	if i.Status == chat.IndexDegraded || i.Status == chat.IndexNone && len(i.Chunks) == 0 {
 		return false, nil
 	}

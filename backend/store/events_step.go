@@ -4,6 +4,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -28,11 +29,11 @@ func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 			return err
 		}
 	}
-	row := stepRow{
+	row := schema.StepRow{
 		ID: e.Entity, TurnID: turn.ID, StepIndex: d.Index, Attempt: d.Attempt, Status: string(chat.StepRunning), Provider: d.Provider,
 		ModelID: d.ModelID, StartedAt: e.CreatedAt, StreamPath: d.StreamPath, OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", ToolsMode: d.ToolsMode,
 	}
-	packed, link, err := packRequest(a.tx, turn, orEmpty(a.content(bundle.Request)))
+	packed, link, err := packRequest(a.tx, turn, schema.OrEmpty(a.content(bundle.Request)))
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 // lastStep is the end of a step, before it is known whether the turn's answer repeats
 // its items.
 type lastStep struct {
-	row  stepRow
+	row  schema.StepRow
 	turn string
 	d    ledger.StepEnded
 }
@@ -56,12 +57,12 @@ func (a *applier) stepEnded(e ledger.Event, d ledger.StepEnded) error {
 	if err != nil {
 		return err
 	}
-	usage, err := encodeOptional(d.Usage)
+	usage, err := schema.EncodeOptional(d.Usage)
 	if err != nil {
 		return err
 	}
 	end := e.CreatedAt
-	a.ended = &lastStep{turn: string(d.TurnID), d: d, row: stepRow{
+	a.ended = &lastStep{turn: string(d.TurnID), d: d, row: schema.StepRow{
 		ID: e.Entity, Status: string(d.Outcome.Status), EndedAt: &end, OutcomeJSON: string(outcome), NormalizedItemsJSON: string(d.Items),
 		UsageJSON: usage, ResponseJSON: codec.Pack(a.content(bundle.Response)), RawEvents: a.content(bundle.RawEvents),
 	}}
@@ -86,7 +87,7 @@ func (a *applier) settleStep(next ledger.Event) error {
 		}
 	}
 	r := s.row
-	r.rest(answer)
+	r.Rest(answer)
 	return a.set(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
 		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ?
 		WHERE id = ? AND turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`,

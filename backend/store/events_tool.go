@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 )
 
 // toolEvents are those of the tool journal.
@@ -153,8 +154,8 @@ func (r resultRow) content() ([]byte, error) {
 func (r callRow) toLedgerRecord(result *resultRow, content []byte, recalled []ledger.RecalledTurn) *ledger.ToolCall {
 	c := &ledger.ToolCall{
 		BatchID: r.BatchID, Ordinal: r.Ordinal, UseID: r.CallID, Name: r.Name, Source: r.Source, Tool: r.Tool, Definition: r.DefinitionHash,
-		Effects: r.Effects, State: r.State, Decision: r.Decision, DecidedAt: text(r.DecidedAt), Runs: r.Runs, StartedAt: text(r.StartedAt),
-		EndedAt: text(r.EndedAt), Reason: r.Reason, Arguments: ledger.SumOfText(r.Arguments), Redactions: ledger.SumOfRedactions(r.Redactions),
+		Effects: r.Effects, State: r.State, Decision: r.Decision, DecidedAt: schema.Text(r.DecidedAt), Runs: r.Runs, StartedAt: schema.Text(r.StartedAt),
+		EndedAt: schema.Text(r.EndedAt), Reason: r.Reason, Arguments: ledger.SumOfText(r.Arguments), Redactions: ledger.SumOfRedactions(r.Redactions),
 	}
 	if result != nil {
 		c.ResultAt, c.IsError, c.Result = result.CreatedAt, result.IsError, ledger.SumOf(content)
@@ -164,13 +165,13 @@ func (r callRow) toLedgerRecord(result *resultRow, content []byte, recalled []le
 }
 
 func (r batchRow) toLedgerRecord() *ledger.ToolBatch {
-	return &ledger.ToolBatch{TurnID: r.TurnID, StepID: r.StepID, State: r.State, CreatedAt: r.CreatedAt, ClosedAt: text(r.CommittedAt)}
+	return &ledger.ToolBatch{TurnID: r.TurnID, StepID: r.StepID, State: r.State, CreatedAt: r.CreatedAt, ClosedAt: schema.Text(r.CommittedAt)}
 }
 
 func (r batchRow) batch() chat.ToolBatch {
 	return chat.ToolBatch{
 		ID: chat.ToolBatchID(r.ID), TurnID: chat.TurnID(r.TurnID), StepID: chat.StepID(r.StepID), State: chat.BatchState(r.State),
-		CreatedAt: moment(r.CreatedAt),
+		CreatedAt: schema.Moment(r.CreatedAt),
 	}
 }
 
@@ -180,8 +181,8 @@ func (r callRow) record() chat.CallRecord {
 	c := chat.CallRecord{
 		ID: chat.ToolCallID(r.ID), BatchID: chat.ToolBatchID(r.BatchID), Ordinal: r.Ordinal, UseID: r.CallID, Name: r.Name, Source: r.Source,
 		Tool: r.Tool, Definition: r.DefinitionHash, Effects: r.Effects, Arguments: chat.RawJSON([]byte(r.Arguments)),
-		State: chat.ToolCallState(r.State), Decision: chat.ToolDecision(r.Decision), DecidedAt: momentOrNil(r.DecidedAt), Runs: r.Runs,
-		StartedAt: momentOrNil(r.StartedAt), EndedAt: momentOrNil(r.EndedAt), Reason: chat.UnknownReason(r.Reason),
+		State: chat.ToolCallState(r.State), Decision: chat.ToolDecision(r.Decision), DecidedAt: schema.MomentOrNil(r.DecidedAt), Runs: r.Runs,
+		StartedAt: schema.MomentOrNil(r.StartedAt), EndedAt: schema.MomentOrNil(r.EndedAt), Reason: chat.UnknownReason(r.Reason),
 	}
 	if strings.HasPrefix(r.Redactions, "[") {
 		_ = json.Unmarshal([]byte(r.Redactions), &c.Redactions)
@@ -204,7 +205,7 @@ func (r resultRow) result(useID string) (*chat.ToolResult, error) {
 
 func (a *applier) lookedUp(call string, turns []ledger.RecalledTurn) error {
 	for i, r := range turns {
-		if err := a.DB.Create(&lookedUpRow{ToolCallID: call, Place: i, SessionID: string(r.Session), TurnID: string(r.Turn)}).Error; err != nil {
+		if err := a.DB.Create(&schema.LookedUpRow{ToolCallID: call, Place: i, SessionID: string(r.Session), TurnID: string(r.Turn)}).Error; err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
@@ -37,9 +38,9 @@ func copyAccepted(c *copying, d *ledger.TurnAccepted) {
 	d.User, c.err = c.message(d.User)
 }
 
-// turn is a turn of the session that an earlier event made.
-func (a *applier) turn(id string) (turnRow, error) {
-	row, err := turnHead(a.DB, chat.TurnID(id))
+// Turn is a turn of the session that an earlier event made.
+func (a *applier) turn(id string) (schema.TurnRow, error) {
+	row, err := schema.TurnHead(a.DB, chat.TurnID(id))
 	if err == nil && row.SessionID != a.session {
 		err = sqlite.Invalid("Turn %s is of another session.", id)
 	}
@@ -52,9 +53,9 @@ func (a *applier) turnAccepted(e ledger.Event, d ledger.TurnAccepted) error {
 		return err
 	}
 	message := string(d.User)
-	if err := a.DB.Create(&turnRow{
+	if err := a.DB.Create(&schema.TurnRow{
 		ID: e.Entity, N: n, SessionID: a.session, BranchID: string(d.BranchID), TurnSeq: d.Seq, StateBefore: string(d.StateBefore),
-		Phase: string(chat.PhaseAccepted), PrimaryProvider: d.Provider, PrimaryModel: d.Model, RetryOf: orNull(d.RetryOf),
+		Phase: string(chat.PhaseAccepted), PrimaryProvider: d.Provider, PrimaryModel: d.Model, RetryOf: schema.OrNull(d.RetryOf),
 		CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, UserMessageJSON: message, UserHash: codec.Hash([]byte(message)),
 	}).Error; err != nil {
 		return err
@@ -96,7 +97,7 @@ func (a *applier) turnEnded(e ledger.Event, d ledger.TurnEnded) error {
 
 func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 	message := string(d.Assistant)
-	usage, err := encodeOptional(d.Usage)
+	usage, err := schema.EncodeOptional(d.Usage)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 	return a.touch(a.session)
 }
 
-func putManifest(t *tx, turn turnRow, manifest json.RawMessage, quoted []int64) error {
+func putManifest(t *tx, turn schema.TurnRow, manifest json.RawMessage, quoted []int64) error {
 	packed, link, err := packManifest(t, turn, manifest, quoted)
 	if err != nil {
 		return err
@@ -120,12 +121,12 @@ func putManifest(t *tx, turn turnRow, manifest json.RawMessage, quoted []int64) 
 }
 
 // setEnd records how a turn ended that has no final answer.
-func setEnd(t *tx, turn *turnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
-	failure, err := encodeOptional(f)
+func setEnd(t *tx, turn *schema.TurnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
+	failure, err := schema.EncodeOptional(f)
 	if err != nil {
 		return err
 	}
-	usage, err := encodeOptional(u)
+	usage, err := schema.EncodeOptional(u)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -23,34 +24,34 @@ import (
 // AddFile keeps a document for a message that is being written. The same bytes are
 // kept once in a session: what is there already is answered, under the new name.
 func (s *Records) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) {
-	var row fileRow
+	var row schema.FileRow
 	err := s.write(ctx, "file.add", func(t *tx) error {
 		if err := checkFile(n); err != nil {
 			return err
 		}
-		if _, err := sessionByID(t.DB, n.SessionID); err != nil {
+		if _, err := schema.SessionByID(t.DB, n.SessionID); err != nil {
 			return err
 		}
 		sum := codec.Hash(n.Content)
-		there, err := sqlite.All[fileRow](t.DB, `SELECT `+fileColumns+` FROM files WHERE session_id = ? AND content_hash = ?`, n.SessionID, sum)
+		there, err := sqlite.All[schema.FileRow](t.DB, `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? AND content_hash = ?`, n.SessionID, sum)
 		if err != nil {
 			return err
 		}
 		if len(there) > 0 {
 			row = there[0]
-			row.Name = clean(n.Name)
+			row.Name = schema.Clean(n.Name)
 			return nil
 		}
-		row = fileRow{
-			ID: t.NewID(), SessionID: string(n.SessionID), Name: clean(n.Name), MediaType: clean(n.MediaType),
+		row = schema.FileRow{
+			ID: t.NewID(), SessionID: string(n.SessionID), Name: schema.Clean(n.Name), MediaType: schema.Clean(n.MediaType),
 			Size: int64(len(n.Content)), CreatedAt: t.Stamp(), ContentHash: sum, Tokens: n.Tokens,
 		}
 		_, err = t.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row.ID, row.SessionID, row.Name, row.MediaType, row.Size, row.CreatedAt, sum,
-			row.Tokens, n.Content, orNull(n.Text))
+			row.Tokens, n.Content, schema.OrNull(n.Text))
 		return err
 	})
-	return row.file(), err
+	return row.File(), err
 }
 
 // checkFile refuses a document without a text that can be kept as it is.
@@ -70,24 +71,24 @@ func checkFile(n chat.NewFile) error {
 
 // File is a document without its bytes.
 func (s *Records) File(ctx context.Context, id chat.FileID) (chat.File, error) {
-	var row fileRow
+	var row schema.FileRow
 	err := s.read(ctx, "file.read", func(db *gorm.DB) (err error) {
-		row, err = fileByID(db, id)
+		row, err = schema.FileByID(db, id)
 		return err
 	})
-	return row.file(), err
+	return row.File(), err
 }
 
 // Files are the documents of a session, oldest first, those of drafts included.
 func (s *Records) Files(ctx context.Context, session chat.SessionID) ([]chat.File, error) {
-	var rows []fileRow
+	var rows []schema.FileRow
 	err := s.read(ctx, "file.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[fileRow](db, `SELECT `+fileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
+		rows, err = sqlite.All[schema.FileRow](db, `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
 		return err
 	})
 	out := make([]chat.File, len(rows))
 	for i, r := range rows {
-		out[i] = r.file()
+		out[i] = r.File()
 	}
 	return out, err
 }
@@ -110,7 +111,7 @@ func (s *Records) FileContent(ctx context.Context, id chat.FileID) ([]byte, erro
 func (s *Records) FileText(ctx context.Context, id chat.FileID) (string, error) {
 	var words string
 	err := s.read(ctx, "file.read", func(db *gorm.DB) (err error) {
-		words, err = fileText(db, id)
+		words, err = schema.FileText(db, id)
 		return err
 	})
 	return words, err
@@ -121,12 +122,12 @@ func (s *Records) FileText(ctx context.Context, id chat.FileID) (string, error) 
 func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileText, error) {
 	var out []chat.FileText
 	err := s.read(ctx, "file.turn", func(db *gorm.DB) error {
-		row, err := turnByID(db, id)
+		row, err := schema.TurnByID(db, id)
 		if err != nil {
 			return err
 		}
-		for _, d := range row.turn().User.Blocks.Documents() {
-			f, err := fileByID(db, d.File)
+		for _, d := range row.Turn().User.Blocks.Documents() {
+			f, err := schema.FileByID(db, d.File)
 			if err != nil {
 				return err
 			}
@@ -137,12 +138,12 @@ func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileTex
 			if known {
 				continue
 			}
-			words, err := fileText(db, d.File)
+			words, err := schema.FileText(db, d.File)
 			if err != nil {
 				return err
 			}
 			f.Name = d.Name
-			out = append(out, chat.FileText{File: f.file(), Text: words})
+			out = append(out, chat.FileText{File: f.File(), Text: words})
 		}
 		return nil
 	})
@@ -150,9 +151,9 @@ func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileTex
 }
 
 // broughtBefore reports that an earlier turn of the lineage brought the file. The
-// turn that first named it is bound to it; only for others history is looked through.
-func broughtBefore(db *gorm.DB, turn turnRow, f fileRow) (bool, error) {
-	if text(f.TurnID) == turn.ID {
+// Turn that first named it is bound to it; only for others history is looked through.
+func broughtBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, error) {
+	if schema.Text(f.TurnID) == turn.ID {
 		return false, nil
 	}
 	segs, err := segments(db, chat.BranchID(turn.BranchID))
@@ -172,9 +173,9 @@ func broughtBefore(db *gorm.DB, turn turnRow, f fileRow) (bool, error) {
 
 // bindFiles gives the documents of an accepted message to its turn and tells the
 // ledger of those that it has not heard of. Part of TX-0.
-func bindFiles(t *tx, turn turnRow, m chat.Message) error {
+func bindFiles(t *tx, turn schema.TurnRow, m chat.Message) error {
 	for _, d := range m.Blocks.Documents() {
-		f, err := fileByID(t.DB, d.File)
+		f, err := schema.FileByID(t.DB, d.File)
 		if chat.CodeOf(err) == chat.CodeNotFound || err == nil && f.SessionID != turn.SessionID {
 			return sqlite.Invalid("The document %q is not kept in this session, nothing was sent.", d.Name).WithHint("attach it again")
 		}
@@ -184,15 +185,15 @@ func bindFiles(t *tx, turn turnRow, m chat.Message) error {
 		if f.TurnID != nil {
 			continue
 		}
-		words, err := fileText(t.DB, d.File)
+		words, err := schema.FileText(t.DB, d.File)
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, clean(d.Name), f.ID); err != nil {
+		if _, err := t.Exec(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, schema.Clean(d.Name), f.ID); err != nil {
 			return err
 		}
 		if err := t.event(chat.SessionID(turn.SessionID), ledger.EventFileAdded, f.ID, ledger.FileAdded{
-			TurnID: chat.TurnID(turn.ID), Name: clean(d.Name), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens,
+			TurnID: chat.TurnID(turn.ID), Name: schema.Clean(d.Name), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens,
 			SHA256: hex.EncodeToString(f.ContentHash), TextSHA256: chat.HashText(words),
 		}); err != nil {
 			return err

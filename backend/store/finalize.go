@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -23,7 +24,7 @@ func (s *Records) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn,
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
-	turn, err := s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *turnRow) error { return finalizePrepared(t, turn, p) })
+	turn, err := s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *schema.TurnRow) error { return finalizePrepared(t, turn, p) })
 	if err == nil && p.payload != nil { // it was not read again
 		turn.Assistant = &f.Message
 	}
@@ -37,7 +38,7 @@ func (s *Records) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
-	return s.endTurn(ctx, op, i.TurnID, func(t *tx, turn *turnRow) error { return interrupt(t, turn, i, step) })
+	return s.endTurn(ctx, op, i.TurnID, func(t *tx, turn *schema.TurnRow) error { return interrupt(t, turn, i, step) })
 }
 
 // FailTurn ends a turn as Failed, which is possible only before TX-A.
@@ -47,14 +48,14 @@ func (s *Records) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, 
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
-	return s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *turnRow) error { return failPrepared(t, turn, f, step) })
+	return s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *schema.TurnRow) error { return failPrepared(t, turn, f, step) })
 }
 
 // endTurn runs a transaction after which the turn no longer runs, and returns it.
-func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do func(*tx, *turnRow) error) (chat.Turn, error) {
-	var row turnRow
+func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do func(*tx, *schema.TurnRow) error) (chat.Turn, error) {
+	var row schema.TurnRow
 	err := s.write(ctx, op, func(t *tx) error {
-		turn, err := turnHead(t.DB, id)
+		turn, err := schema.TurnHead(t.DB, id)
 		if err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do fun
 		return chat.Turn{}, err
 	}
 	s.setRunning(id, false)
-	return row.turn(), nil
+	return row.Turn(), nil
 }
 
 // finalOutcomes are those of a final answer.
@@ -78,11 +79,11 @@ var finalOutcomes = map[chat.Outcome]bool{
 }
 
 // endedTurn is a turn without an answer that is long.
-func endedTurn(db *gorm.DB, id chat.TurnID) (turnRow, error) {
-	columns := strings.Replace(turnColumns, "t.final_assistant_message_json",
+func endedTurn(db *gorm.DB, id chat.TurnID) (schema.TurnRow, error) {
+	columns := strings.Replace(schema.TurnColumns, "t.final_assistant_message_json",
 		`CASE WHEN octet_length(t.final_assistant_message_json) <= `+strconv.Itoa(codec.MaxWhole)+`
 			THEN t.final_assistant_message_json END AS final_assistant_message_json`, 1)
-	return sqlite.One[turnRow](db, "turn", id, `SELECT `+columns+` FROM turns t WHERE t.id = ?`, id)
+	return sqlite.One[schema.TurnRow](db, "turn", id, `SELECT `+columns+` FROM turns t WHERE t.id = ?`, id)
 }
 
 // finalization is a final answer as it is stored, made before its transaction.
@@ -102,7 +103,7 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 	if !finalOutcomes[f.Outcome] {
 		return p, sqlite.Invalid("%q is not the outcome of a final answer.", f.Outcome)
 	}
-	var size counter
+	var size schema.Counter
 	if err := f.Message.WriteJSON(&size); err != nil {
 		return p, sqlite.Invalid("The message cannot be stored: %v.", err)
 	}
@@ -110,7 +111,7 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 		told := ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(longMark), Usage: f.Usage}
 		p.payload, err = longPayload(told, longMark, f.Message.WriteJSON)
 	} else {
-		p.message, p.hash, err = encodeMessage(f.Message)
+		p.message, p.hash, err = schema.EncodeMessage(f.Message)
 	}
 	if err == nil {
 		p.step, err = prepareStep(f.TurnID, f.Step, p.message)
@@ -119,7 +120,7 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 }
 
 // finalize is finalizePrepared for a transaction that does more than that.
-func finalize(t *tx, turn *turnRow, f chat.Finalization) error {
+func finalize(t *tx, turn *schema.TurnRow, f chat.Finalization) error {
 	p, err := prepareFinal(f)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func finalize(t *tx, turn *turnRow, f chat.Finalization) error {
 	return finalizePrepared(t, turn, p)
 }
 
-func finalizePrepared(t *tx, turn *turnRow, f finalization) error {
+func finalizePrepared(t *tx, turn *schema.TurnRow, f finalization) error {
 	if err := enterPhase(t, turn, chat.PhaseResponseFinalized); err != nil {
 		return err
 	}
@@ -158,16 +159,16 @@ func finalizePrepared(t *tx, turn *turnRow, f finalization) error {
 }
 
 func putAnswer(t *tx, f finalization) error {
-	usage, err := encodeOptional(f.Usage)
+	usage, err := schema.EncodeOptional(f.Usage)
 	if err != nil {
 		return err
 	}
 	if f.payload != nil {
 		if f.step != nil { // stored: two long texts need not be there at once
-			f.step.row = stepRow{}
+			f.step.row = schema.StepRow{}
 		}
 		debug.FreeOSMemory()
-		if f.message, f.hash, err = encodeMessage(f.Message); err != nil {
+		if f.message, f.hash, err = schema.EncodeMessage(f.Message); err != nil {
 			return err
 		}
 	}
@@ -193,7 +194,7 @@ func tellFinalized(t *tx, session chat.SessionID, f finalization) error {
 		ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(f.message), Usage: f.Usage})
 }
 
-func interrupt(t *tx, turn *turnRow, i chat.Interruption, step *endedStep) error {
+func interrupt(t *tx, turn *schema.TurnRow, i chat.Interruption, step *endedStep) error {
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
 		return sqlite.Conflict("Turn %d is %s and cannot become incomplete.", turn.TurnSeq, turn.Phase)
 	}
@@ -208,7 +209,7 @@ func interrupt(t *tx, turn *turnRow, i chat.Interruption, step *endedStep) error
 }
 
 // fail is failPrepared for a transaction that does more than that.
-func fail(t *tx, turn *turnRow, f chat.TurnFailure) error {
+func fail(t *tx, turn *schema.TurnRow, f chat.TurnFailure) error {
 	step, err := prepareStep(f.TurnID, f.Step, "")
 	if err != nil {
 		return err
@@ -216,7 +217,7 @@ func fail(t *tx, turn *turnRow, f chat.TurnFailure) error {
 	return failPrepared(t, turn, f, step)
 }
 
-func failPrepared(t *tx, turn *turnRow, f chat.TurnFailure, step *endedStep) error {
+func failPrepared(t *tx, turn *schema.TurnRow, f chat.TurnFailure, step *endedStep) error {
 	if f.Outcome != chat.OutcomeFailed && f.Outcome != chat.OutcomeDiscarded {
 		return sqlite.Invalid("%q is not the outcome of a failed turn.", f.Outcome)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/store/schema"
 )
 
 // Find looks for a text in what was said in a branch's lineage. Messages are read one
@@ -17,7 +18,7 @@ func (s *Search) Find(ctx context.Context, q chat.FindQuery) (chat.Found, error)
 	if strings.TrimSpace(q.Text) == "" {
 		return found, nil
 	}
-	finder := highlight.NewFinder(clean(q.Text), q.MatchCase)
+	finder := highlight.NewFinder(schema.Clean(q.Text), q.MatchCase)
 	err := s.read(ctx, "turn.find", func(db *gorm.DB) error {
 		segs, err := segments(db, q.Branch)
 		if err != nil {
@@ -79,7 +80,7 @@ func (m saidRow) find(f highlight.Finder) chat.FoundTurn {
 		if !f.InJSON(raw) {
 			return
 		}
-		said, err := decodeMessage(role, raw)
+		said, err := schema.DecodeMessage(role, raw)
 		if err != nil {
 			return // what cannot be read shows no words
 		}

@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 )
 
 var update = flag.Bool("update", false, "write testdata anew")
@@ -26,7 +27,7 @@ func TestWriteFirstVersion(t *testing.T) {
 	if !*update {
 		t.Skip("writes " + firstVersion + " with -update only")
 	}
-	if v := newestVersion(migrations.Files); v != 1 {
+	if v := schema.NewestVersion(migrations.Files); v != 1 {
 		t.Fatalf("the schema is at version %d; %s is kept as the first one wrote it", v, firstVersion)
 	}
 	f := newFixture(t)

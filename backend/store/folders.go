@@ -7,13 +7,14 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // SetFolder puts sessions into a folder, all of them or none; empty takes them out.
 // A folder is there as long as a session is in it.
 func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error {
-	folder = clean(folder)
+	folder = schema.Clean(folder)
 	if err := checkTitle("The name of a folder", folder); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -34,7 +35,7 @@ func FuzzMatch(f *testing.F) {
 		}
 		tx := store.core.db.Writer.Begin()
 		defer tx.Rollback()
-		if err := tx.Exec(`INSERT INTO fuzzed VALUES (?)`, lexical.IndexText(clean(term+" "+other))).Error; err != nil {
+		if err := tx.Exec(`INSERT INTO fuzzed VALUES (?)`, lexical.IndexText(schema.Clean(term+" "+other))).Error; err != nil {
 			t.Fatal(err)
 		}
 		n, err := sqlite.All[int](tx, `SELECT count(*) FROM fuzzed WHERE fuzzed MATCH ?`, query)
@@ -42,7 +43,7 @@ func FuzzMatch(f *testing.F) {
 			t.Fatalf("%q and %q make the query %q: %v", term, other, query, err)
 		}
 		if n[0] != 1 && strings.ContainsFunc(term+other, isASCIILetter) {
-			t.Fatalf("%q does not find %q", query, lexical.IndexText(clean(term+" "+other)))
+			t.Fatalf("%q does not find %q", query, lexical.IndexText(schema.Clean(term+" "+other)))
 		}
 	})
 }
@@ -128,7 +129,7 @@ func FuzzQuotes(f *testing.F) {
 		if got := quoteArtifact(nil, c); utf8.ValidString(text+speaker) && !strings.ContainsFunc(artifactOf(c), hidden) && `"`+string(got)+`"` != string(want) {
 			t.Fatalf("quoted as %q, a request has %q", got, want)
 		}
-		if len(quotePart(nil, c)) < len(hexHash(nil)) {
+		if len(quotePart(nil, c)) < len(schema.HexHash(nil)) {
 			t.Fatal("no part")
 		}
 	})
@@ -140,8 +141,8 @@ func FuzzClean(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := clean(s)
-		if !utf8.ValidString(got) || strings.Contains(got, "\x00") || clean(got) != got {
+		got := schema.Clean(s)
+		if !utf8.ValidString(got) || strings.Contains(got, "\x00") || schema.Clean(got) != got {
 			t.Fatalf("%q is stored as %q", s, got)
 		}
 		if utf8.ValidString(s) && !strings.Contains(s, "\x00") && got != s {

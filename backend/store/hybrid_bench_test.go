@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/embedding/local"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/vectorindex"
 )
@@ -121,12 +122,12 @@ func (f *fixture) indexAsTheProgram(id chat.TurnID, namespace int64) error {
 // their places in it: packing leaves out what says the same again.
 func (f *fixture) distinct() {
 	f.Helper()
-	turns, err := sqlite.All[turnRow](f.core.db.Writer, `SELECT id, turn_seq FROM turns`)
+	turns, err := sqlite.All[schema.TurnRow](f.core.db.Writer, `SELECT id, turn_seq FROM turns`)
 	f.ok(err)
 	f.ok(f.core.write(f.ctx, "bench", func(t *tx) error {
 		for _, turn := range turns {
 			words := strings.Repeat(fmt.Sprintf("question%d ", turn.TurnSeq), 1000)[:1000]
-			message, _, err := encodeMessage(chat.UserText(words))
+			message, _, err := schema.EncodeMessage(chat.UserText(words))
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
@@ -280,11 +281,11 @@ func (m *importer) load() error {
 }
 
 func (m *importer) loadSession(db *gorm.DB) error {
-	row, err := sessionByID(db, m.session)
+	row, err := schema.SessionByID(db, m.session)
 	if err != nil {
 		return err
 	}
-	m.latest = later(m.latest, moment(row.UpdatedAt))
+	m.latest = schema.Latest(m.latest, schema.Moment(row.UpdatedAt))
 	branches, err := sqlite.All[struct {
 		ID        chat.BranchID
 		Label     string
@@ -326,7 +327,7 @@ func (m *importer) loadTurns(db *gorm.DB) error {
 	}
 	in := make(map[string]*spot, len(rows))
 	for _, r := range rows {
-		in[r.Key] = &spot{on: m.on[r.BranchID], id: r.ID, seq: r.TurnSeq, at: moment(r.CreatedAt)}
+		in[r.Key] = &spot{on: m.on[r.BranchID], id: r.ID, seq: r.TurnSeq, at: schema.Moment(r.CreatedAt)}
 	}
 	for i := range m.c.Turns {
 		if p := in[keyTurn+m.c.Turns[i].ContentKey]; p != nil && p.on != nil {

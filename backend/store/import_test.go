@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/transfer"
 )
 
@@ -200,7 +201,7 @@ func (f *fixture) holds(s chat.SessionID, c transfer.Conversation) {
 	if way(active) != ways[c.Current] {
 		f.Errorf("the active branch is not where %s was left:\n%s\nwant\n%s", c.ID, way(active), ways[c.Current])
 	}
-	if session.Title != clean(c.Title) || session.Source != string(c.Source) || session.Pinned != c.Pinned || (session.ArchivedAt != nil) != c.Archived {
+	if session.Title != schema.Clean(c.Title) || session.Source != string(c.Source) || session.Pinned != c.Pinned || (session.ArchivedAt != nil) != c.Archived {
 		f.Errorf("session %+v of %q", session, c.Title)
 	}
 }

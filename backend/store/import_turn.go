@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
@@ -13,7 +14,7 @@ import (
 // unanswered is the failure of a turn that its source holds no answer of.
 const unanswered = "No answer was given to this message before it was exported."
 
-// turn writes a turn, which is pending after it, or has failed.
+// Turn writes a turn, which is pending after it, or has failed.
 func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	t, err := w.instructed(t)
 	if err != nil {
@@ -45,14 +46,14 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	s := w.m.at[t.Key]
 	s.id, s.at = id, w.Now
 	w.turns++
-	w.m.latest = later(w.m.latest, w.Now)
+	w.m.latest = schema.Latest(w.m.latest, w.Now)
 	return id, err
 }
 
 // instructed is a turn with the instructions that its source gives with the conversation,
 // if it is the first: they are data of the transcript and not the session's own.
 func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
-	text := clean(w.m.c.SystemPrompt)
+	text := schema.Clean(w.m.c.SystemPrompt)
 	if t.Parent != "" || strings.TrimSpace(text) == "" {
 		return t, nil
 	}
@@ -73,7 +74,7 @@ func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
 
 // answer makes a turn final. An answer that its source says was cut short is one that
 // was kept as it is: it was gone on from, or left.
-func (w *importTx) answer(row *turnRow, t *transfer.Turn) error {
+func (w *importTx) answer(row *schema.TurnRow, t *transfer.Turn) error {
 	if err := w.respond(row); err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (w *importTx) answer(row *turnRow, t *transfer.Turn) error {
 }
 
 // respond passes by the phases in which a context is assembled and sent: none was.
-func (w *importTx) respond(row *turnRow) error {
+func (w *importTx) respond(row *schema.TurnRow) error {
 	if err := enterPhase(w.tx, row, chat.PhaseContextPrepared); err != nil {
 		return err
 	}
@@ -101,11 +102,11 @@ func (w *importTx) respond(row *turnRow) error {
 
 // failed makes a turn one without a final answer. What there is of one stays with its
 // call, as of a turn that failed here.
-func (w *importTx) failed(row *turnRow, t *transfer.Turn) error {
-	failure := chat.Failure{Code: chat.CodeProvider, Message: clean(t.Failure)}
+func (w *importTx) failed(row *schema.TurnRow, t *transfer.Turn) error {
+	failure := chat.Failure{Code: chat.CodeProvider, Message: schema.Clean(t.Failure)}
 	switch {
 	case failure.Message == "" && t.Assistant != nil:
-		failure.Message = clean(t.Assistant.RenderedText())
+		failure.Message = schema.Clean(t.Assistant.RenderedText())
 	case failure.Message == "":
 		failure.Message = unanswered
 	}
@@ -121,7 +122,7 @@ func (w *importTx) failed(row *turnRow, t *transfer.Turn) error {
 	return fail(w.tx, row, end)
 }
 
-func (w *importTx) failedStep(row *turnRow, t *transfer.Turn, failure chat.Failure) (chat.StepEnd, error) {
+func (w *importTx) failedStep(row *schema.TurnRow, t *transfer.Turn, failure chat.Failure) (chat.StepEnd, error) {
 	id := chat.TurnID(row.ID)
 	message, files, err := w.message(*t.Assistant)
 	if err != nil {
@@ -170,13 +171,13 @@ func (w *importTx) blocks(list chat.Blocks, files *chat.Blocks) (chat.Blocks, er
 // document keeps a document, once in a session. One without a word is no file: it stays
 // as it came.
 func (w *importTx) document(d chat.Document) (chat.Block, error) {
-	words := clean(d.Text)
+	words := schema.Clean(d.Text)
 	if strings.TrimSpace(words) == "" {
 		raw, err := chat.MarshalJSON(chat.Blocks{d})
 		return chat.Unknown{Provider: string(w.m.c.Source), Raw: raw}, err
 	}
 	excerpt, tokens := w.m.rules.Excerpt(words)
-	d.Name, d.Text, d.Tokens, d.Whole = clean(d.Name), excerpt, tokens, excerpt == words
+	d.Name, d.Text, d.Tokens, d.Whole = schema.Clean(d.Name), excerpt, tokens, excerpt == words
 	sum := codec.Hash([]byte(words))
 	there, err := sqlite.All[chat.FileID](w.DB, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.session, sum)
 	if err != nil {
@@ -188,6 +189,6 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 	}
 	d.File = chat.FileID(w.NewID())
 	_, err = w.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.session, d.Name, clean(d.MediaType), len(words), w.Stamp(), sum, tokens, []byte(words))
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.session, d.Name, schema.Clean(d.MediaType), len(words), w.Stamp(), sum, tokens, []byte(words))
 	return d, err
 }

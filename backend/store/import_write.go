@@ -5,6 +5,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
@@ -65,18 +66,18 @@ func (w *importTx) begin() error {
 		return err
 	}
 	id := chat.SessionID(session.ID)
-	if model := clean(w.m.rules.Model); model != "" {
+	if model := schema.Clean(w.m.rules.Model); model != "" {
 		if err := setSession(w.tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
 			return err
 		}
 	}
-	if folder := chat.BoundTitle(clean(c.Folder)); folder != "" {
+	if folder := chat.BoundTitle(schema.Clean(c.Folder)); folder != "" {
 		if err := setSession(w.tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 			return err
 		}
 	}
 	w.m.session = id
-	w.m.latest = later(w.m.latest, w.Now)
+	w.m.latest = schema.Latest(w.m.latest, w.Now)
 	if w.m.main == nil { // no turn begins the conversation: there is none
 		w.m.main = &branchTip{}
 	}
@@ -146,7 +147,7 @@ func (w *importTx) fork(r *importRun) error {
 
 // unmoved refuses a branch that somebody went on with since it was looked at.
 func (w *importTx) unmoved(r *importRun) error {
-	b, err := branchByID(w.DB, r.on.id)
+	b, err := schema.BranchByID(w.DB, r.on.id)
 	if err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (w *importTx) finish() error {
 // leftOn makes the branch on which the source was left the active one, unless somebody
 // chose here.
 func (w *importTx) leftOn() (chat.BranchID, error) {
-	row, err := sessionByID(w.DB, w.m.session)
+	row, err := schema.SessionByID(w.DB, w.m.session)
 	if err != nil {
 		return "", err
 	}
@@ -245,7 +246,7 @@ func (w *importTx) settle() error {
 	}
 	c := w.m.c
 	return w.event(w.m.session, ledger.EventSessionImported, string(w.m.session), ledger.SessionImported{
-		Source: string(c.Source), ID: clean(c.ID), Parent: clean(c.Parent), Key: c.Key, UpdatedAt: at,
+		Source: string(c.Source), ID: schema.Clean(c.ID), Parent: schema.Clean(c.Parent), Key: c.Key, UpdatedAt: at,
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -21,7 +22,7 @@ import (
 // succeeds.
 func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 	return s.write(ctx, "turn.index", func(t *tx) error {
-		turn, err := turnHead(t.DB, i.TurnID)
+		turn, err := schema.TurnHead(t.DB, i.TurnID)
 		if err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func tellIndexed(t *tx, session chat.SessionID, turn string, told ledger.TurnInd
 	return t.eventOn(base, session, ledger.EventTurnIndexed, turn, told)
 }
 
-func checkIndexing(turn turnRow, i chat.Indexing) error {
+func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
 	switch chat.Phase(turn.Phase) {
 	case chat.PhaseStateCommitted, chat.PhaseIndexed, chat.PhaseDone:
 	default:
@@ -121,11 +122,11 @@ func checkSource(t *tx, i chat.Indexing) (map[sourceOf]chunkSource, error) {
 	if len(i.Chunks) == 0 {
 		return nil, nil
 	}
-	row, err := turnByID(t.DB, i.TurnID)
+	row, err := schema.TurnByID(t.DB, i.TurnID)
 	if err != nil {
 		return nil, err
 	}
-	turn := row.turn()
+	turn := row.Turn()
 	from := map[sourceOf]chunkSource{{role: chat.RoleUser}: {turn.User.RenderedText(), onlyBlock(turn.User)}}
 	if turn.Assistant != nil {
 		from[sourceOf{role: chat.RoleAssistant}] = chunkSource{turn.Assistant.IndexedText(), onlyBlock(*turn.Assistant)}
@@ -137,7 +138,7 @@ func checkSource(t *tx, i chat.Indexing) (map[sourceOf]chunkSource, error) {
 				return nil, err
 			}
 		}
-		if !spans(from[key].text, c.Start, c.End, c.Text) {
+		if !schema.Spans(from[key].text, c.Start, c.End, c.Text) {
 			return nil, sqlite.Invalid("A chunk of turn %d is not what its source says there.", turn.Seq)
 		}
 	}
@@ -145,7 +146,7 @@ func checkSource(t *tx, i chat.Indexing) (map[sourceOf]chunkSource, error) {
 }
 
 // setIndexed moves the turn on and reports whether that changed it.
-func setIndexed(t *tx, turn *turnRow, status chat.IndexStatus) (bool, error) {
+func setIndexed(t *tx, turn *schema.TurnRow, status chat.IndexStatus) (bool, error) {
 	if status == chat.IndexNone {
 		return false, nil
 	}
@@ -184,7 +185,7 @@ type inserted struct {
 
 // insertChunks stores the chunks that are new. Those of an earlier chunker than the
 // turn's newest are not: their units are gone for good.
-func insertChunks(t *tx, turn turnRow, chunks []chat.Chunk, from map[sourceOf]chunkSource) (inserted, error) {
+func insertChunks(t *tx, turn schema.TurnRow, chunks []chat.Chunk, from map[sourceOf]chunkSource) (inserted, error) {
 	made := inserted{told: []ledger.IndexedChunk{}}
 	newest, err := sqlite.One[int](t.DB, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
 	if err != nil {
@@ -208,7 +209,7 @@ func insertChunks(t *tx, turn turnRow, chunks []chat.Chunk, from map[sourceOf]ch
 			if err != nil {
 				return made, err
 			}
-			made.told = append(made.told, row.indexed(units))
+			made.told = append(made.told, row.Indexed(units))
 			there = []string{row.ID}
 		}
 		ns, err := unitRows(t, there, c.Units)
@@ -222,15 +223,15 @@ func insertChunks(t *tx, turn turnRow, chunks []chat.Chunk, from map[sourceOf]ch
 
 // newChunk is a chunk's row. Its text is bytes start to end of its source, as
 // checkSource saw, and is stored there alone: rendered_text stays empty.
-func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
+func newChunk(t *tx, turn schema.TurnRow, c chat.Chunk) (schema.ChunkRow, error) {
 	sum := codec.Hash([]byte(c.Text))
 	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {
-		return chunkRow{}, sqlite.Invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
+		return schema.ChunkRow{}, sqlite.Invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
 	}
 	n, err := sqlite.One[int64](t.DB, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
-	return chunkRow{
-		ID: t.NewID(), N: n, SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
+	return schema.ChunkRow{
+		ID: t.NewID(), N: n, SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: schema.OrNull(c.File), Ordinal: c.Ordinal,
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens,
-		ChunkerVersion: max(c.Version, 1), CreatedAt: t.Stamp(), ContentHash: sum, Summary: clean(c.Summary),
+		ChunkerVersion: max(c.Version, 1), CreatedAt: t.Stamp(), ContentHash: sum, Summary: schema.Clean(c.Summary),
 	}, err
 }

@@ -9,23 +9,24 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // insertUnits stores a chunk's units; triggers put them into the text index. Those of
 // a document are stored whole, for SQL would read all of it for each; the ledger is
 // toLedgerRecord what stands before their words, which the document holds, and the hash.
-func insertUnits(t *tx, turn turnRow, chunk chunkRow, units []chat.Unit, from chunkSource) ([]ledger.IndexedUnit, error) {
+func insertUnits(t *tx, turn schema.TurnRow, chunk schema.ChunkRow, units []chat.Unit, from chunkSource) ([]ledger.IndexedUnit, error) {
 	made := make([]ledger.IndexedUnit, 0, len(units))
 	for _, u := range units {
 		if u.Start < 0 || u.End < u.Start {
 			return nil, sqlite.Invalid("A unit of turn %d has no valid place in its message.", turn.TurnSeq)
 		}
-		body := clean(u.Text)
-		row := unitRow{
+		body := schema.Clean(u.Text)
+		row := schema.UnitRow{
 			ID: t.NewID(), ChunkID: chunk.ID, SessionID: turn.SessionID, BranchID: turn.BranchID, TurnID: turn.ID,
 			TurnSeq: turn.TurnSeq, Ordinal: u.Ordinal, Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End,
-			Tokens: u.Tokens, ContentHash: codec.Hash([]byte(body)), Text: body, Pairs: pairsOf(body),
+			Tokens: u.Tokens, ContentHash: codec.Hash([]byte(body)), Text: body, Pairs: schema.PairsOf(body),
 		}
 		told := ledger.IndexedUnit{ID: chat.UnitID(row.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: body}
 		if u.Start < u.End && u.End <= len(from.text) && strings.HasSuffix(body, from.text[u.Start:u.End]) {
@@ -51,7 +52,7 @@ func unitRows(t *tx, chunk []string, units []chat.Unit) ([]int64, error) {
 	if len(chunk) == 0 {
 		return out, nil
 	}
-	rows, err := sqlite.All[unitRow](t.DB, `SELECT n, ordinal FROM units WHERE chunk_id = ?`, chunk[0])
+	rows, err := sqlite.All[schema.UnitRow](t.DB, `SELECT n, ordinal FROM units WHERE chunk_id = ?`, chunk[0])
 	for i, u := range units {
 		for _, r := range rows {
 			if r.Ordinal == u.Ordinal {

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -34,11 +35,11 @@ func jobKey(kind chat.JobType, turn string) string { return string(kind) + ":" +
 
 // enqueue makes a turn's job due now. One that is there already is left alone,
 // unless it was done: then the turn needs it again.
-func enqueue(t *tx, kind chat.JobType, turn turnRow) error {
+func enqueue(t *tx, kind chat.JobType, turn schema.TurnRow) error {
 	return enqueueAt(t, priorities[kind], kind, turn)
 }
 
-func enqueueAt(t *tx, priority int, kind chat.JobType, turn turnRow) error {
+func enqueueAt(t *tx, priority int, kind chat.JobType, turn schema.TurnRow) error {
 	now := t.Stamp()
 	_, err := t.Exec(`
 		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at)
@@ -68,7 +69,7 @@ func enqueueRange(t *tx, branch chat.BranchID, from int64, last chat.TurnID) (bo
 	if err != nil {
 		return false, err
 	}
-	turn, err := turnHead(t.DB, last)
+	turn, err := schema.TurnHead(t.DB, last)
 	if err != nil {
 		return false, err
 	}
@@ -122,8 +123,8 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-func jobByID(db *gorm.DB, id int64) (jobRow, error) {
-	return sqlite.One[jobRow](db, "job", id, `SELECT * FROM jobs WHERE id = ?`, id)
+func jobByID(db *gorm.DB, id int64) (schema.JobRow, error) {
+	return sqlite.One[schema.JobRow](db, "job", id, `SELECT * FROM jobs WHERE id = ?`, id)
 }
 
 // RetryJob makes a dead or waiting job due now, its tries forgotten.
@@ -157,16 +158,16 @@ func (s *Queue) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 	if limit <= 0 {
 		limit = -1
 	}
-	var rows []jobRow
+	var rows []schema.JobRow
 	err := s.read(ctx, "job.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[jobRow](db, `SELECT jobs.*, CASE WHEN state = 'queued' THEN (`+firstFailed+` ORDER BY bt.turn_seq LIMIT 1) END AS waits_for
+		rows, err = sqlite.All[schema.JobRow](db, `SELECT jobs.*, CASE WHEN state = 'queued' THEN (`+firstFailed+` ORDER BY bt.turn_seq LIMIT 1) END AS waits_for
 			FROM jobs WHERE (? = '' OR state = ?) AND (? = '' OR job_type = ?) AND (? = '' OR session_id = ?)
 			ORDER BY id DESC LIMIT ?`, q.State, q.State, q.Type, q.Type, q.Session, q.Session, limit)
 		return err
 	})
 	out := make([]chat.Job, len(rows))
 	for i, r := range rows {
-		out[i] = r.job()
+		out[i] = r.Job()
 	}
 	return out, err
 }
@@ -182,7 +183,7 @@ func (s *Queue) JobCounts(ctx context.Context) (queued, running, dead int, err e
 }
 
 // Unindexed counts the turns that are still to be indexed, by words and by vectors; an empty
-// session means all.
+// Session means all.
 func (s *Queue) Unindexed(ctx context.Context, session chat.SessionID) (int, error) {
 	var n int
 	err := s.read(ctx, "job.unindexed", func(db *gorm.DB) error {
@@ -194,13 +195,13 @@ func (s *Queue) Unindexed(ctx context.Context, session chat.SessionID) (int, err
 
 // JobFor finds a turn's job of a type.
 func (s *Queue) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType) (chat.Job, bool, error) {
-	var rows []jobRow
+	var rows []schema.JobRow
 	err := s.read(ctx, "job.read", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[jobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, jobKey(kind, string(turn)))
+		rows, err = sqlite.All[schema.JobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, jobKey(kind, string(turn)))
 		return err
 	})
 	if err != nil || len(rows) == 0 {
 		return chat.Job{}, false, err
 	}
-	return rows[0].job(), true, nil
+	return rows[0].Job(), true, nil
 }

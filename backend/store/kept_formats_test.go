@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 )
 
 // What is stored in people's data directories and bundles is read by every later version:
@@ -26,7 +27,7 @@ func TestWriteKeptFormats(t *testing.T) {
 	if !*update {
 		t.Skip("writes " + keptDatabase + " and its bundles with -update only")
 	}
-	if v := newestVersion(migrations.Files); v != 9 {
+	if v := schema.NewestVersion(migrations.Files); v != 9 {
 		t.Fatalf("the schema is at version %d; %s is kept as version 9 wrote it", v, keptDatabase)
 	}
 	f := newFixture(t)

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -42,13 +43,13 @@ func anyType(types []chat.JobType) []chat.JobType {
 }
 
 func (s *Queue) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {
-	var rows []jobRow
+	var rows []schema.JobRow
 	err := s.write(ctx, "job.claim", func(t *tx) (err error) {
 		if err := capJobs(t); err != nil {
 			return err
 		}
 		now := t.Stamp()
-		rows, err = sqlite.All[jobRow](t.DB, `
+		rows, err = sqlite.All[schema.JobRow](t.DB, `
 			UPDATE jobs SET state = 'running', attempts = attempts + 1, claim = claim + 1, lease_until = ?, updated_at = ?
 			WHERE id = (SELECT id FROM jobs WHERE state IN ('queued', 'running')
 			  AND (state = 'queued' AND (run_after <= ? OR turn_id = ?) OR state = 'running' AND lease_until <= ?)
@@ -61,7 +62,7 @@ func (s *Queue) claim(ctx context.Context, lease time.Duration, turn chat.TurnID
 	if err != nil || len(rows) == 0 {
 		return chat.Job{}, false, err
 	}
-	return rows[0].job(), true, nil
+	return rows[0].Job(), true, nil
 }
 
 // NextJob is how long it is until a job of these types can be claimed, 0 if one can be
@@ -78,7 +79,7 @@ func (s *Queue) NextJob(ctx context.Context, types ...chat.JobType) (time.Durati
 	if err != nil || len(due) == 0 {
 		return 0, false, err
 	}
-	return min(max(0, moment(due[0]).Sub(now)), chat.MaxJobPause), true, nil
+	return min(max(0, schema.Moment(due[0]).Sub(now)), chat.MaxJobPause), true, nil
 }
 
 // RenewJob holds a job for longer, while it is worked on. A hold that was lost is an
@@ -132,11 +133,11 @@ func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
 // are used up. It answers the job as it now is, which a try that had lost its lease
 // does not change. The message must not hold a key or a prompt.
 func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
-	var row jobRow
+	var row schema.JobRow
 	err := s.write(ctx, "job.fail", func(t *tx) error {
 		if _, err := t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
 			lease_until = NULL, last_error = ?, run_after = ?, updated_at = ? WHERE id = ? AND claim = ? AND state = 'running'`,
-			chat.MaxJobAttempts, clean(cut(msg, maxLastError)), chat.FormatTime(t.Now.Add(min(retryAfter, chat.MaxJobPause))), t.Stamp(),
+			chat.MaxJobAttempts, schema.Clean(cut(msg, maxLastError)), chat.FormatTime(t.Now.Add(min(retryAfter, chat.MaxJobPause))), t.Stamp(),
 			h.Job, h.Claim); err != nil {
 			return err
 		}
@@ -144,7 +145,7 @@ func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfte
 		row, err = jobByID(t.DB, h.Job)
 		return err
 	})
-	return row.job(), err
+	return row.Job(), err
 }
 
 // PostponeJob puts a claimed job back for later because there is nothing to do
@@ -161,13 +162,13 @@ func (s *Queue) PostponeJob(ctx context.Context, h chat.Lease, pause time.Durati
 // been set back since. A job waits the pause that it was given, from now.
 func capJobs(t *tx) error {
 	far := chat.FormatTime(t.Now.Add(chat.MaxJobPause))
-	late, err := sqlite.All[jobRow](t.DB, `SELECT * FROM jobs WHERE state IN ('queued', 'running') AND (run_after > ? AND state = 'queued' OR lease_until > ?)`,
+	late, err := sqlite.All[schema.JobRow](t.DB, `SELECT * FROM jobs WHERE state IN ('queued', 'running') AND (run_after > ? AND state = 'queued' OR lease_until > ?)`,
 		far, chat.FormatTime(t.Now.Add(chat.MaxJobLease)))
 	if err != nil {
 		return err
 	}
 	for _, r := range late {
-		pause := min(max(0, moment(r.RunAfter).Sub(moment(r.UpdatedAt))), chat.MaxJobPause)
+		pause := min(max(0, schema.Moment(r.RunAfter).Sub(schema.Moment(r.UpdatedAt))), chat.MaxJobPause)
 		_, err := t.Exec(`UPDATE jobs SET run_after = CASE state WHEN 'queued' THEN ? ELSE run_after END,
 			lease_until = CASE state WHEN 'running' THEN ? END, updated_at = ? WHERE id = ?`,
 			chat.FormatTime(t.Now.Add(pause)), chat.FormatTime(t.Now.Add(chat.MaxJobLease)), t.Stamp(), r.ID)

@@ -6,6 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -42,11 +43,11 @@ func (t *tx) append(session chat.SessionID, kind ledger.Type, entity string, p p
 	if err != nil {
 		return err
 	}
-	row := eventRow{
+	row := schema.EventRow{
 		SessionID: string(session), EventSeq: tail.EventSeq + 1, Type: string(kind), EntityID: entity,
 		CreatedAt: t.Stamp(), PayloadHash: p.hash, PrevHash: tail.Hash, Payload: p.packed,
 	}
-	row.Hash = row.event(nil).Sum()
+	row.Hash = row.Event(nil).Sum()
 	if err := t.DB.Create(&row).Error; err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -31,16 +32,16 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	}
 	message, err := chat.MarshalJSON(chat.AssistantText(words))
 	f.ok(err)
-	row, err := sqlite.One[turnRow](f.core.db.Reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
+	row, err := sqlite.One[schema.TurnRow](f.core.db.Reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
 	f.ok(err)
-	if text(row.FinalAssistantMessageJSON) != string(message) || !bytes.Equal(row.AssistantHash, codec.Hash(message)) {
+	if schema.Text(row.FinalAssistantMessageJSON) != string(message) || !bytes.Equal(row.AssistantHash, codec.Hash(message)) {
 		t.Error("the message is stored in another form")
 	}
 	want, err := ledger.Payload(ledger.TurnFinalized{
 		Outcome: chat.OutcomeCompleted, Assistant: json.RawMessage(message), Usage: &chat.Usage{InputTokens: 10, OutputTokens: 5},
 	})
 	f.ok(err)
-	rows, err := sqlite.All[eventRow](f.core.db.Reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
+	rows, err := sqlite.All[schema.EventRow](f.core.db.Reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
 	f.ok(err)
 	got, err := codec.Unpack(rows[0].Payload) // it rests on nothing
 	f.ok(err)

@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -31,7 +32,7 @@ func (s *Search) LookedUp(ctx context.Context, turn chat.TurnID) ([]chat.LookedU
 			continue
 		}
 		known[once{r.Tool, r.Turn}] = true
-		l := chat.LookedUp{Call: chat.ToolCallID(r.Call), Tool: r.Tool, Session: chat.SessionID(r.Session), Title: text(r.Title), Turn: chat.TurnID(r.Turn)}
+		l := chat.LookedUp{Call: chat.ToolCallID(r.Call), Tool: r.Tool, Session: chat.SessionID(r.Session), Title: schema.Text(r.Title), Turn: chat.TurnID(r.Turn)}
 		if r.TurnSeq != nil {
 			l.TurnSeq = *r.TurnSeq
 		}
@@ -50,7 +51,7 @@ func lookedUpIn(db *gorm.DB, chunk chat.ChunkID) ([]chat.ChunkUse, error) {
 		JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id WHERE k.id = ?`, chunk)
 	out := make([]chat.ChunkUse, len(rows))
 	for i, r := range rows {
-		out[i] = chat.ChunkUse{Turn: chat.TurnID(r.TurnID), TurnSeq: r.TurnSeq, Session: chat.SessionID(r.SessionID), At: moment(r.CreatedAt), Tool: r.Tool}
+		out[i] = chat.ChunkUse{Turn: chat.TurnID(r.TurnID), TurnSeq: r.TurnSeq, Session: chat.SessionID(r.SessionID), At: schema.Moment(r.CreatedAt), Tool: r.Tool}
 	}
 	return out, err
 }

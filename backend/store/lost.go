@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -33,8 +34,8 @@ func lostSign(dir string) string {
 
 // refuseLost refuses to take a missing or empty database for a new one where there are
 // signs of an older one.
-func refuseLost(dir string, have found) error {
-	if have.version > 0 || have.started && !sqlite.Exists(dir, markFile) {
+func refuseLost(dir string, have schema.Found) error {
+	if have.Version > 0 || have.Started && !sqlite.Exists(dir, markFile) {
 		return nil
 	}
 	sign := lostSign(dir)
@@ -53,7 +54,7 @@ func refuseLost(dir string, have found) error {
 // Lost reports that the database is missing or empty beside signs of an earlier history, so
 // that StartFresh can begin another.
 func (a *Archive) Lost(ctx context.Context) bool {
-	have, err := probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
+	have, err := schema.Probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
 	return err == nil && refuseLost(a.dir, have) != nil
 }
 
@@ -66,11 +67,11 @@ func (a *Archive) Lost(ctx context.Context) bool {
 func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 	const op = "store.fresh"
 	return a.putAside(op, func() error {
-		have, err := probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
+		have, err := schema.Probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
 		switch {
 		case err != nil:
 			return err
-		case have.version > 0:
+		case have.Version > 0:
 			return chat.Errorf(chat.CodeConflict, op, "There are conversations in %s; nothing was changed.", a.dir).
 				WithHint("choose another folder with --data-dir to begin another history")
 		case lostSign(a.dir) == "":

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -101,13 +102,13 @@ type metricsRow struct {
 
 func (r metricsRow) row() chat.TurnMetricsRow {
 	out := chat.TurnMetricsRow{TurnID: chat.TurnID(r.ID), TurnSeq: r.TurnSeq}
-	if u, err := decodeOptional[chat.Usage](r.UsageJSON); err == nil && u != nil {
+	if u, err := schema.DecodeOptional[chat.Usage](r.UsageJSON); err == nil && u != nil {
 		out.Usage = *u.Checked(0)
 	}
-	if m, err := decodeOptional[chat.TurnMetrics](r.MetricsJSON); err == nil && m != nil {
+	if m, err := schema.DecodeOptional[chat.TurnMetrics](r.MetricsJSON); err == nil && m != nil {
 		out.Metrics = *m
 	}
-	if st, err := decodeOptional[chat.StepMetrics](r.StepJSON); err == nil && st != nil {
+	if st, err := schema.DecodeOptional[chat.StepMetrics](r.StepJSON); err == nil && st != nil {
 		out.FirstByte = st.FirstByteMs
 	}
 	out.Metrics.Attempts = max(out.Metrics.Attempts, r.Attempts)
@@ -154,7 +155,7 @@ func (s *Records) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.Tur
 	out := make([]chat.TurnMeasure, len(rows))
 	for i, r := range rows {
 		out[i] = chat.TurnMeasure{
-			TurnMetricsRow: r.Row.row(), Session: chat.SessionID(r.SessionID), Title: r.Title, Model: r.Model, At: moment(r.CreatedAt),
+			TurnMetricsRow: r.Row.row(), Session: chat.SessionID(r.SessionID), Title: r.Title, Model: r.Model, At: schema.Moment(r.CreatedAt),
 		}
 	}
 	return out, err
@@ -185,7 +186,7 @@ func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, 
 		return "", `FROM turns t` + joined + ` WHERE t.session_id = ? ORDER BY t.id DESC LIMIT ?`, []any{q.Session, limit}, nil
 	}
 	// What a duplicate brought was asked and paid for once.
-	return "", `FROM turns t` + joined + ` WHERE s.source <> '` + sourceDuplicate + `' OR t.created_at >= s.created_at
+	return "", `FROM turns t` + joined + ` WHERE s.source <> '` + schema.SourceDuplicate + `' OR t.created_at >= s.created_at
 		ORDER BY t.id DESC LIMIT ?`, []any{limit}, nil
 }
 
@@ -199,7 +200,7 @@ type modelUsageRow struct {
 // UsageByModel adds up what providers reported of turns, by the model that answered. What a
 // duplicate brought was paid for once. Numbers that cannot be so count as nothing.
 func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
-	where, args := `(s.source <> ? OR t.created_at >= s.created_at)`, []any{sourceDuplicate}
+	where, args := `(s.source <> ? OR t.created_at >= s.created_at)`, []any{schema.SourceDuplicate}
 	if q.Session != "" {
 		where += ` AND t.session_id = ?`
 		args = append(args, q.Session)

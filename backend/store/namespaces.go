@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -36,7 +37,7 @@ func (r namespaceRow) embedder() chat.EmbedderID {
 func (r namespaceRow) namespace() chat.Namespace {
 	return chat.Namespace{
 		ID: r.ID, Embedder: r.embedder(), State: chat.NamespaceState(r.State),
-		Done: r.Vectors, Total: r.Units, CreatedAt: moment(r.CreatedAt),
+		Done: r.Vectors, Total: r.Units, CreatedAt: schema.Moment(r.CreatedAt),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -123,19 +124,19 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	if err := refuseHalfRestored(s.core.dir); err != nil {
 		return err
 	}
-	var have found
+	var have schema.Found
 	var err error
-	if have, s.core.place, err = locate(ctx, s.core.dir, steps); err != nil {
+	if have, s.core.place, err = schema.Locate(ctx, s.core.dir, steps); err != nil {
 		return err
 	}
 	if err := refuseLost(s.core.dir, have); err != nil {
 		return err
 	}
 	switch {
-	case have.version == 0:
+	case have.Version == 0:
 		return chat.Errorf(chat.CodeNotFound, op, "There is no data in %s yet.", s.core.dir).
 			WithHint("send a first message")
-	case have.version < have.newest:
+	case have.Version < have.Newest:
 		return chat.Errorf(chat.CodeConflict, op, "The data was written by an earlier version and is upgraded when it is next opened for writing.").
 			WithHint("open the window once, or run contextinfinity reconcile")
 	}
@@ -164,7 +165,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := refuseDamagedLog(s.core.dir); err != nil {
 		return err
 	}
-	have, err := probe(ctx, sqlite.Place{Path: s.core.path()}, steps)
+	have, err := schema.Probe(ctx, sqlite.Place{Path: s.core.path()}, steps)
 	if err != nil {
 		return err
 	}
@@ -191,18 +192,18 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 }
 
 // migrate brings the schema up to date. An existing database is copied first.
-func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
-	if have.version == have.newest {
+func (s *Store) migrate(ctx context.Context, have schema.Found, steps fs.FS) error {
+	if have.Version == have.Newest {
 		return nil
 	}
-	if have.version > 0 && !s.core.copied {
-		path, err := s.backupRoom.archive.beforeUpgrade(ctx, have.version)
+	if have.Version > 0 && !s.core.copied {
+		path, err := s.backupRoom.archive.beforeUpgrade(ctx, have.Version)
 		if err != nil {
 			return err
 		}
-		s.core.log.Info("backed up before migrating", "from", have.version, "to", have.newest, "file", filepath.Base(path))
+		s.core.log.Info("backed up before migrating", "from", have.Version, "to", have.Newest, "file", filepath.Base(path))
 	}
-	return upgrade(ctx, s.core.db.Writer, steps, s.core.log)
+	return schema.Upgrade(ctx, s.core.db.Writer, steps, s.core.log)
 }
 
 // DataDir is the directory the store was opened in.

@@ -18,6 +18,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -264,7 +265,7 @@ func TestUpgradeMakesABackupAndNewerIsRefused(t *testing.T) {
 	f.ok(next.Close())
 	backups, err := f.backupRoom.archive.Backups(f.ctx, true)
 	f.ok(err)
-	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", newestVersion(migrations.Files))) || backups[0].Bytes == 0 {
+	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", schema.NewestVersion(migrations.Files))) || backups[0].Bytes == 0 {
 		t.Fatalf("backups %+v", backups)
 	}
 	before, err := os.ReadFile(filepath.Join(f.dir, sqlite.DatabaseFile))

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -24,7 +25,7 @@ func (permissionRow) TableName() string { return "tool_permissions" }
 func (r permissionRow) permission() chat.ToolPermission {
 	return chat.ToolPermission{
 		Source: r.Source, Tool: r.Tool, Session: chat.SessionID(r.SessionID), Decision: chat.ToolDecision(r.Decision),
-		Definition: r.DefinitionHash, CreatedAt: moment(r.CreatedAt),
+		Definition: r.DefinitionHash, CreatedAt: schema.Moment(r.CreatedAt),
 	}
 }
 
@@ -51,13 +52,13 @@ func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) 
 			return sqlite.Invalid("A decision for a session names it; one that holds always names none.")
 		}
 		if p.Session != "" {
-			if _, err := sessionByID(t.DB, p.Session); err != nil {
+			if _, err := schema.SessionByID(t.DB, p.Session); err != nil {
 				return err
 			}
 		}
 		_, err := t.Exec(`INSERT INTO tool_permissions (source, tool, session_id, decision, definition_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (source, tool, session_id) DO UPDATE SET decision = excluded.decision, definition_hash = excluded.definition_hash,
-			created_at = excluded.created_at`, clean(p.Source), clean(p.Tool), string(p.Session), p.Decision, p.Definition, t.Stamp())
+			created_at = excluded.created_at`, schema.Clean(p.Source), schema.Clean(p.Tool), string(p.Session), p.Decision, p.Definition, t.Stamp())
 		return err
 	})
 }
@@ -96,7 +97,7 @@ func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinitio
 			Current                      bool
 		}](db, `SELECT hash, accepted_at, definition, current FROM tool_definitions ORDER BY source, tool, accepted_at, hash`)
 		for _, r := range rows {
-			p := chat.PinnedDefinition{Hash: r.Hash, AcceptedAt: moment(r.AcceptedAt), Current: r.Current}
+			p := chat.PinnedDefinition{Hash: r.Hash, AcceptedAt: schema.Moment(r.AcceptedAt), Current: r.Current}
 			if json.Unmarshal([]byte(r.Definition), &p.ToolDefinition) != nil || p.ToolDefinition.Hash() != r.Hash {
 				continue // it is not what was accepted: it is asked about again
 			}
@@ -149,7 +150,7 @@ func (s *Records) MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string
 	return s.write(ctx, "mark.put", func(t *tx) error {
 		_, err := t.Exec(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)
 		if err == nil && hash != "" {
-			_, err = t.Exec(`INSERT INTO tool_marks (source, tool, hash, created_at) VALUES (?, ?, ?, ?)`, clean(m.Source), clean(m.Tool), hash, t.Stamp())
+			_, err = t.Exec(`INSERT INTO tool_marks (source, tool, hash, created_at) VALUES (?, ?, ?, ?)`, schema.Clean(m.Source), schema.Clean(m.Tool), hash, t.Stamp())
 		}
 		return err
 	})

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -38,7 +39,7 @@ const (
 )
 
 // suggestPins keeps the standing instructions of a turn that is being committed.
-func suggestPins(t *tx, turn turnRow) error {
+func suggestPins(t *tx, turn schema.TurnRow) error {
 	said, err := userText(t.DB, turn.ID)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func userText(db *gorm.DB, turn string) (string, error) {
 	if err != nil || len(raw) == 0 {
 		return "", err
 	}
-	m, err := decodeMessage(chat.RoleUser, raw[0])
+	m, err := schema.DecodeMessage(chat.RoleUser, raw[0])
 	if err != nil {
 		return "", nil // verify reports it
 	}
@@ -97,7 +98,7 @@ func suggestedPins(db *gorm.DB, branch chat.BranchID) ([]chat.PinSuggestion, err
 		if texts[i], err = r.text(db); err != nil {
 			return nil, err
 		}
-		if r.DismissedAt != nil || made[text(r.PinID)] {
+		if r.DismissedAt != nil || made[schema.Text(r.PinID)] {
 			known[plainInstruction(texts[i])] = true
 		}
 	}
@@ -144,7 +145,7 @@ func knownInstructions(db *gorm.DB, segs []segment) (made, known map[string]bool
 			known[plainInstruction(p.Text[s.Start:s.End])] = true
 		}
 	}
-	return set(ids), known, err
+	return schema.SetOf(ids), known, err
 }
 
 // plainInstruction is an instruction without what does not make it another one: case,

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -22,7 +23,7 @@ const visible = `p.after_turn_seq <= seg."to" AND (p.created_at < seg.left_at OR
 
 // pinned is a pin as it stands on a branch.
 type pinned struct {
-	pinRow
+	schema.PinRow
 	first   string // id of its first version, which orders refer to
 	version int    // from 1
 }
@@ -33,12 +34,12 @@ func pinsOn(db *gorm.DB, segs []segment) ([]pinned, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := sqlite.All[pinRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pins p ON p.branch_id = seg.branch
+	rows, err := sqlite.All[schema.PinRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pins p ON p.branch_id = seg.branch
 		WHERE `+visible+` ORDER BY p.created_at, p.id`, scope)
 	if err != nil {
 		return nil, err
 	}
-	orders, err := sqlite.All[pinOrderRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pin_orders p ON p.branch_id = seg.branch
+	orders, err := sqlite.All[schema.PinOrderRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pin_orders p ON p.branch_id = seg.branch
 		WHERE `+visible+` ORDER BY p.created_at DESC, p.id DESC LIMIT 1`, scope)
 	if err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func pinsOn(db *gorm.DB, segs []segment) ([]pinned, error) {
 }
 
 // standingPins drops what another row replaces, and removals.
-func standingPins(rows []pinRow) []pinned {
+func standingPins(rows []schema.PinRow) []pinned {
 	replaced := map[string]bool{}
 	first := map[string]string{}
 	version := map[string]int{}
@@ -102,8 +103,8 @@ func sortPins(pins []pinned, orderJSON string) {
 func (p pinned) pin(position int) chat.Pin {
 	return chat.Pin{
 		ID: chat.PinID(p.ID), SessionID: chat.SessionID(p.SessionID), BranchID: chat.BranchID(p.BranchID),
-		AfterTurn: p.AfterTurnSeq, Text: p.Text, Position: position, Replaces: chat.PinID(text(p.Replaces)),
-		Tokens: p.Tokens, Version: p.version, CreatedAt: moment(p.CreatedAt),
+		AfterTurn: p.AfterTurnSeq, Text: p.Text, Position: position, Replaces: chat.PinID(schema.Text(p.Replaces)),
+		Tokens: p.Tokens, Version: p.version, CreatedAt: schema.Moment(p.CreatedAt),
 	}
 }
 
@@ -156,7 +157,7 @@ func (s *Records) EditPin(ctx context.Context, branch chat.BranchID, pin chat.Pi
 func (s *Records) changePin(ctx context.Context, op string, branch chat.BranchID, replaces chat.PinID, fact string, tokens int) (chat.Pin, error) {
 	var made chat.Pin
 	err := s.write(ctx, op, func(t *tx) error {
-		fact := clean(fact)
+		fact := schema.Clean(fact)
 		if fact == "" {
 			return sqlite.Invalid("There is nothing to pin.")
 		}
@@ -168,11 +169,11 @@ func (s *Records) changePin(ctx context.Context, op string, branch chat.BranchID
 		if replaces != "" {
 			kind = ledger.EventPinEdited
 		}
-		row, err := insertPin(t, segs, pinRow{Replaces: orNull(replaces), Text: fact, Tokens: max(tokens, 0)}, kind)
+		row, err := insertPin(t, segs, schema.PinRow{Replaces: schema.OrNull(replaces), Text: fact, Tokens: max(tokens, 0)}, kind)
 		if err != nil {
 			return err
 		}
-		made = pinned{pinRow: row, version: 1}.pin(len(standing))
+		made = pinned{PinRow: row, version: 1}.pin(len(standing))
 		if i := indexOfPin(standing, replaces); i >= 0 {
 			made.Position, made.Version = i, standing[i].version+1
 		}
@@ -191,7 +192,7 @@ func (s *Records) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.
 		if err != nil {
 			return err
 		}
-		_, err = insertPin(t, segs, pinRow{Replaces: orNull(pin), Removed: true}, ledger.EventPinRemoved)
+		_, err = insertPin(t, segs, schema.PinRow{Replaces: schema.OrNull(pin), Removed: true}, ledger.EventPinRemoved)
 		return err
 	})
 }
@@ -231,7 +232,7 @@ func indexOfPin(pins []pinned, id chat.PinID) int {
 	return slices.IndexFunc(pins, func(p pinned) bool { return p.ID == string(id) })
 }
 
-func insertPin(t *tx, segs []segment, row pinRow, kind ledger.Type) (pinRow, error) {
+func insertPin(t *tx, segs []segment, row schema.PinRow, kind ledger.Type) (schema.PinRow, error) {
 	own := segs[len(segs)-1]
 	after, err := lastSeq(t.DB, segs)
 	if err != nil {
@@ -240,7 +241,7 @@ func insertPin(t *tx, segs []segment, row pinRow, kind ledger.Type) (pinRow, err
 	row.ID, row.SessionID, row.BranchID, row.AfterTurnSeq = t.NewID(), own.Session, own.Branch, after
 	row.CreatedAt = t.Stamp()
 	return row, record(t, chat.SessionID(row.SessionID), kind, row.ID, ledger.PinChanged{
-		BranchID: chat.BranchID(row.BranchID), AfterTurn: after, Replaces: chat.PinID(text(row.Replaces)),
+		BranchID: chat.BranchID(row.BranchID), AfterTurn: after, Replaces: chat.PinID(schema.Text(row.Replaces)),
 		Text: row.Text, Tokens: row.Tokens,
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -26,8 +27,8 @@ type grantRow struct{ Client, SessionID, Folder string }
 
 func (r clientRow) client() chat.Client {
 	return chat.Client{
-		Name: r.Name, Scope: chat.ClientScope(r.Scope), Remember: r.Remember, TokenAt: momentOrNil(r.TokenAt), Claims: r.Claims,
-		CreatedAt: moment(r.CreatedAt), SeenAt: momentOrNil(r.SeenAt),
+		Name: r.Name, Scope: chat.ClientScope(r.Scope), Remember: r.Remember, TokenAt: schema.MomentOrNil(r.TokenAt), Claims: r.Claims,
+		CreatedAt: schema.Moment(r.CreatedAt), SeenAt: schema.MomentOrNil(r.SeenAt),
 	}
 }
 
@@ -154,7 +155,7 @@ func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 			return err
 		}
 		for _, id := range c.Sessions {
-			if _, err := sessionByID(t.DB, id); err != nil {
+			if _, err := schema.SessionByID(t.DB, id); err != nil {
 				return err
 			}
 			if err := grant(t, c.Name, string(id), ""); err != nil {
@@ -162,7 +163,7 @@ func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 			}
 		}
 		for _, folder := range c.Folders {
-			if folder = clean(folder); folder == "" {
+			if folder = schema.Clean(folder); folder == "" {
 				return sqlite.Invalid("A folder has a name; nothing was changed.")
 			}
 			if err := grant(t, c.Name, "", folder); err != nil {
@@ -242,7 +243,7 @@ func (s *Records) SessionsIn(ctx context.Context, folders []string) ([]chat.Sess
 
 // shortText is a text of others as it is kept: bounded, in one line.
 func shortText(s string, runes int) string {
-	s = strings.Join(strings.Fields(clean(s)), " ")
+	s = strings.Join(strings.Fields(schema.Clean(s)), " ")
 	if cutoff := []rune(s); len(cutoff) > runes {
 		s = string(cutoff[:runes-1]) + "…"
 	}
@@ -297,11 +298,11 @@ func (s *Records) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.Clie
 			q.Client, q.Client, q.Before, q.Before, limit)
 		for _, r := range rows {
 			if n := len(out); n == 0 || out[n-1].ID != r.ID {
-				out = append(out, chat.ClientAccess{ID: r.ID, At: moment(r.At), Client: r.Client, Tool: r.Tool, Query: r.Query, Outcome: r.Outcome, More: r.More})
+				out = append(out, chat.ClientAccess{ID: r.ID, At: schema.Moment(r.At), Client: r.Client, Tool: r.Tool, Query: r.Query, Outcome: r.Outcome, More: r.More})
 			}
 			if r.SessionID != nil {
 				a := &out[len(out)-1]
-				a.Shown = append(a.Shown, chat.ShownTurn{Session: chat.SessionID(*r.SessionID), Title: text(r.Title), Turn: chat.TurnID(text(r.TurnID))})
+				a.Shown = append(a.Shown, chat.ShownTurn{Session: chat.SessionID(*r.SessionID), Title: schema.Text(r.Title), Turn: chat.TurnID(schema.Text(r.TurnID))})
 			}
 		}
 		return err
@@ -329,29 +330,29 @@ const sourceProgram = "mcp"
 // AddNote writes a note of a program as a turn of the program's own session, which is made if
 // it is not there. The same key again is the same note: nothing is written, and made is false.
 func (s *Records) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Turn, made bool, err error) {
-	var row turnRow
+	var row schema.TurnRow
 	err = s.write(ctx, "note.add", func(t *tx) error {
 		before, err := sqlite.All[chat.TurnID](t.DB, `SELECT n.turn_id FROM mcp_notes n JOIN turns u ON u.id = n.turn_id WHERE n.client = ? AND n.key = ?`, n.Client, n.Key)
 		if err != nil {
 			return err
 		}
 		if len(before) > 0 {
-			row, err = turnByID(t.DB, before[0])
+			row, err = schema.TurnByID(t.DB, before[0])
 			return err
 		}
 		made = true
 		row, err = s.addNote(t, n)
 		return err
 	})
-	return row.turn(), made, err
+	return row.Turn(), made, err
 }
 
-func (s *Records) addNote(t *tx, n chat.ClientNote) (turnRow, error) {
+func (s *Records) addNote(t *tx, n chat.ClientNote) (schema.TurnRow, error) {
 	branch, err := noteBranch(t, n.Client)
 	if err != nil {
-		return turnRow{}, err
+		return schema.TurnRow{}, err
 	}
-	message := chat.UserText(clean(n.Text))
+	message := chat.UserText(schema.Clean(n.Text))
 	message.Name = n.Client
 	row, err := s.accept(t, chat.Acceptance{BranchID: branch, User: message})
 	if err != nil {
@@ -382,6 +383,6 @@ func noteBranch(t *tx, client string) (chat.BranchID, error) {
 		_, branch, err := createSession(t, chat.NewSession{Title: "Notes from " + client, Source: sourceProgram})
 		return chat.BranchID(branch.ID), err
 	}
-	session, err := sessionByID(t.DB, id)
+	session, err := schema.SessionByID(t.DB, id)
 	return chat.BranchID(session.ActiveBranch), err
 }

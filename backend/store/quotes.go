@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -113,7 +114,7 @@ func quotable(db *gorm.DB, ns []int64) (quotedTexts, []byte, error) {
 	size := 0
 	for _, n := range ns[:min(len(ns), maxQuotes)] {
 		c, ok := texts[n]
-		if size += len(c.Text); ok && size <= maxQuoted && c.ContentHash == hexHash([]byte(c.Text)) {
+		if size += len(c.Text); ok && size <= maxQuoted && c.ContentHash == schema.HexHash([]byte(c.Text)) {
 			quoted = append(quoted, n)
 		}
 	}
@@ -154,5 +155,5 @@ func quoteArtifact(b []byte, c chat.ChunkText) []byte {
 func quotePart(b []byte, c chat.ChunkText) []byte {
 	text := artifactOf(c)
 	return fmt.Appendf(b, `{"source":"chunk","id":"%s","turn":"%s","form":"full","score":,"bytes":%d,"sha256":"%s"},`,
-		c.ID, c.SourceTurn, len(text), hexHash([]byte(text)))
+		c.ID, c.SourceTurn, len(text), schema.HexHash([]byte(text)))
 }

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -17,7 +18,7 @@ import (
 
 // putReceipt writes the receipt, with what is still to be done.
 func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
-	counts, err := chat.MarshalJSON(receiptCounts{e.erased(), &unfinishedEnd{append([]string{}, e.files...), e.drags()}})
+	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: e.erased(), Pending: &schema.UnfinishedEnd{Files: append([]string{}, e.files...), Folders: e.drags()}})
 	if err != nil {
 		return chat.Receipt{}, err
 	}
@@ -25,12 +26,12 @@ func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	row := receiptRow{ID: e.receipt, Subject: e.subject.Kind + " " + e.subject.Subject, CreatedAt: e.Stamp(),
+	row := schema.ReceiptRow{ID: e.receipt, Subject: e.subject.Kind + " " + e.subject.Subject, CreatedAt: e.Stamp(),
 		CountsJSON: string(counts), BackupsJSON: string(held)}
 	if err := e.DB.Create(&row).Error; err != nil {
 		return chat.Receipt{}, err
 	}
-	return row.receipt()
+	return row.Receipt()
 }
 
 // Receipts are those of all hard deletes, newest first. One that cannot be read is
@@ -38,7 +39,7 @@ func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
 func (s *Deletion) Receipts(ctx context.Context) ([]chat.Receipt, error) {
 	var out []chat.Receipt
 	err := s.read(ctx, "receipt.list", func(db *gorm.DB) (err error) {
-		out, err = receiptsOf(db)
+		out, err = schema.ReceiptsOf(db)
 		return err
 	})
 	return out, err
@@ -56,7 +57,7 @@ func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids 
 		if err != nil || len(erased) == 0 {
 			return err
 		}
-		receipts, err := receiptsOf(db)
+		receipts, err := schema.ReceiptsOf(db)
 		if err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids 
 		for _, r := range receipts {
 			at[r.ID] = r.At
 		}
-		told, err := sqlite.All[eventRow](db, `SELECT event_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
+		told, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
 			session, ledger.EventTurnAccepted, ids)
 		for _, e := range told {
 			if erasure, ok := erased[e.EventSeq]; ok {
@@ -109,7 +110,7 @@ func copyHolds(ctx context.Context, path, kind, id string) bool {
 	defer func() { _ = sqlite.Disconnect(db) }()
 	query, args := `SELECT id FROM sessions WHERE id = ?`, []any{id}
 	if kind == chat.EraseTurn {
-		shell, _, err := encodeMessage(chat.UserText(erasedMark))
+		shell, _, err := schema.EncodeMessage(chat.UserText(erasedMark))
 		if err != nil {
 			return true
 		}

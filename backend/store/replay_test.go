@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -74,7 +75,7 @@ func (f *fixture) fromTheBeginning(s chat.SessionID) *ledger.State {
 	state := ledger.NewState(string(s))
 	f.ok(f.core.read(f.ctx, "test", func(db *gorm.DB) error {
 		var decoded recentValues
-		rows, err := sqlite.All[eventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
+		rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
 		f.ok(err)
 		tail := ledger.Genesis()
 		for _, r := range rows {

@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -43,7 +44,7 @@ func (s *Queue) RequeueMissing(ctx context.Context) (int, error) {
 }
 
 func requeue(t *tx, kind chat.JobType, where string) (int, error) {
-	turns, err := sqlite.All[turnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
+	turns, err := sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
 		LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
 		WHERE `+where+` AND (j.id IS NULL OR j.state = 'done') ORDER BY t.branch_id, t.turn_seq`, kind)
 	if err != nil {
@@ -61,9 +62,9 @@ func requeue(t *tx, kind chat.JobType, where string) (int, error) {
 // earlier chunker than this version cut, the newest first, up to a limit, after all
 // other work. It answers how many it made due.
 func (s *Queue) RequeueOlder(ctx context.Context, version, limit int) (int, error) {
-	var turns []turnRow
+	var turns []schema.TurnRow
 	err := s.write(ctx, "job.requeue", func(t *tx) (err error) {
-		turns, err = sqlite.All[turnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
+		turns, err = sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
 			LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
 			WHERE t.phase = 'Done' AND (j.id IS NULL OR j.state = 'done') AND t.id IN (SELECT c.source_turn FROM chunks c
 			  WHERE c.chunker_version < ? AND EXISTS (SELECT 1 FROM units u WHERE u.chunk_id = c.id))

@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -193,8 +194,8 @@ func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
 	if err != nil || len(lines) != 1 || lines[0] != "ok" {
 		return r.damaged(errors.Join(err, errors.New(strings.Join(lines, "; "))))
 	}
-	version, err := readVersion(ctx, r.staged())
-	switch newest := newestVersion(r.steps); {
+	version, err := schema.ReadVersion(ctx, r.staged())
+	switch newest := schema.NewestVersion(r.steps); {
 	case err != nil && ctx.Err() != nil:
 		return err
 	case err != nil || version == 0:
@@ -249,8 +250,8 @@ func (r *restoring) unpack(db *gorm.DB) error {
 		switch {
 		case !f.whole():
 			return r.damaged(errors.New(f.Name + " does not match its hash"))
-		case f.Name == configName:
-			err = writeFile(filepath.Join(r.staging, configName), f.Content)
+		case f.Name == schema.ConfigName:
+			err = writeFile(filepath.Join(r.staging, schema.ConfigName), f.Content)
 		case isStream && sqlite.IsJournal(name):
 			err = writeFile(filepath.Join(streams, name), f.Content)
 			r.out.Journals++
@@ -261,7 +262,7 @@ func (r *restoring) unpack(db *gorm.DB) error {
 			return err
 		}
 	}
-	for _, table := range []string{infoTable, filesTable} {
+	for _, table := range []string{schema.InfoTable, schema.FilesTable} {
 		if err := db.Exec(`DROP TABLE IF EXISTS ` + table).Error; err != nil {
 			return err
 		}
@@ -277,7 +278,7 @@ func (r *restoring) upgrade(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.out.Schema = newestVersion(r.steps)
+	r.out.Schema = schema.NewestVersion(r.steps)
 	if err := markRestored(ctx, c); err != nil {
 		return errors.Join(err, open.Close())
 	}
@@ -300,11 +301,11 @@ func (r *restoring) summarize(ctx context.Context, path string) chat.DataSummary
 		return d
 	}
 	var err error
-	if d.Schema, err = readVersion(ctx, path); err == nil && d.Schema > 0 {
+	if d.Schema, err = schema.ReadVersion(ctx, path); err == nil && d.Schema > 0 {
 		err = summarizeInto(ctx, path, &d)
 	}
 	if err != nil {
-		d.Problem = chat.AsError(unopenable(path, err)).Message
+		d.Problem = chat.AsError(schema.Unopenable(path, err)).Message
 	}
 	return d
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -18,13 +19,17 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 		home func(string) error
 		put  bool // in force afterwards; else set aside
 	}{
-		"at once":                {put: true},
-		"by the next start":      {kill: "installed", put: true},
-		"again":                  {kill: "cleared", put: true},
-		"no folder for it":       {home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
-		"no folder, next start":  {kill: "away " + sqlite.DatabaseFile, home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
-		"where one is in force":  {home: func(home string) error { return writeConfig(filepath.Join(home, configName), []byte("# mine\n")) }},
-		"in force at next start": {kill: "written down", home: func(home string) error { return writeConfig(filepath.Join(home, configName), []byte("# mine\n")) }},
+		"at once":               {put: true},
+		"by the next start":     {kill: "installed", put: true},
+		"again":                 {kill: "cleared", put: true},
+		"no folder for it":      {home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
+		"no folder, next start": {kill: "away " + sqlite.DatabaseFile, home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
+		"where one is in force": {home: func(home string) error {
+			return writeConfig(filepath.Join(home, schema.ConfigName), []byte("# mine\n"))
+		}},
+		"in force at next start": {kill: "written down", home: func(home string) error {
+			return writeConfig(filepath.Join(home, schema.ConfigName), []byte("# mine\n"))
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, backup := replaceable(t)
@@ -34,7 +39,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			path := filepath.Join(home, configName)
+			path := filepath.Join(home, schema.ConfigName)
 			a := NewArchive(ArchiveOptions{DataDir: dir, Config: path})
 			a.at = func(step string) {
 				if step == c.kill {
@@ -55,7 +60,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !c.put {
-				found, err := filepath.Glob(filepath.Join(dir, replacedDir, "*", configName))
+				found, err := filepath.Glob(filepath.Join(dir, replacedDir, "*", schema.ConfigName))
 				if err != nil || len(found) != 1 {
 					t.Fatalf("set aside: %v %v", found, err)
 				}

@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -27,7 +28,7 @@ func (s *Backups) adoptBackup(ctx context.Context) error {
 	if s.copied {
 		return nil
 	}
-	byHand, err := hasTable(s.db.Reader, infoTable)
+	byHand, err := schema.HasTable(s.db.Reader, schema.InfoTable)
 	if err != nil || !byHand {
 		return err
 	}

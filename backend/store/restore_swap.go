@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -113,7 +114,7 @@ func (a *Archive) carryOut(w swap) (config string, err error) {
 // One that is in force is the user's present choice and stays; the other is set aside,
 // as where the user's folder cannot be written: that must not keep the data away.
 func (a *Archive) putConfig(staging, aside string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(staging, configName))
+	text, err := os.ReadFile(filepath.Join(staging, schema.ConfigName))
 	if errors.Is(err, fs.ErrNotExist) || a.config == "" {
 		return "", nil
 	}
@@ -129,7 +130,7 @@ func (a *Archive) putConfig(staging, aside string) (string, error) {
 			return a.config, nil
 		}
 	}
-	to := filepath.Join(aside, configName)
+	to := filepath.Join(aside, schema.ConfigName)
 	return to, writeConfig(to, text)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -84,7 +85,7 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if shown.Done || !shown.Present.Exists || shown.Present.Sessions != 1 || shown.Present.Turns != 1 || shown.Present.NewestTurn == nil ||
-		shown.Backup.Sessions != 1 || shown.TakenAt == nil || shown.Journals != 1 || shown.Problems != 0 || shown.Schema != newestVersion(migrations.Files) {
+		shown.Backup.Sessions != 1 || shown.TakenAt == nil || shown.Journals != 1 || shown.Problems != 0 || shown.Schema != schema.NewestVersion(migrations.Files) {
 		t.Errorf("shown was %+v", shown)
 	}
 	if !got.Done || got.Kept == nil || !got.Kept.Checked || got.Config != a.config {
@@ -185,7 +186,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"no database":  {[]byte("this is a letter, and no database at all, however long it is"), chat.CodeInvalid, "not a backup"},
 		"empty":        {nil, chat.CodeInvalid, "not a backup"},
 		"another's":    {make(`PRAGMA application_id = 7`), chat.CodeInvalid, "not a backup"},
-		"newer":        {make(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9001, 1)`), chat.CodeNewer, "schema 9001, this one knows " + sqlite.Itoa(newestVersion(migrations.Files))},
+		"newer":        {make(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9001, 1)`), chat.CodeNewer, "schema 9001, this one knows " + sqlite.Itoa(schema.NewestVersion(migrations.Files))},
 		"torn":         {torn, chat.CodeCorrupt, "damaged"},
 		"cut":          {whole[:len(whole)/2], chat.CodeCorrupt, "damaged"},
 		"broken links": {make(`UPDATE turns SET branch_id = 'none'`), chat.CodeCorrupt, "damaged"},
@@ -249,7 +250,7 @@ func TestRestoreOfAnOlderSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Backup.Schema != 1 || got.Schema != newestVersion(migrations.Files) || got.Problems != 0 || got.TakenAt != nil {
+	if got.Backup.Schema != 1 || got.Schema != schema.NewestVersion(migrations.Files) || got.Problems != 0 || got.TakenAt != nil {
 		t.Errorf("%+v", got)
 	}
 	if now := titles(t, dir); slices.Contains(now, "present") || len(now) == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -20,7 +21,7 @@ func (r *restoring) tellUndone(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil { // data that cannot be read is restored over, and said to be so
-		r.out.Present.Problem = chat.AsError(unopenable(r.database(), err)).Message
+		r.out.Present.Problem = chat.AsError(schema.Unopenable(r.database(), err)).Message
 		return nil
 	}
 	for _, receipt := range receipts {
@@ -38,5 +39,5 @@ func receiptsIn(ctx context.Context, path string) ([]chat.Receipt, error) {
 		return nil, err
 	}
 	defer func() { _ = sqlite.Disconnect(db) }()
-	return receiptsOf(db.WithContext(ctx))
+	return schema.ReceiptsOf(db.WithContext(ctx))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -11,7 +12,7 @@ import (
 // place. From then on it is no backup.
 func markRestored(ctx context.Context, s *Core) error {
 	return s.write(ctx, "restore.mark", func(t *tx) error {
-		if _, err := t.Exec(`DROP TABLE IF EXISTS ` + infoTable); err != nil {
+		if _, err := t.Exec(`DROP TABLE IF EXISTS ` + schema.InfoTable); err != nil {
 			return err
 		}
 		steps, err := sqlite.All[chat.StepID](t.DB, `SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.phase = 'Responding' ORDER BY s.id`)

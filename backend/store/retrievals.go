@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -15,11 +16,11 @@ import (
 func (s *Records) Retrievals(ctx context.Context, turn chat.TurnID) ([]chat.Retrieval, error) {
 	var out []chat.Retrieval
 	err := s.read(ctx, "retrieval.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[namedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
+		rows, err := sqlite.All[schema.NamedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
 			JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
 		out = make([]chat.Retrieval, len(rows))
 		for i, r := range rows {
-			out[i] = r.retrieval()
+			out[i] = r.Retrieval()
 		}
 		return err
 	})
@@ -60,13 +61,13 @@ type remembered struct {
 // putRetrievals records what memory a turn's context holds, in place of what was
 // recorded before; of that, which chunks they were is kept. The ledger is told the
 // hash, as of the manifest, which holds the same in full.
-func putRetrievals(t *tx, turn turnRow, list []chat.Retrieval) (remembered, error) {
+func putRetrievals(t *tx, turn schema.TurnRow, list []chat.Retrieval) (remembered, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b chat.Retrieval) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Chunk, b.Chunk))
 	})
-	var rows []retrievedRow
-	var named []namedRetrieval
+	var rows []schema.RetrievedRow
+	var named []schema.NamedRetrieval
 	known, err := chunkNumbers(t, list)
 	if err != nil {
 		return remembered{}, err
@@ -80,7 +81,7 @@ func putRetrievals(t *tx, turn turnRow, list []chat.Retrieval) (remembered, erro
 		if slices.Contains(out.chunks, row.ChunkN) {
 			return remembered{}, sqlite.Invalid("Turn %d records the chunk %s twice.", turn.TurnSeq, r.Chunk)
 		}
-		rows, named = append(rows, row), append(named, namedRetrieval{row, string(r.Chunk)})
+		rows, named = append(rows, row), append(named, schema.NamedRetrieval{Row: row, ChunkID: string(r.Chunk)})
 		out.chunks = append(out.chunks, row.ChunkN)
 	}
 	if err := retireRetrievals(t, turn); err != nil || len(rows) == 0 {
@@ -91,4 +92,4 @@ func putRetrievals(t *tx, turn turnRow, list []chat.Retrieval) (remembered, erro
 }
 
 // hashRetrieved is what the ledger is told of records.
-func hashRetrieved(rows []namedRetrieval) string { return hexHash(retrievedText(rows)) }
+func hashRetrieved(rows []schema.NamedRetrieval) string { return schema.HexHash(retrievedText(rows)) }

@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -30,7 +31,7 @@ func matchTerm(term string) string { return matchForms(term, "") }
 
 // matchForms is matchTerm with a sign after each form that could be the beginning of a token.
 func matchForms(term, after string) string {
-	term = lexical.Trim(lexical.Fold(clean(term)))
+	term = lexical.Trim(lexical.Fold(schema.Clean(term)))
 	if !strings.ContainsFunc(term, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return ""
 	}
@@ -107,11 +108,11 @@ func (s *Search) TermFrequencies(ctx context.Context, terms []string) (map[strin
 			}
 		}
 		for i, term := range terms {
-			n, err := otherForms(db, clean(term))
+			n, err := otherForms(db, schema.Clean(term))
 			if err != nil {
 				return err
 			}
-			if _, isBeginning := lexical.Phrase(clean(term)); isBeginning {
+			if _, isBeginning := lexical.Phrase(schema.Clean(term)); isBeginning {
 				out[term] = n
 				continue
 			}
@@ -178,7 +179,7 @@ func (k *tokenizer) split(ctx context.Context, terms []string) ([][]string, erro
 	}
 	defer tx.Rollback() // the terms are never kept
 	for i, term := range terms {
-		phrase, _ := lexical.Phrase(clean(term))
+		phrase, _ := lexical.Phrase(schema.Clean(term))
 		if err := tx.Exec(`INSERT INTO terms (rowid, body) VALUES (?, ?)`, i+1, phrase).Error; err != nil {
 			return nil, err
 		}

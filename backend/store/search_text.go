@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -31,7 +32,7 @@ const (
 // SearchText finds messages and titles that hold the words of a query.
 func (s *Search) SearchText(ctx context.Context, q chat.TextQuery) (chat.TextResult, error) {
 	out := chat.TextResult{Titles: map[chat.SessionID][]chat.Span{}, Sessions: map[chat.SessionID]chat.Session{}}
-	terms := highlight.Parse(clean(q.Text))
+	terms := highlight.Parse(schema.Clean(q.Text))
 	if len(terms) == 0 {
 		return out, nil
 	}
@@ -145,7 +146,7 @@ func (w *textSearch) titles() error {
 	if w.q.Role != "" || !w.q.Since.IsZero() || !w.q.Until.IsZero() {
 		return nil // a title was said by nobody, at no time
 	}
-	rows, err := sqlite.All[sessionRow](w.db, `SELECT * FROM sessions WHERE (? OR archived_at IS NULL) AND (? = '' OR id = ?)`,
+	rows, err := sqlite.All[schema.SessionRow](w.db, `SELECT * FROM sessions WHERE (? OR archived_at IS NULL) AND (? = '' OR id = ?)`,
 		w.q.Archived, w.q.Session, w.q.Session)
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func (w *textSearch) titles() error {
 	for _, r := range rows {
 		if spans, _, ok := highlight.All(r.Title, w.terms); ok {
 			id := chat.SessionID(r.ID)
-			w.out.Sessions[id] = r.session()
+			w.out.Sessions[id] = r.Session()
 			w.out.Titles[id] = chatSpans(spans)
 		}
 	}
@@ -291,7 +292,7 @@ func (w *textSearch) unindexed() error {
 		if err := rows.Scan(&hit.Turn, &hit.Session, &hit.Branch, &hit.Seq, &at, &user, &answer); err != nil {
 			return err
 		}
-		hit.At = moment(at)
+		hit.At = schema.Moment(at)
 		w.scan(hit, chat.RoleUser, &user)
 		w.scan(hit, chat.RoleAssistant, answer)
 	}
@@ -316,7 +317,7 @@ func (w *textSearch) scan(hit chat.TextHit, role chat.Role, raw *string) {
 			return
 		}
 	}
-	if m, err := decodeMessage(role, *raw); err == nil {
+	if m, err := schema.DecodeMessage(role, *raw); err == nil {
 		hit.Role = role
 		w.look(key, hit, m.RenderedText(), false)
 	}
@@ -331,11 +332,11 @@ func (w *textSearch) place() error {
 		hit := &w.out.Hits[i]
 		s, ok := w.out.Sessions[hit.Session]
 		if !ok {
-			row, err := sessionByID(w.db, hit.Session)
+			row, err := schema.SessionByID(w.db, hit.Session)
 			if err != nil {
 				return err
 			}
-			s = row.session()
+			s = row.Session()
 			w.out.Sessions[hit.Session] = s
 		}
 		if hit.Branch != s.ActiveBranch {
@@ -347,12 +348,12 @@ func (w *textSearch) place() error {
 				}
 				shown[s.ID] = segs
 			}
-			if shows(segs, turnRow{BranchID: string(hit.Branch), TurnSeq: hit.Seq}) {
+			if shows(segs, schema.TurnRow{BranchID: string(hit.Branch), TurnSeq: hit.Seq}) {
 				hit.Branch = s.ActiveBranch
 			}
 		}
 		if _, ok := branches[hit.Branch]; !ok {
-			b, err := branchByID(w.db, hit.Branch)
+			b, err := schema.BranchByID(w.db, hit.Branch)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -21,29 +22,29 @@ const mainBranch = "main"
 
 // CreateSession makes a session with its first branch and root state.
 func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Session, chat.Branch, error) {
-	var session sessionRow
-	var branch branchRow
+	var session schema.SessionRow
+	var branch schema.BranchRow
 	err := s.write(ctx, "session.create", func(t *tx) error {
 		var err error
 		session, branch, err = createSession(t, n)
 		return err
 	})
-	return session.session(), branch.branch(), err
+	return session.Session(), branch.Branch(), err
 }
 
-func createSession(t *tx, n chat.NewSession) (sessionRow, branchRow, error) {
+func createSession(t *tx, n chat.NewSession) (schema.SessionRow, schema.BranchRow, error) {
 	if n.Source == "" {
 		n.Source = "native"
 	}
-	session := sessionRow{
-		ID: t.NewID(), CreatedAt: t.Stamp(), UpdatedAt: t.Stamp(), Source: clean(n.Source),
-		ActiveBranch: t.NewID(), Title: chat.BoundTitle(clean(n.Title)), SystemPrompt: clean(n.SystemPrompt),
+	session := schema.SessionRow{
+		ID: t.NewID(), CreatedAt: t.Stamp(), UpdatedAt: t.Stamp(), Source: schema.Clean(n.Source),
+		ActiveBranch: t.NewID(), Title: chat.BoundTitle(schema.Clean(n.Title)), SystemPrompt: schema.Clean(n.SystemPrompt),
 	}
-	root := stateRow{
+	root := schema.StateRow{
 		ID: t.NewID(), SessionID: session.ID, BranchID: session.ActiveBranch,
-		Origin: string(chat.StateRoot), SchemaVersion: stateSchema, CreatedAt: t.Stamp(),
+		Origin: string(chat.StateRoot), SchemaVersion: schema.StateSchema, CreatedAt: t.Stamp(),
 	}
-	branch := branchRow{
+	branch := schema.BranchRow{
 		ID: session.ActiveBranch, SessionID: session.ID, CreatedAt: t.Stamp(), Label: mainBranch,
 		BaseState: root.ID, HeadState: root.ID,
 	}
@@ -62,16 +63,16 @@ func createSession(t *tx, n chat.NewSession) (sessionRow, branchRow, error) {
 
 // Session reads one session.
 func (s *Records) Session(ctx context.Context, id chat.SessionID) (chat.Session, error) {
-	var row sessionRow
+	var row schema.SessionRow
 	err := s.read(ctx, "session.read", func(db *gorm.DB) (err error) {
-		row, err = sessionByID(db, id)
+		row, err = schema.SessionByID(db, id)
 		return err
 	})
-	return row.session(), err
+	return row.Session(), err
 }
 
 type summaryRow struct {
-	Row         sessionRow `gorm:"embedded"`
+	Row         schema.SessionRow `gorm:"embedded"`
 	Branches    int
 	Turns       int
 	Pending     int
@@ -112,7 +113,7 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 	out := make([]chat.SessionSummary, len(rows))
 	for i, r := range rows {
 		out[i] = chat.SessionSummary{
-			Session: r.Row.session(), Branches: r.Branches, Turns: r.Turns, Pending: r.Pending,
+			Session: r.Row.Session(), Branches: r.Branches, Turns: r.Turns, Pending: r.Pending,
 			LastPhase: chat.Phase(r.LastPhase), LastOutcome: chat.Outcome(r.LastOutcome),
 		}
 	}
@@ -129,7 +130,7 @@ func titledJSON(db *gorm.DB, words string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	words = strings.ToLower(clean(words))
+	words = strings.ToLower(schema.Clean(words))
 	ids := []string{}
 	for _, r := range rows {
 		if strings.Contains(strings.ToLower(r.Title), words) {
@@ -150,7 +151,7 @@ func checkTitle(what, title string) error {
 
 // RenameSession gives a session another title.
 func (s *Records) RenameSession(ctx context.Context, id chat.SessionID, title string) error {
-	title = clean(title)
+	title = schema.Clean(title)
 	if err := checkTitle("A title", title); err != nil {
 		return err
 	}
@@ -159,12 +160,12 @@ func (s *Records) RenameSession(ctx context.Context, id chat.SessionID, title st
 
 // SetSystemPrompt sets the session's system text.
 func (s *Records) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt string) error {
-	return s.changeSession(ctx, "session.prompt", id, ledger.EventSessionPrompt, ledger.TextChanged{Text: clean(prompt)})
+	return s.changeSession(ctx, "session.prompt", id, ledger.EventSessionPrompt, ledger.TextChanged{Text: schema.Clean(prompt)})
 }
 
 // SetSessionSettings sets a session's own choices, all of them.
 func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
-	v.SystemPrompt = clean(v.SystemPrompt)
+	v.SystemPrompt = schema.Clean(v.SystemPrompt)
 	return s.write(ctx, "session.settings", func(t *tx) error {
 		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // not a number fails too
 			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")
@@ -182,7 +183,7 @@ func setSettings(t *tx, id chat.SessionID, v chat.SessionSettings) error {
 
 // SetSessionModel sets the model the session uses from now on; empty: the default.
 func (s *Records) SetSessionModel(ctx context.Context, id chat.SessionID, model string) error {
-	return s.changeSession(ctx, "session.model", id, ledger.EventSessionModel, ledger.TextChanged{Text: clean(model)})
+	return s.changeSession(ctx, "session.model", id, ledger.EventSessionModel, ledger.TextChanged{Text: schema.Clean(model)})
 }
 
 // PinSession keeps a session at the top of the list, or lets it go.

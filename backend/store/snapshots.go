@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -75,7 +76,7 @@ func (s *Records) Replay(ctx context.Context, session chat.SessionID) (*ledger.S
 	var state *ledger.State
 	var how Replayed
 	err := s.read(ctx, "ledger.replay", func(db *gorm.DB) (err error) {
-		if _, err = sessionByID(db, session); err != nil {
+		if _, err = schema.SessionByID(db, session); err != nil {
 			return err
 		}
 		state, how, err = replaySession(db, string(session))
@@ -102,7 +103,7 @@ func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	}
 	var bad error
 	var decoded recentValues
-	err = sqlite.Stream(db, func(r eventRow) {
+	err = sqlite.Stream(db, func(r schema.EventRow) {
 		if bad == nil {
 			bad = applyRow(db, &decoded, erased, state, tail, r)
 			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
@@ -113,13 +114,13 @@ func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 }
 
 // applyRow replays an event that is in its place and whole.
-func applyRow(db *gorm.DB, decoded *recentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r eventRow) error {
+func applyRow(db *gorm.DB, decoded *recentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r schema.EventRow) error {
 	id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 	payload, err := decoded.payload(db, r)
 	if err != nil {
 		return sqlite.CorruptRecord("events", id, err)
 	}
-	e := r.event(payload)
+	e := r.Event(payload)
 	if faults := e.Faults(tail); len(faults) > 0 || !erased.Vouch(e) {
 		return sqlite.CorruptRecord("events", id, fmt.Errorf("it is not in its place or not whole: %v", faults))
 	}
@@ -233,7 +234,7 @@ func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 		return ledger.Memory{}, sqlite.CorruptRecord("sessions", state.SessionID, errors.New("no event made it"))
 	}
 	branch := known.ActiveBranch
-	row, err := branchByID(db, chat.BranchID(branch))
+	row, err := schema.BranchByID(db, chat.BranchID(branch))
 	if err != nil {
 		return ledger.Memory{}, err
 	}

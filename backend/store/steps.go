@@ -11,13 +11,14 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // BeginStep opens an attempt of a provider call. Its row, request included, is
 // durable before a byte leaves; the turn is Responding from here on.
 func (s *Records) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, error) {
-	var row stepRow
+	var row schema.StepRow
 	err := s.write(ctx, "step.begin", func(t *tx) (err error) {
 		row, err = beginStep(t, b)
 		return err
@@ -27,29 +28,29 @@ func (s *Records) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, e
 	}
 	s.requests.put(row.ID, bytes.Clone(b.Request))
 	s.setRunning(b.TurnID, true)
-	return row.step(), nil
+	return row.Step(), nil
 }
 
-func beginStep(t *tx, b chat.StepStart) (stepRow, error) {
-	turn, err := turnHead(t.DB, b.TurnID)
+func beginStep(t *tx, b chat.StepStart) (schema.StepRow, error) {
+	turn, err := schema.TurnHead(t.DB, b.TurnID)
 	if err != nil {
-		return stepRow{}, err
+		return schema.StepRow{}, err
 	}
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
 		if err := enterPhase(t, &turn, chat.PhaseResponding); err != nil {
-			return stepRow{}, err
+			return schema.StepRow{}, err
 		}
 	} else if turn.Outcome != "" {
-		return stepRow{}, sqlite.Conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
+		return schema.StepRow{}, sqlite.Conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
 	}
 	if err := refuseRunningStep(t, b.TurnID); err != nil {
-		return stepRow{}, err
+		return schema.StepRow{}, err
 	}
 	row, err := newStep(t, b)
 	if err != nil {
 		return row, err
 	}
-	packed, link, err := packRequest(t, turn, orEmpty(b.Request))
+	packed, link, err := packRequest(t, turn, schema.OrEmpty(b.Request))
 	if err != nil {
 		return row, err
 	}
@@ -64,23 +65,23 @@ func beginStep(t *tx, b chat.StepStart) (stepRow, error) {
 	}
 	return row, t.event(chat.SessionID(turn.SessionID), ledger.EventStepStarted, row.ID, ledger.StepStarted{
 		TurnID: b.TurnID, Index: row.StepIndex, Attempt: row.Attempt, Provider: row.Provider, ModelID: row.ModelID,
-		StreamPath: row.StreamPath, RequestSHA256: hexHash(b.Request), RequestBytes: len(b.Request), ToolsMode: row.ToolsMode,
+		StreamPath: row.StreamPath, RequestSHA256: schema.HexHash(b.Request), RequestBytes: len(b.Request), ToolsMode: row.ToolsMode,
 	})
 }
 
-func newStep(t *tx, b chat.StepStart) (stepRow, error) {
+func newStep(t *tx, b chat.StepStart) (schema.StepRow, error) {
 	if b.Index < 0 {
-		return stepRow{}, sqlite.Invalid("A step's index is not negative.")
+		return schema.StepRow{}, sqlite.Invalid("A step's index is not negative.")
 	}
 	attempt, err := sqlite.One[int](t.DB, "turn", b.TurnID,
 		`SELECT coalesce(max(attempt), 0) + 1 FROM steps WHERE turn_id = ? AND step_index = ?`, b.TurnID, b.Index)
-	row := stepRow{
+	row := schema.StepRow{
 		ID: t.NewID(), TurnID: string(b.TurnID), StepIndex: b.Index, Attempt: attempt,
-		Status: string(chat.StepRunning), Provider: clean(b.Provider), ModelID: clean(b.ModelID), StartedAt: t.Stamp(),
+		Status: string(chat.StepRunning), Provider: schema.Clean(b.Provider), ModelID: schema.Clean(b.ModelID), StartedAt: t.Stamp(),
 		OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", ToolsMode: b.ToolsMode,
 	}
 	if b.StreamPath != nil {
-		row.StreamPath = clean(b.StreamPath(chat.StepID(row.ID)))
+		row.StreamPath = schema.Clean(b.StreamPath(chat.StepID(row.ID)))
 	}
 	return row, err
 }
@@ -149,7 +150,7 @@ func endStep(t *tx, turn chat.TurnID, e *endedStep) error {
 	if err := putStepMetrics(t, turn, e.StepID, e.Metrics); err != nil {
 		return err
 	}
-	head, err := turnHead(t.DB, turn)
+	head, err := schema.TurnHead(t.DB, turn)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func endStep(t *tx, turn chat.TurnID, e *endedStep) error {
 	return t.event(session, ledger.EventStepEnded, string(e.StepID), e.told)
 }
 
-func checkStepEnd(step stepRow, turn chat.TurnID, e chat.StepEnd) error {
+func checkStepEnd(step schema.StepRow, turn chat.TurnID, e chat.StepEnd) error {
 	switch {
 	case step.TurnID != string(turn):
 		return sqlite.Invalid("Step %s belongs to another turn.", e.StepID)
@@ -178,7 +179,7 @@ func checkStepEnd(step stepRow, turn chat.TurnID, e chat.StepEnd) error {
 // it: packing a long stream takes seconds, in which nobody else could write.
 type endedStep struct {
 	chat.StepEnd
-	row     stepRow
+	row     schema.StepRow
 	told    ledger.StepEnded
 	payload *payload // of told, where its items are long
 }
@@ -193,7 +194,7 @@ func prepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*endedStep, 
 	if p.Items == nil {
 		p.Items = chat.Items{}
 	}
-	items, _, err := encodeText(p.Items)
+	items, _, err := schema.EncodeText(p.Items)
 	if err != nil {
 		return nil, sqlite.Invalid("The step's items cannot be stored: %v.", err)
 	}
@@ -205,9 +206,9 @@ func prepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*endedStep, 
 	var base codec.Base
 	if !codec.IsLong(len(items)) {
 		p.told.Items = json.RawMessage(items)
-		base = p.row.restItems([]byte(answer))
+		base = p.row.RestItems([]byte(answer))
 	}
-	if p.row.RawEvents, p.told.EventsSHA256, err = packEvents(e.Events, base); err != nil || !codec.IsLong(len(items)) {
+	if p.row.RawEvents, p.told.EventsSHA256, err = schema.PackEvents(e.Events, base); err != nil || !codec.IsLong(len(items)) {
 		return p, err
 	}
 	p.told.Items = json.RawMessage(longMark)
@@ -216,13 +217,13 @@ func prepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*endedStep, 
 }
 
 // endedRow is the row of a step's end without its items and raw events.
-func endedRow(e chat.StepEnd) (stepRow, error) {
+func endedRow(e chat.StepEnd) (schema.StepRow, error) {
 	outcome, err := chat.MarshalJSON(e.Outcome)
 	if err != nil {
-		return stepRow{}, err
+		return schema.StepRow{}, err
 	}
-	usage, err := encodeOptional(e.Usage)
-	return stepRow{
+	usage, err := schema.EncodeOptional(e.Usage)
+	return schema.StepRow{
 		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), UsageJSON: usage, ResponseJSON: codec.Pack(e.Response),
 	}, err
 }
@@ -232,7 +233,7 @@ func endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
 		TurnID: turn, Outcome: e.Outcome, Usage: e.Usage, DisplayedBytes: e.DisplayedBytes, DurableBytes: e.DurableBytes,
 	}
 	if e.Response != nil {
-		ev.ResponseSHA256 = hexHash(e.Response)
+		ev.ResponseSHA256 = schema.HexHash(e.Response)
 	}
 	return ev
 }
@@ -240,21 +241,21 @@ func endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
 // StepEvents yields the exact stream of a step, one event at a time, and ends with yield's
 // error if it has one.
 func (s *Records) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
-	var row stepRow
+	var row schema.StepRow
 	err := s.read(ctx, "step.events", func(db *gorm.DB) (err error) {
-		row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
+		row, err = sqlite.One[schema.StepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
 		if _, _, rests := codec.BaseOf(row.RawEvents); err == nil && rests {
-			row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
+			row, err = sqlite.One[schema.StepRow](db, "step", id, `SELECT raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, id)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	err = row.eachEvent(yield)
-	var own *yieldError
+	err = row.EachEvent(yield)
+	var own *schema.YieldError
 	if errors.As(err, &own) {
-		return own.error
+		return own.Unwrap()
 	}
 	if err != nil {
 		return sqlite.CorruptRecord("steps", string(id), err)

@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -18,10 +19,10 @@ import (
 // is usable from there and from every fork after that turn. None ever changes or
 // goes away; one that another supersedes stays as an orphan.
 
-func summariesOf(rows []rangeSummaryRow) []chat.RangeSummary {
+func summariesOf(rows []schema.RangeSummaryRow) []chat.RangeSummary {
 	out := make([]chat.RangeSummary, len(rows))
 	for i, r := range rows {
-		out[i] = r.summary()
+		out[i] = r.Summary()
 	}
 	return out
 }
@@ -35,7 +36,7 @@ func summariesOf(rows []rangeSummaryRow) []chat.RangeSummary {
 // wholly committed. CodeConflict: the range has a live summary, or one to be
 // superseded no longer is live.
 func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSummary, error) {
-	var row rangeSummaryRow
+	var row schema.RangeSummaryRow
 	err := s.write(ctx, "summary.add", func(t *tx) (err error) {
 		row, err = addSummary(t, n)
 		return err
@@ -43,29 +44,29 @@ func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.Range
 	if err != nil {
 		return chat.RangeSummary{}, err
 	}
-	return row.summary(), nil
+	return row.Summary(), nil
 }
 
-func addSummary(t *tx, n chat.NewSummary) (rangeSummaryRow, error) {
+func addSummary(t *tx, n chat.NewSummary) (schema.RangeSummaryRow, error) {
 	if err := checkSummary(n); err != nil {
-		return rangeSummaryRow{}, err
+		return schema.RangeSummaryRow{}, err
 	}
 	if err := checkLease(t, n.Job); err != nil {
-		return rangeSummaryRow{}, err
+		return schema.RangeSummaryRow{}, err
 	}
 	segs, err := segments(t.DB, n.BranchID)
 	if err != nil {
-		return rangeSummaryRow{}, err
+		return schema.RangeSummaryRow{}, err
 	}
 	if err := checkCommitted(t, segs, n); err != nil {
-		return rangeSummaryRow{}, err
+		return schema.RangeSummaryRow{}, err
 	}
 	own := segs[slices.IndexFunc(segs, func(g segment) bool { return n.To-1 > g.From && n.To-1 <= g.To })]
-	body := clean(n.Content)
-	row := rangeSummaryRow{
+	body := schema.Clean(n.Content)
+	row := schema.RangeSummaryRow{
 		ID: t.NewID(), SessionID: own.Session, BranchID: own.Branch, FromSeq: n.From, ToSeq: n.To, TokenCount: n.TokenCount,
-		OriginalTokens: n.OriginalTokens, GeneratedBy: clean(n.GeneratedBy), CreatedAt: t.Stamp(),
-		ContentHash: codec.Hash([]byte(body)), Content: body, ValidationJSON: orNull(string(n.Validation)),
+		OriginalTokens: n.OriginalTokens, GeneratedBy: schema.Clean(n.GeneratedBy), CreatedAt: t.Stamp(),
+		ContentHash: codec.Hash([]byte(body)), Content: body, ValidationJSON: schema.OrNull(string(n.Validation)),
 	}
 	if err := supersede(t, row, n.Supersedes); err != nil {
 		return row, err
@@ -125,9 +126,9 @@ func checkCommitted(t *tx, segs []segment, n chat.NewSummary) error {
 }
 
 // supersede marks what a summary takes the place of.
-func supersede(t *tx, by rangeSummaryRow, ids []string) error {
+func supersede(t *tx, by schema.RangeSummaryRow, ids []string) error {
 	for _, id := range ids {
-		old, err := sqlite.One[rangeSummaryRow](t.DB, "summary", id, `SELECT * FROM summaries WHERE id = ?`, id)
+		old, err := sqlite.One[schema.RangeSummaryRow](t.DB, "summary", id, `SELECT * FROM summaries WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
@@ -147,7 +148,7 @@ func supersede(t *tx, by rangeSummaryRow, ids []string) error {
 	return nil
 }
 
-func refuseSecond(t *tx, row rangeSummaryRow) error {
+func refuseSecond(t *tx, row schema.RangeSummaryRow) error {
 	there, err := sqlite.All[string](t.DB, `SELECT id FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ?
 		AND superseded_by IS NULL`, row.BranchID, row.FromSeq, row.ToSeq)
 	if err == nil && len(there) > 0 {
@@ -168,7 +169,7 @@ func (s *Records) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.R
 // superseded ones too: what supersedes them may reach beyond a fork point, or
 // extraTurns the cut of a model with a larger window.
 func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
-	var rows []rangeSummaryRow
+	var rows []schema.RangeSummaryRow
 	err := s.read(ctx, "summary.list", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
 		if err != nil {
@@ -178,13 +179,13 @@ func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]
 		if err != nil {
 			return err
 		}
-		rows, err = sqlite.All[rangeSummaryRow](db, scopeCTE+`
+		rows, err = sqlite.All[schema.RangeSummaryRow](db, scopeCTE+`
 			SELECT r.* FROM seg JOIN summaries r ON r.branch_id = seg.branch AND r.to_seq - 1 <= seg."to"
 			ORDER BY r.from_seq, r.to_seq, r.id`, scope)
 		return err
 	})
-	rows = slices.DeleteFunc(rows, func(r rangeSummaryRow) bool {
-		if r.intact() {
+	rows = slices.DeleteFunc(rows, func(r schema.RangeSummaryRow) bool {
+		if r.Intact() {
 			return false
 		}
 		s.log.Warn("a range summary does not match its hash and is not used", "summary", r.ID)
@@ -196,9 +197,9 @@ func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]
 // AllSummaries are a session's range summaries, superseded ones too, by range and
 // then in the order they were made.
 func (s *Records) AllSummaries(ctx context.Context, session chat.SessionID) ([]chat.RangeSummary, error) {
-	var rows []rangeSummaryRow
+	var rows []schema.RangeSummaryRow
 	err := s.read(ctx, "summary.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[rangeSummaryRow](db, `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
+		rows, err = sqlite.All[schema.RangeSummaryRow](db, `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
 		return err
 	})
 	return summariesOf(rows), err

@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -33,7 +34,7 @@ func TestWriteBeforeLexical(t *testing.T) {
 	if !*update {
 		t.Skip("writes " + beforeLexical + " with -update only")
 	}
-	if v := newestVersion(migrations.Files); v != 9 {
+	if v := schema.NewestVersion(migrations.Files); v != 9 {
 		t.Fatalf("the schema is at version %d; %s is kept as version 9 wrote it", v, beforeLexical)
 	}
 	f := newFixture(t)
@@ -60,11 +61,11 @@ func TestWriteBeforeLexical(t *testing.T) {
 func TestTextIndexOfTheVersionBefore(t *testing.T) {
 	f := copied(t, unpacked(t, beforeLexical))
 	f.verifyClean()
-	stored, err := sqlite.All[unitRow](f.core.db.Reader, `SELECT u.n, u.pairs, x.text FROM units u JOIN unit_texts x ON x.n = u.n`)
+	stored, err := sqlite.All[schema.UnitRow](f.core.db.Reader, `SELECT u.n, u.pairs, x.text FROM units u JOIN unit_texts x ON x.n = u.n`)
 	f.ok(err)
 	for _, u := range stored {
-		if text(u.Pairs) != text(pairsOf(u.Text)) {
-			t.Errorf("%q is indexed as %q", u.Text, text(u.Pairs))
+		if schema.Text(u.Pairs) != schema.Text(schema.PairsOf(u.Text)) {
+			t.Errorf("%q is indexed as %q", u.Text, schema.Text(u.Pairs))
 		}
 	}
 	for word, want := range map[string]int{

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -38,20 +39,20 @@ func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.Ste
 }
 
 // respondingTurn is a turn that runs: it has no outcome yet.
-func respondingTurn(t *tx, id chat.TurnID) (turnRow, error) {
-	head, err := turnHead(t.DB, id)
+func respondingTurn(t *tx, id chat.TurnID) (schema.TurnRow, error) {
+	head, err := schema.TurnHead(t.DB, id)
 	if err == nil && (chat.Phase(head.Phase) != chat.PhaseResponding || head.Outcome != "") {
 		err = sqlite.Conflict("Turn %d is not running.", head.TurnSeq)
 	}
 	return head, err
 }
 
-func propose(t *tx, turn turnRow, step chat.StepID, calls []chat.ProposedCall) (chat.ToolBatch, error) {
+func propose(t *tx, turn schema.TurnRow, step chat.StepID, calls []chat.ProposedCall) (chat.ToolBatch, error) {
 	told := ledger.ToolBatchProposed{TurnID: chat.TurnID(turn.ID), StepID: step}
 	for _, c := range calls {
 		told.Calls = append(told.Calls, ledger.ToolProposed{
-			ID: chat.ToolCallID(t.NewID()), UseID: clean(c.UseID), Name: clean(c.Name), Source: clean(c.Source), Tool: clean(c.Tool),
-			Definition: c.Definition, Effects: c.Effects, Arguments: clean(string(c.Arguments)),
+			ID: chat.ToolCallID(t.NewID()), UseID: schema.Clean(c.UseID), Name: schema.Clean(c.Name), Source: schema.Clean(c.Source), Tool: schema.Clean(c.Tool),
+			Definition: c.Definition, Effects: c.Effects, Arguments: schema.Clean(string(c.Arguments)),
 		})
 	}
 	id := t.NewID()
@@ -164,7 +165,7 @@ func endCall(t *tx, at callAt, e chat.CallEnd) error {
 		if err != nil {
 			return sqlite.Invalid("The result cannot be stored: %v.", err)
 		}
-		told.IsError, told.Content = e.Result.IsError, json.RawMessage(clean(string(content)))
+		told.IsError, told.Content = e.Result.IsError, json.RawMessage(schema.Clean(string(content)))
 		for _, r := range e.Recalled[:min(len(e.Recalled), chat.MaxShown)] {
 			told.Recalled = append(told.Recalled, ledger.RecalledTurn{Session: r.Session, Turn: r.Turn})
 		}

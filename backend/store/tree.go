@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -15,11 +16,11 @@ import (
 func (s *Records) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, error) {
 	var tree chat.Tree
 	err := s.read(ctx, "branch.tree", func(db *gorm.DB) error {
-		row, err := sessionByID(db, session)
+		row, err := schema.SessionByID(db, session)
 		if err != nil {
 			return err
 		}
-		tree.Session = row.session()
+		tree.Session = row.Session()
 		if tree.Branches, err = branchSummaries(db, session); err != nil {
 			return err
 		}
@@ -116,8 +117,8 @@ func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
 	}
 	for _, r := range rows {
 		run := &runs[r.At]
-		run.First = treeTurn(turnRow{ID: r.FirstID, TurnSeq: run.From}, &r.FirstUser)
-		run.Last = treeTurn(turnRow{
+		run.First = treeTurn(schema.TurnRow{ID: r.FirstID, TurnSeq: run.From}, &r.FirstUser)
+		run.Last = treeTurn(schema.TurnRow{
 			ID: r.LastID, TurnSeq: run.To, BranchID: string(run.Branch), Phase: r.Phase, Outcome: r.Outcome, IndexStatus: r.IndexStatus,
 			StateAfter: r.StateAfter, UpdatedAt: r.UpdatedAt,
 		}, r.LastUser)
@@ -162,13 +163,13 @@ func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
 }
 
 // treeTurn is a turn's head with the first words of its message, if that is given.
-func treeTurn(r turnRow, user *string) chat.TreeTurn {
+func treeTurn(r schema.TurnRow, user *string) chat.TreeTurn {
 	t := chat.TreeTurn{Turn: chat.Turn{
 		ID: chat.TurnID(r.ID), BranchID: chat.BranchID(r.BranchID), Seq: r.TurnSeq, Phase: chat.Phase(r.Phase), Outcome: chat.Outcome(r.Outcome),
-		IndexStatus: chat.IndexStatus(r.IndexStatus), StateAfter: chat.StateID(text(r.StateAfter)), UpdatedAt: moment(r.UpdatedAt),
+		IndexStatus: chat.IndexStatus(r.IndexStatus), StateAfter: chat.StateID(schema.Text(r.StateAfter)), UpdatedAt: schema.Moment(r.UpdatedAt),
 	}}
 	if user != nil {
-		m, _ := decodeMessage(chat.RoleUser, *user) // one that cannot be read has no words to show
+		m, _ := schema.DecodeMessage(chat.RoleUser, *user) // one that cannot be read has no words to show
 		t.Title = m.Title()
 	}
 	return t

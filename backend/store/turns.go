@@ -10,22 +10,23 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Turn reads one turn.
 func (s *Records) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
-	var row turnRow
+	var row schema.TurnRow
 	err := s.read(ctx, "turn.read", func(db *gorm.DB) (err error) {
-		row, err = turnByID(db, id)
+		row, err = schema.TurnByID(db, id)
 		return err
 	})
-	return row.turn(), err
+	return row.Turn(), err
 }
 
 // Lineage reads turns of a branch's lineage, in turn_seq order.
 func (s *Records) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, error) {
-	var rows []turnRow
+	var rows []schema.TurnRow
 	err := s.read(ctx, "turn.lineage", func(db *gorm.DB) error {
 		segs, err := segments(db, q.Branch)
 		if err != nil {
@@ -41,7 +42,7 @@ func (s *Records) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn
 		}
 		return err
 	})
-	return turnsOf(rows), err
+	return schema.TurnsOf(rows), err
 }
 
 // pageBounds turns a query into a range of sequences. A lineage's sequences run
@@ -65,30 +66,30 @@ func pageBounds(db *gorm.DB, segs []segment, q chat.LineageQuery) (int64, int64,
 	return from, to, nil
 }
 
-func lineageRows(db *gorm.DB, segs []segment, from, to int64) ([]turnRow, error) {
+func lineageRows(db *gorm.DB, segs []segment, from, to int64) ([]schema.TurnRow, error) {
 	scope, err := scopeJSON(segs)
 	if err != nil {
 		return nil, err
 	}
-	return sqlite.All[turnRow](db, scopeCTE+inOrder(`t.turn_seq BETWEEN ? AND ?`), scope, from, to)
+	return sqlite.All[schema.TurnRow](db, scopeCTE+inOrder(`t.turn_seq BETWEEN ? AND ?`), scope, from, to)
 }
 
 // inOrder reads the turns of the segments that meet a condition, in order. Their ids are
 // sorted, not their rows: SQLite holds each row that it sorts several times.
 func inOrder(where string) string {
-	return `SELECT ` + turnColumns + ` FROM (SELECT t.id FROM seg JOIN turns t ON t.branch_id = seg.branch
+	return `SELECT ` + schema.TurnColumns + ` FROM (SELECT t.id FROM seg JOIN turns t ON t.branch_id = seg.branch
 		  AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
 		WHERE ` + where + ` ORDER BY t.turn_seq LIMIT -1) page CROSS JOIN turns t ON t.id = page.id`
 }
 
 // lineageOneByOne is for a damaged file: a page of it that cannot be read costs
 // the one turn that lies on it. That turn stands in its place, said to be unreadable.
-func lineageOneByOne(db *gorm.DB, segs []segment, from, to int64) ([]turnRow, error) {
+func lineageOneByOne(db *gorm.DB, segs []segment, from, to int64) ([]schema.TurnRow, error) {
 	scope, err := scopeJSON(segs)
 	if err != nil {
 		return nil, err
 	}
-	heads, err := sqlite.All[turnRow](db, scopeCTE+`
+	heads, err := sqlite.All[schema.TurnRow](db, scopeCTE+`
 		SELECT t.id, t.session_id, t.branch_id, t.turn_seq, t.state_before, t.state_after, t.phase, t.outcome, t.created_at, t.updated_at
 		FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
 		WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq`, scope, from, to)
@@ -96,7 +97,7 @@ func lineageOneByOne(db *gorm.DB, segs []segment, from, to int64) ([]turnRow, er
 		return nil, err
 	}
 	for i, head := range heads {
-		if row, err := turnByID(db, chat.TurnID(head.ID)); err == nil {
+		if row, err := schema.TurnByID(db, chat.TurnID(head.ID)); err == nil {
 			heads[i] = row
 		}
 	}
@@ -122,7 +123,7 @@ func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (firs
 
 // PendingTurns are the lineage's final turns that no state covers yet, in order.
 func (s *Records) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.Turn, error) {
-	var rows []turnRow
+	var rows []schema.TurnRow
 	err := s.read(ctx, "turn.pending", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
 		if err != nil {
@@ -132,10 +133,10 @@ func (s *Records) PendingTurns(ctx context.Context, branch chat.BranchID) ([]cha
 		if err != nil {
 			return err
 		}
-		rows, err = sqlite.All[turnRow](db, scopeCTE+inOrder(`t.phase = 'ResponseFinalized'`), scope)
+		rows, err = sqlite.All[schema.TurnRow](db, scopeCTE+inOrder(`t.phase = 'ResponseFinalized'`), scope)
 		return err
 	})
-	return turnsOf(rows), err
+	return schema.TurnsOf(rows), err
 }
 
 // pendingIDs are a branch's own pending turns up to a sequence, in order.
@@ -156,37 +157,37 @@ func (s *Records) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn
 // UnfinishedTurns are those of all sessions whose answer is not final: accepted,
 // prepared or responding, the incomplete ones too.
 func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
-	var rows []turnRow
+	var rows []schema.TurnRow
 	err := s.read(ctx, "turn.unfinished", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[turnRow](db, `SELECT `+turnColumns+` FROM turns t
+		rows, err = sqlite.All[schema.TurnRow](db, `SELECT `+schema.TurnColumns+` FROM turns t
 			WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.created_at, t.id`)
 		return err
 	})
-	return turnsOf(rows), err
+	return schema.TurnsOf(rows), err
 }
 
 // Steps are a turn's attempts, by index and attempt, without their payloads and items.
 func (s *Records) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
-	var rows []stepRow
+	var rows []schema.StepRow
 	err := s.read(ctx, "step.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[stepRow](db, `SELECT `+stepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
+		rows, err = sqlite.All[schema.StepRow](db, `SELECT `+schema.StepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
 		return err
 	})
 	out := make([]chat.Step, len(rows))
 	for i, r := range rows {
-		out[i] = r.step()
+		out[i] = r.Step()
 	}
 	return out, err
 }
 
 // StepsOf is Steps of several turns, for a page of a transcript.
 func (s *Records) StepsOf(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
-	return s.stepsOf(ctx, stepHeadColumns, turns)
+	return s.stepsOf(ctx, schema.StepHeadColumns, turns)
 }
 
 // StepsWithItems is StepsOf with what each step put out, which is as long as the answers.
 func (s *Records) StepsWithItems(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
-	return s.stepsOf(ctx, stepColumns, turns)
+	return s.stepsOf(ctx, schema.StepColumns, turns)
 }
 
 func (s *Records) stepsOf(ctx context.Context, columns string, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
@@ -195,9 +196,9 @@ func (s *Records) stepsOf(ctx context.Context, columns string, turns []chat.Turn
 		return out, nil
 	}
 	err := s.read(ctx, "step.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[stepRow](db, `SELECT `+columns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
+		rows, err := sqlite.All[schema.StepRow](db, `SELECT `+columns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
 		for _, r := range rows {
-			step := r.step()
+			step := r.Step()
 			out[step.TurnID] = append(out[step.TurnID], step)
 		}
 		return err
@@ -207,27 +208,27 @@ func (s *Records) stepsOf(ctx context.Context, columns string, turns []chat.Turn
 
 // StepByID reads one step without its payload and items.
 func (s *Records) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error) {
-	var row stepRow
+	var row schema.StepRow
 	err := s.read(ctx, "step.read", func(db *gorm.DB) (err error) {
 		row, err = stepByID(db, id)
 		return err
 	})
-	return row.step(), err
+	return row.Step(), err
 }
 
-func stepByID(db *gorm.DB, id chat.StepID) (stepRow, error) {
-	return sqlite.One[stepRow](db, "step", id, `SELECT `+stepHeadColumns+` FROM steps WHERE id = ?`, id)
+func stepByID(db *gorm.DB, id chat.StepID) (schema.StepRow, error) {
+	return sqlite.One[schema.StepRow](db, "step", id, `SELECT `+schema.StepHeadColumns+` FROM steps WHERE id = ?`, id)
 }
 
 // StepPayload reads the exact request, response and stream of a step.
 func (s *Records) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
 	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
-		row, err := sqlite.One[stepRow](db, "step", id, `SELECT response_json, raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
+		row, err := sqlite.One[schema.StepRow](db, "step", id, `SELECT response_json, raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
-		p, err = row.payload()
+		p, err = row.Payload()
 		if err == nil {
 			p.Request, err = requestChain.read(db, string(id), nil)
 		}
@@ -244,7 +245,7 @@ func (s *Records) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPay
 func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
 	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
-		row, err := sqlite.One[stepRow](db, "step", id, `SELECT response_json FROM steps WHERE id = ?`, id)
+		row, err := sqlite.One[schema.StepRow](db, "step", id, `SELECT response_json FROM steps WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
@@ -264,7 +265,7 @@ func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayl
 func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {
 	var manifest []byte
 	err := s.read(ctx, "turn.manifest", func(db *gorm.DB) error {
-		if _, err := turnHead(db, turn); err != nil {
+		if _, err := schema.TurnHead(db, turn); err != nil {
 			return err
 		}
 		var err error
@@ -320,25 +321,25 @@ func newestManifest(db *gorm.DB, segs []segment, before int64) (string, error) {
 
 // State reads one state.
 func (s *Records) State(ctx context.Context, id chat.StateID) (chat.State, error) {
-	var row stateRow
+	var row schema.StateRow
 	err := s.read(ctx, "state.read", func(db *gorm.DB) (err error) {
 		row, err = stateByID(db, id)
 		return err
 	})
-	return row.state(), err
+	return row.State(), err
 }
 
-func stateByID(db *gorm.DB, id chat.StateID) (stateRow, error) {
-	row, err := sqlite.One[stateRow](db, "state", id, `SELECT * FROM states WHERE id = ?`, id)
+func stateByID(db *gorm.DB, id chat.StateID) (schema.StateRow, error) {
+	row, err := sqlite.One[schema.StateRow](db, "state", id, `SELECT * FROM states WHERE id = ?`, id)
 	if err != nil {
 		return row, err
 	}
-	return row, row.unpack(db)
+	return row, row.Unpack(db)
 }
 
 // States are the states of a branch's lineage, newest first, the root last.
 func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.State, error) {
-	var rows []stateRow
+	var rows []schema.StateRow
 	err := s.read(ctx, "state.list", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
 		if err != nil {
@@ -348,7 +349,7 @@ func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.Stat
 		if err != nil {
 			return err
 		}
-		rows, err = sqlite.All[stateRow](db, scopeCTE+`
+		rows, err = sqlite.All[schema.StateRow](db, scopeCTE+`
 			SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
 			ORDER BY st.state_seq DESC`, scope)
 		if err != nil {
@@ -358,26 +359,26 @@ func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.Stat
 	})
 	out := make([]chat.State, len(rows))
 	for i, r := range rows {
-		out[i] = r.state()
+		out[i] = r.State()
 	}
 	return out, err
 }
 
 // unpackStates makes the summaries of a lineage's states readable, newest first as
 // they are. One that cannot be decoded stands empty and is logged: verify names it.
-func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []stateRow) error {
+func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []schema.StateRow) error {
 	for i := len(rows) - 1; i >= 0; i-- {
 		r := &rows[i]
 		if r.SummaryZ == nil {
 			continue
 		}
-		if i+1 < len(rows) && text(r.ParentID) == rows[i+1].ID {
+		if i+1 < len(rows) && schema.Text(r.ParentID) == rows[i+1].ID {
 			if value, err := codec.UnpackOn([]byte(rows[i+1].Summary), r.SummaryZ); err == nil {
 				r.Summary = string(value)
 				continue
 			}
 		}
-		if err := r.unpack(db); ctx.Err() != nil {
+		if err := r.Unpack(db); ctx.Err() != nil {
 			return err
 		} else if err != nil {
 			s.log.Warn("the summary of a state cannot be read", "state", r.ID)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -439,7 +440,7 @@ func TestLedgerTellsEverything(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	f.full(b.ID, "the question", "the answer")
-	events, err := sqlite.All[eventRow](f.core.db.Reader, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s.ID)
+	events, err := sqlite.All[schema.EventRow](f.core.db.Reader, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s.ID)
 	f.ok(err)
 	var kinds []string
 	var told strings.Builder

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -155,7 +156,7 @@ func unitRefOf(row string) (u chat.UnitRef, err error) {
 	u.ChunkOrdinal, u.Ordinal = int(number()), int(number())
 	u.Role, u.Type, u.File = chat.Role(text()), chat.ChunkType(text()), chat.FileID(text())
 	u.Start, u.End, u.Tokens = int(number()), int(number()), int(number())
-	u.At = moment(text())
+	u.At = schema.Moment(text())
 	if u.File == "" {
 		u.Speaker = strings.Clone(speakerIn(row)) // the text is the last column
 	}

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -49,7 +50,7 @@ func (s *Upkeep) PutSetting(ctx context.Context, key, value string) error {
 	return s.write(ctx, "setting.write", func(t *tx) error {
 		_, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-			clean(key), clean(value), t.Stamp())
+			schema.Clean(key), schema.Clean(value), t.Stamp())
 		return err
 	})
 }
@@ -88,7 +89,7 @@ func (s *Upkeep) Stats(ctx context.Context) (Stats, error) {
 			(SELECT count(*) FROM namespaces WHERE state <> 'retired') AS spaces, (SELECT count(*) FROM events) AS events,
 			(SELECT count(*) FROM jobs WHERE state IN ('queued', 'running', 'dead')) AS jobs,
 			(SELECT count(*) FROM jobs WHERE state = 'dead') AS dead_jobs,
-			(SELECT max(version_id) FROM ` + versionTable + `) AS schema`).Scan(&st).Error
+			(SELECT max(version_id) FROM ` + schema.VersionTable + `) AS schema`).Scan(&st).Error
 	})
 	for _, name := range []string{s.path(), s.path() + "-wal"} {
 		if info, statErr := os.Stat(name); statErr == nil {

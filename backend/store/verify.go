@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -53,8 +54,8 @@ type audit struct {
 
 func newAudit() *audit {
 	a := &audit{scopes: map[string]string{}, calibrated: map[string][]*ledger.Calibration{}}
-	for _, t := range sessionTables {
-		a.scopes[t.name] = t.verified
+	for _, t := range schema.SessionTables {
+		a.scopes[t.Name] = t.Verified
 	}
 	return a
 }

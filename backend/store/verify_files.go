@@ -5,11 +5,12 @@ import (
 
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 )
 
 // auditedFile is a document with what it holds.
 type auditedFile struct {
-	Row     fileRow `gorm:"embedded"`
+	Row     schema.FileRow `gorm:"embedded"`
 	Content []byte
 	Text    *string
 }
@@ -25,7 +26,7 @@ func (f auditedFile) words() string {
 // files checks documents against their hashes, and those that were sent against the
 // ledger, which does not know drafts.
 func (a *audit) files() {
-	each(a, "files", fileColumns+", content, text", "id", func(f auditedFile) {
+	each(a, "files", schema.FileColumns+", content, text", "id", func(f auditedFile) {
 		r := f.Row
 		a.times("files", r.ID, &r.CreatedAt)
 		a.expect(bytes.Equal(codec.Hash(f.Content), r.ContentHash), findContent, "files", r.ID, "Its content does not match its hash.")
@@ -33,7 +34,7 @@ func (a *audit) files() {
 		if r.TurnID == nil && a.want.Files[r.ID] == nil {
 			return // of a draft
 		}
-		a.have.Files[r.ID] = &ledger.File{TurnID: text(r.TurnID), MediaType: r.MediaType, Size: r.Size, Tokens: r.Tokens,
+		a.have.Files[r.ID] = &ledger.File{TurnID: schema.Text(r.TurnID), MediaType: r.MediaType, Size: r.Size, Tokens: r.Tokens,
 			Name: ledger.SumOfText(r.Name), Content: ledger.SumOf(f.Content), Text: ledger.SumOfText(f.words())}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -51,7 +52,7 @@ func (a *audit) sequences(table, query string) {
 // moves; its fork is where it says.
 func (a *audit) heads() {
 	rows, err := sqlite.All[struct {
-		Row       branchRow `gorm:"embedded"`
+		Row       schema.BranchRow `gorm:"embedded"`
 		NewestID  *string
 		NewestSeq *int64
 		Moves     int64
@@ -78,7 +79,7 @@ func (a *audit) heads() {
 		a.expect(b.BaseAt != nil && *b.BaseAt == r.BaseSeq, findHead, "branches", r.ID, "Its base is not where it says.")
 		a.expect(b.BaseTo == nil || r.ParentBranch == nil || *b.BaseTo <= r.ForkSeq, findHead, "branches", r.ID, "Its base knows turns after its fork.")
 		if r.ForkTurn != nil {
-			a.expect(b.ForkAt != nil && *b.ForkAt == r.ForkSeq && *b.ForkOf == text(r.ParentBranch), findHead, "branches", r.ID, "Its fork is not a turn of its parent.")
+			a.expect(b.ForkAt != nil && *b.ForkAt == r.ForkSeq && *b.ForkOf == schema.Text(r.ParentBranch), findHead, "branches", r.ID, "Its fork is not a turn of its parent.")
 		}
 	}
 	a.covered()
@@ -119,12 +120,12 @@ func (a *audit) roots() {
 
 // chunks against the messages and documents they are cut from.
 func (a *audit) chunks() {
-	var source turnRow
+	var source schema.TurnRow
 	var user, assistant, file, document string
-	each(a, "chunks", "*", "source_turn, id", func(r chunkRow) {
+	each(a, "chunks", "*", "source_turn, id", func(r schema.ChunkRow) {
 		if source.ID != r.SourceTurn {
-			source, _ = turnByID(a.db, chat.TurnID(r.SourceTurn))
-			turn := source.turn()
+			source, _ = schema.TurnByID(a.db, chat.TurnID(r.SourceTurn))
+			turn := source.Turn()
 			user, assistant = turn.User.RenderedText(), ""
 			if turn.Assistant != nil {
 				assistant = turn.Assistant.IndexedText()
@@ -137,14 +138,14 @@ func (a *audit) chunks() {
 		if r.FileID != nil {
 			if file != *r.FileID {
 				file = *r.FileID
-				document, _ = fileText(a.db, chat.FileID(file)) // none: the chunk does not stand in it
+				document, _ = schema.FileText(a.db, chat.FileID(file)) // none: the chunk does not stand in it
 			}
 			message = document
 		}
-		said := chunkText(message, r)
+		said := schema.ChunkText(message, r)
 		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(said))), findContent, "chunks", r.ID, "Its text does not match its hash.")
-		a.expect(spans(message, r.StartOffset, r.EndOffset, said), findIndex, "chunks", r.ID, "It is not what its message says there.")
-		a.have.Chunks[r.ID] = r.toLedgerRecord(said)
+		a.expect(schema.Spans(message, r.StartOffset, r.EndOffset, said), findIndex, "chunks", r.ID, "It is not what its message says there.")
+		a.have.Chunks[r.ID] = r.ToLedgerRecord(said)
 	})
 }
 
@@ -153,9 +154,9 @@ const unitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
 
 // units against their chunks, and the text index's rows against them.
 func (a *audit) units() {
-	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+unitText, "n", func(r unitRow) {
+	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+unitText, "n", func(r schema.UnitRow) {
 		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), findContent, "units", r.ID, "Its text does not match its hash.")
-		a.expect(text(r.Pairs) == text(pairsOf(r.Text)), findIndex, "units", r.ID, "Its indexed form is not that of its text.")
+		a.expect(schema.Text(r.Pairs) == schema.Text(schema.PairsOf(r.Text)), findIndex, "units", r.ID, "Its indexed form is not that of its text.")
 		a.have.Units[r.ID] = &ledger.Unit{TurnID: r.TurnID, ChunkID: r.ChunkID, Start: r.StartOffset, End: r.EndOffset,
 			Tokens: r.Tokens, Text: ledger.SumOfText(r.Text)}
 	})
@@ -221,7 +222,7 @@ func (a *audit) compareTextIndex(db *gorm.DB) (bool, error) {
 // lookUpUnits finds out which units the text index fails, one by one.
 func (a *audit) lookUpUnits(ctx context.Context, db *gorm.DB) error {
 	a.db = db
-	each(a, "units", "n, id, "+unitText, "n", func(r unitRow) {
+	each(a, "units", "n, id, "+unitText, "n", func(r schema.UnitRow) {
 		if ctx.Err() == nil {
 			a.lookUp(r)
 		}
@@ -233,7 +234,7 @@ func (a *audit) lookUpUnits(ctx context.Context, db *gorm.DB) error {
 const maxProbe = 64
 
 // lookUp expects the text index to find a unit by its own words.
-func (a *audit) lookUp(r unitRow) {
+func (a *audit) lookUp(r schema.UnitRow) {
 	var terms []string
 	for _, word := range lexical.Words(r.Text) {
 		if m := matchTerm(word); m != "" && len(terms) < maxProbe {

@@ -9,17 +9,18 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // summaries against their turns, each other and the replay.
 func (a *audit) summaries() {
-	ranges := map[string]rangeSummaryRow{}
-	each(a, "summaries", "id, branch_id, from_seq, to_seq", "id", func(r rangeSummaryRow) { ranges[r.ID] = r })
+	ranges := map[string]schema.RangeSummaryRow{}
+	each(a, "summaries", "id, branch_id, from_seq, to_seq", "id", func(r schema.RangeSummaryRow) { ranges[r.ID] = r })
 	lineages := map[string][]segment{}
-	each(a, "summaries", "*", "id", func(r rangeSummaryRow) {
+	each(a, "summaries", "*", "id", func(r schema.RangeSummaryRow) {
 		a.times("summaries", r.ID, &r.CreatedAt)
-		a.expect(r.intact(), findContent, "summaries", r.ID, "Its text does not match its hash.")
+		a.expect(r.Intact(), findContent, "summaries", r.ID, "Its text does not match its hash.")
 		a.expect(r.TokenCount < r.OriginalTokens && strings.TrimSpace(r.Content) != "", findContent, "summaries", r.ID,
 			"It has %d tokens for turns of %d, and does not reduce them.", r.TokenCount, r.OriginalTokens)
 		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), findContent, "summaries", r.ID, "Its validation cannot be read.")
@@ -29,12 +30,12 @@ func (a *audit) summaries() {
 			a.expect(ok && by.ID != r.ID && by.BranchID == r.BranchID && by.FromSeq <= r.FromSeq && by.ToSeq >= r.ToSeq,
 				findHistory, "summaries", r.ID, "What superseded it does not stand for its turns.")
 		}
-		a.have.Summaries[r.ID] = r.toLedgerRecord()
+		a.have.Summaries[r.ID] = r.ToLedgerRecord()
 	})
 }
 
 // summaryRange: a summary stands for committed turns, the last one its branch's own.
-func (a *audit) summaryRange(r rangeSummaryRow, lineages map[string][]segment) {
+func (a *audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]segment) {
 	segs, ok := lineages[r.BranchID]
 	if !ok {
 		segs, _ = segments(a.db, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns

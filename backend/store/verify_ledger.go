@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/internal/heap"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -32,7 +33,7 @@ var tableChecks = map[string]func(*audit){
 // contents of its records, and these against what the ledger makes of them. No more
 // than one session's state is held.
 func (a *audit) replays() {
-	ids, err := sqlite.All[string](a.db, everySession)
+	ids, err := sqlite.All[string](a.db, schema.EverySession)
 	if err != nil {
 		ids, err = sqlite.All[string](a.db, `SELECT id FROM sessions ORDER BY id`)
 	}
@@ -52,8 +53,8 @@ func (a *audit) replay(session string) {
 	if a.loosen != nil {
 		defer func() { a.loosen(); a.loosen = nil }()
 	}
-	for _, t := range sessionTables {
-		if check := tableChecks[t.name]; check != nil {
+	for _, t := range schema.SessionTables {
+		if check := tableChecks[t.Name]; check != nil {
 			check(a)
 		}
 	}
@@ -110,12 +111,12 @@ func (a *audit) ledger() {
 	snapshots := a.snapshots()
 	a.erasures()
 	tail := ledger.Genesis()
-	each(a, "events", "*", "event_seq", func(r eventRow) {
+	each(a, "events", "*", "event_seq", func(r schema.EventRow) {
 		payload, err := a.payload(r)
 		if codec.IsLong(len(payload)) && a.loosen == nil {
 			a.loosen = heap.Tighten()
 		}
-		e := r.event(payload)
+		e := r.Event(payload)
 		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 		for _, fault := range e.Faults(tail) {
 			a.add(findLedger, "events", id, "%s", fault)
@@ -167,13 +168,13 @@ func (a *audit) apply(id string, e ledger.Event, err error) {
 
 // payload decodes an event's; those decoded last are kept for events that rest on
 // them.
-func (a *audit) payload(e eventRow) ([]byte, error) { return a.decoded.payload(a.db, e) }
+func (a *audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.payload(a.db, e) }
 
 // calibrations against the newest that any ledger tells; two that came from different
 // data directories may be as new as each other.
 func (a *audit) calibrations() {
 	seen := map[string]bool{}
-	each(a, "calibrations", "*", "provider, model_id", func(r calibrationRow) {
+	each(a, "calibrations", "*", "provider, model_id", func(r schema.CalibrationRow) {
 		id := r.Provider + "/" + r.ModelID
 		seen[id] = true
 		a.times("calibrations", id, &r.UpdatedAt)

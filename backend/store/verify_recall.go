@@ -3,6 +3,7 @@ package store
 import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -55,10 +56,10 @@ func (a *audit) vectors() {
 // retrievals adds to the session's turns what stood in their contexts.
 func (a *audit) retrievals() {
 	type row struct {
-		Row  namedRetrieval `gorm:"embedded"`
+		Row  schema.NamedRetrieval `gorm:"embedded"`
 		Turn string
 	}
-	rows := map[string][]namedRetrieval{}
+	rows := map[string][]schema.NamedRetrieval{}
 	err := sqlite.Stream(a.db, func(r row) { rows[r.Turn] = append(rows[r.Turn], r.Row) }, `SELECT r.*, coalesce(c.id, '') AS chunk_id, t.id AS turn
 		FROM turns t JOIN retrieved r ON r.turn_n = t.n LEFT JOIN chunks c ON c.n = r.chunk_n
 		WHERE t.session_id = ? AND r.rank > 0 ORDER BY r.turn_n, r.rank, c.id`, a.session)

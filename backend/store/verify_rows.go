@@ -7,51 +7,52 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 )
 
 // Each table of the transcript is checked by itself and against the replay.
 
 func (a *audit) sessions() {
-	each(a, "sessions", "*", "id", func(r sessionRow) {
+	each(a, "sessions", "*", "id", func(r schema.SessionRow) {
 		a.times("sessions", r.ID, &r.CreatedAt, &r.UpdatedAt, r.ArchivedAt)
-		a.have.Sessions[r.ID] = r.toLedgerRecord()
+		a.have.Sessions[r.ID] = r.ToLedgerRecord()
 	})
 }
 
 func (a *audit) branches() {
-	each(a, "branches", "*", "id", func(r branchRow) {
+	each(a, "branches", "*", "id", func(r schema.BranchRow) {
 		a.times("branches", r.ID, &r.CreatedAt, r.ArchivedAt)
-		a.have.Branches[r.ID] = r.toLedgerRecord()
+		a.have.Branches[r.ID] = r.ToLedgerRecord()
 	})
 }
 
 func (a *audit) states() {
-	each(a, "states", "*", "id", func(r stateRow) {
+	each(a, "states", "*", "id", func(r schema.StateRow) {
 		a.times("states", r.ID, &r.CreatedAt)
 		a.expect(r.SessionID == a.session, findReplay, "states", r.ID, "It is not of the session of its branch.")
-		a.expect(r.SchemaVersion == stateSchema, findContent, "states", r.ID, "It is of an unknown form.")
+		a.expect(r.SchemaVersion == schema.StateSchema, findContent, "states", r.ID, "It is of an unknown form.")
 		a.expect(r.SummaryZ == nil || r.Summary == "", findContent, "states", r.ID, "It has two summaries.")
 		if err := a.summaryOf(&r); err != nil {
 			a.add(findContent, "states", r.ID, "Its summary cannot be read.")
 			a.lost("states", r.ID)
 			return
 		}
-		a.expect(bytes.Equal(r.ContentHash, r.hash()), findContent, "states", r.ID, "Its text does not match its hash.")
+		a.expect(bytes.Equal(r.ContentHash, r.Hash()), findContent, "states", r.ID, "Its text does not match its hash.")
 		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), findContent, "states", r.ID, "Its validation cannot be read.")
-		a.have.States[r.ID] = r.toLedgerRecord()
+		a.have.States[r.ID] = r.ToLedgerRecord()
 	})
 }
 
 // summaryOf decodes a state's summary; those decoded last are kept for the states
 // that rest on them.
-func (a *audit) summaryOf(r *stateRow) error {
-	if base, ok := a.decoded.get(text(r.ParentID)); ok && r.SummaryZ != nil {
+func (a *audit) summaryOf(r *schema.StateRow) error {
+	if base, ok := a.decoded.get(schema.Text(r.ParentID)); ok && r.SummaryZ != nil {
 		value, err := codec.UnpackOn(base, r.SummaryZ)
 		r.Summary = string(value)
 		if err != nil {
 			return err
 		}
-	} else if err := r.unpack(a.db); err != nil {
+	} else if err := r.Unpack(a.db); err != nil {
 		return err
 	}
 	a.decoded.put(r.ID, []byte(r.Summary))
@@ -60,7 +61,7 @@ func (a *audit) summaryOf(r *stateRow) error {
 
 // auditedTurn is a turn with its manifest.
 type auditedTurn struct {
-	Row      turnRow `gorm:"embedded"`
+	Row      schema.TurnRow `gorm:"embedded"`
 	Manifest []byte
 }
 
@@ -73,16 +74,16 @@ func (a *audit) turns() {
 		a.turnPhase(r)
 		manifest, err := manifests.decode(a, r.ID, t.Manifest)
 		a.expect(err == nil, findContent, "turns", r.ID, "Its manifest cannot be read.")
-		a.have.Turns[r.ID] = r.toLedgerRecord(manifest)
+		a.have.Turns[r.ID] = r.ToLedgerRecord(manifest)
 	})
 }
 
-func (a *audit) turnContent(r turnRow) {
+func (a *audit) turnContent(r schema.TurnRow) {
 	a.message(r.ID, "The user's message", chat.RoleUser, &r.UserMessageJSON, r.UserHash)
 	a.message(r.ID, "The answer", chat.RoleAssistant, r.FinalAssistantMessageJSON, r.AssistantHash)
-	_, err := decodeOptional[chat.Usage](r.UsageJSON)
+	_, err := schema.DecodeOptional[chat.Usage](r.UsageJSON)
 	a.expect(err == nil, findContent, "turns", r.ID, "Its usage cannot be read.")
-	_, err = decodeOptional[chat.Failure](r.ErrorJSON)
+	_, err = schema.DecodeOptional[chat.Failure](r.ErrorJSON)
 	a.expect(err == nil, findContent, "turns", r.ID, "Its failure cannot be read.")
 }
 
@@ -92,12 +93,12 @@ func (a *audit) message(turn, what string, role chat.Role, stored *string, hash 
 		return
 	}
 	a.expect(bytes.Equal(codec.Hash([]byte(*stored)), hash), findContent, "turns", turn, "%s does not match its hash.", what)
-	_, err := decodeMessage(role, *stored)
+	_, err := schema.DecodeMessage(role, *stored)
 	a.expect(err == nil, findContent, "turns", turn, "%s cannot be read.", what)
 }
 
 // turnPhase checks that a turn holds what its phase says (SPEC 4).
-func (a *audit) turnPhase(r turnRow) {
+func (a *audit) turnPhase(r schema.TurnRow) {
 	phase, outcome := chat.Phase(r.Phase), chat.Outcome(r.Outcome)
 	bad := func(format string, args ...any) { a.add(findPhase, "turns", r.ID, format, args...) }
 	final := phase.Finalized()
@@ -136,7 +137,7 @@ func (a *audit) steps() {
 	}
 	attempts := map[place]int{}
 	requests := a.chain(requestChain)
-	each(a, "steps", stepColumns+", request_json, response_json, raw_events", "turn_id, step_index, attempt", func(r stepRow) {
+	each(a, "steps", schema.StepColumns+", request_json, response_json, raw_events", "turn_id, step_index, attempt", func(r schema.StepRow) {
 		at := place{r.TurnID, r.StepIndex}
 		attempts[at]++
 		a.expect(r.Attempt == attempts[at], findSequence, "steps", r.ID, "It is attempt %d where %d was due.", r.Attempt, attempts[at])
@@ -148,30 +149,30 @@ func (a *audit) steps() {
 	})
 }
 
-func (a *audit) step(r stepRow, requests *chainAudit) {
-	items, err := r.items()
+func (a *audit) step(r schema.StepRow, requests *chainAudit) {
+	items, err := r.Items()
 	if err == nil {
 		_, err = chat.DecodeItems(items)
 	}
 	head := r
 	head.NormalizedItemsJSON, head.ItemsZ = "", nil
-	a.expect(err == nil && head.step().Outcome.Code != chat.CodeCorrupt, findContent, "steps", r.ID, "Its outcome, items or usage cannot be read.")
+	a.expect(err == nil && head.Step().Outcome.Code != chat.CodeCorrupt, findContent, "steps", r.ID, "Its outcome, items or usage cannot be read.")
 	request, err := requests.decode(a, r.ID, r.RequestJSON)
 	a.expect(err == nil, findContent, "steps", r.ID, "Its request cannot be read.")
 	response, rerr := codec.Unpack(r.ResponseJSON)
 	a.expect(rerr == nil, findContent, "steps", r.ID, "Its response cannot be read.")
-	events, eerr := r.eventsSum()
+	events, eerr := r.EventsSum()
 	a.expect(eerr == nil, findContent, "steps", r.ID, "Its raw events cannot be read.")
-	a.have.Steps[r.ID] = r.toLedgerRecord(items, request, response, events)
+	a.have.Steps[r.ID] = r.ToLedgerRecord(items, request, response, events)
 }
 
 func (a *audit) pins() {
-	each(a, "pins", "*", "id", func(r pinRow) {
+	each(a, "pins", "*", "id", func(r schema.PinRow) {
 		a.times("pins", r.ID, &r.CreatedAt)
 		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), findContent, "pins", r.ID, "Its text does not match its hash.")
-		a.have.Pins[r.ID] = r.toLedgerRecord()
+		a.have.Pins[r.ID] = r.ToLedgerRecord()
 	})
-	each(a, "pin_orders", "*", "id", func(r pinOrderRow) {
+	each(a, "pin_orders", "*", "id", func(r schema.PinOrderRow) {
 		a.times("pin_orders", r.ID, &r.CreatedAt)
 		a.have.PinOrders[r.ID] = &ledger.PinOrder{BranchID: r.BranchID, AfterTurn: r.AfterTurnSeq, CreatedAt: r.CreatedAt, Pins: ledger.SumOfText(r.PinsJSON)}
 	})

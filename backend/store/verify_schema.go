@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -74,7 +75,7 @@ func (a *audit) schema() {
 		}
 	}
 	for name, h := range have {
-		if _, ok := want[name]; !ok && h.TblName != infoTable && h.TblName != filesTable {
+		if _, ok := want[name]; !ok && h.TblName != schema.InfoTable && h.TblName != schema.FilesTable {
 			a.add(findIntegrity, "sqlite_schema", name, "This %s does not belong to the schema.", h.Type)
 		}
 	}

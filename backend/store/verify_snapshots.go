@@ -7,14 +7,15 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // receipts can be read.
 func (a *audit) receipts() {
-	each(a, "receipts", "*", "id", func(r receiptRow) {
+	each(a, "receipts", "*", "id", func(r schema.ReceiptRow) {
 		a.times("receipts", r.ID, &r.CreatedAt)
-		_, err := r.receipt()
+		_, err := r.Receipt()
 		a.expect(err == nil, findContent, "receipts", r.ID, "It cannot be read.")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -49,7 +50,7 @@ func (a *audit) counters() {
 			have[r.Name] = *r.Seq
 		}
 	}
-	for _, table := range []string{"jobs", "dictionaries", versionTable} {
+	for _, table := range []string{"jobs", "dictionaries", schema.VersionTable} {
 		newest, err := sqlite.All[int64](a.db, `SELECT coalesce(max(id), 0) FROM `+table)
 		a.expect(err == nil, findUnreadable, table, "", "The table cannot be read.")
 		for _, n := range newest {

@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -33,7 +34,7 @@ var coverage = map[string]string{
 	"tool_batches": byLedger, "tool_calls": byLedger, "tool_results": byLedger, "tool_recalled": byLedger,
 	"jobs": byCopy, "metrics": byCopy, "import_keys": byCopy, "settings": byCopy, "drafts": byCopy, "tags": byCopy, "calibrations": byCopy,
 	"mcp_clients": byCopy, "mcp_grants": byCopy, "mcp_accesses": byCopy, "mcp_shown": byCopy, "mcp_notes": byCopy,
-	"receipts": byCopy, "pin_suggestions": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, versionTable: byCopy,
+	"receipts": byCopy, "pin_suggestions": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, schema.VersionTable: byCopy,
 	"tool_permissions": byCopy, "tool_definitions": byCopy, "tool_marks": byCopy,
 	"namespaces": byCheck, "unit_embeddings": byCheck, "sqlite_sequence": byCheck, "sqlite_schema": byCheck,
 	"units_fts_data": byIndex, "units_fts_idx": byIndex, "units_fts_docsize": byIndex, "units_fts_config": byIndex,
@@ -177,10 +178,10 @@ func TestCountersThatAreTooLow(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
 	for sql, named := range map[string]string{
-		`UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'jobs'`:           "jobs",
-		`UPDATE sqlite_sequence SET name = 'kobs' WHERE name = 'jobs'`:           "kobs",
-		`DELETE FROM sqlite_sequence WHERE name = '` + versionTable + `'`:        versionTable,
-		`UPDATE sqlite_sequence SET seq = 0 WHERE name = '` + versionTable + `'`: versionTable,
+		`UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'jobs'`:                  "jobs",
+		`UPDATE sqlite_sequence SET name = 'kobs' WHERE name = 'jobs'`:                  "kobs",
+		`DELETE FROM sqlite_sequence WHERE name = '` + schema.VersionTable + `'`:        schema.VersionTable,
+		`UPDATE sqlite_sequence SET seq = 0 WHERE name = '` + schema.VersionTable + `'`: schema.VersionTable,
 	} {
 		db := f.core.db.Writer.Begin()
 		f.ok(db.Exec(sql).Error)

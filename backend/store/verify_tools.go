@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
 )
 
 // toolBatches checks the batches of the tool journal: one that is open belongs to a turn
@@ -43,7 +44,7 @@ func (a *audit) toolCalls() {
 		results[r.ToolCallID] = stored{r, content}
 	})
 	recalled := map[string][]ledger.RecalledTurn{}
-	each(a, "tool_recalled", "*", "tool_call_id, place", func(r lookedUpRow) {
+	each(a, "tool_recalled", "*", "tool_call_id, place", func(r schema.LookedUpRow) {
 		recalled[r.ToolCallID] = append(recalled[r.ToolCallID], ledger.RecalledTurn{Session: chat.SessionID(r.SessionID), Turn: chat.TurnID(r.TurnID)})
 	})
 	each(a, "tool_calls", "*", "batch_id, ordinal", func(r callRow) {

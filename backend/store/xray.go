@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -17,9 +18,9 @@ func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, er
 	}
 	byID := map[chat.PinID]chat.Pin{}
 	err := s.read(ctx, "pin.read", func(db *gorm.DB) error {
-		rows, err := sqlite.All[pinRow](db, `SELECT * FROM pins WHERE id IN ?`, ids)
+		rows, err := sqlite.All[schema.PinRow](db, `SELECT * FROM pins WHERE id IN ?`, ids)
 		for _, r := range rows {
-			byID[chat.PinID(r.ID)] = pinned{pinRow: r}.pin(0)
+			byID[chat.PinID(r.ID)] = pinned{PinRow: r}.pin(0)
 		}
 		return err
 	})

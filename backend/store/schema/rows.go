@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"crypto/sha256"
@@ -16,7 +16,7 @@ import (
 // The rows of the database as they are stored, and their translation. A row
 // that is damaged translates to as much of itself as can be read.
 
-type sessionRow struct {
+type SessionRow struct {
 	ID           string
 	CreatedAt    string
 	UpdatedAt    string
@@ -33,18 +33,18 @@ type sessionRow struct {
 	ToolsMode    string
 }
 
-func (sessionRow) TableName() string { return "sessions" }
+func (SessionRow) TableName() string { return "sessions" }
 
-func (r sessionRow) session() chat.Session {
+func (r SessionRow) Session() chat.Session {
 	return chat.Session{
 		ID: chat.SessionID(r.ID), Title: r.Title, ActiveBranch: chat.BranchID(r.ActiveBranch),
 		SystemPrompt: r.SystemPrompt, Model: r.Model, Source: r.Source, Pinned: r.Pinned,
 		Temperature: r.Temperature, Effort: r.Effort, Folder: r.Folder, ToolsMode: r.ToolsMode,
-		CreatedAt: moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt), ArchivedAt: momentOrNil(r.ArchivedAt),
+		CreatedAt: Moment(r.CreatedAt), UpdatedAt: Moment(r.UpdatedAt), ArchivedAt: MomentOrNil(r.ArchivedAt),
 	}
 }
 
-type branchRow struct {
+type BranchRow struct {
 	ID           string
 	SessionID    string
 	CreatedAt    string
@@ -60,18 +60,18 @@ type branchRow struct {
 	Label        string
 }
 
-func (branchRow) TableName() string { return "branches" }
+func (BranchRow) TableName() string { return "branches" }
 
-func (r branchRow) branch() chat.Branch {
+func (r BranchRow) Branch() chat.Branch {
 	return chat.Branch{
 		ID: chat.BranchID(r.ID), SessionID: chat.SessionID(r.SessionID), Label: r.Label,
-		ParentBranch: chat.BranchID(text(r.ParentBranch)), ForkTurn: chat.TurnID(text(r.ForkTurn)),
+		ParentBranch: chat.BranchID(Text(r.ParentBranch)), ForkTurn: chat.TurnID(Text(r.ForkTurn)),
 		BaseState: chat.StateID(r.BaseState), HeadState: chat.StateID(r.HeadState), HeadSeq: r.HeadSeq,
-		Epoch: r.Epoch, CreatedAt: moment(r.CreatedAt), ArchivedAt: momentOrNil(r.ArchivedAt),
+		Epoch: r.Epoch, CreatedAt: Moment(r.CreatedAt), ArchivedAt: MomentOrNil(r.ArchivedAt),
 	}
 }
 
-type stateRow struct {
+type StateRow struct {
 	ID             string
 	SessionID      string
 	BranchID       string
@@ -90,22 +90,22 @@ type stateRow struct {
 	SummaryZ       []byte // in place of Summary (rests.go)
 }
 
-func (stateRow) TableName() string { return "states" }
+func (StateRow) TableName() string { return "states" }
 
-// stateSchema is the version of a state's form.
-const stateSchema = 1
+// StateSchema is the version of a state's form.
+const StateSchema = 1
 
-// hash covers what a state says.
-func (r stateRow) hash() []byte {
+// Hash covers what a state says.
+func (r StateRow) Hash() []byte {
 	return codec.Hash([]byte(r.Summary), []byte{0}, []byte(r.PinnedFacts))
 }
 
-func (r stateRow) state() chat.State {
+func (r StateRow) State() chat.State {
 	st := chat.State{
 		ID: chat.StateID(r.ID), SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID),
-		Seq: r.StateSeq, ParentID: chat.StateID(text(r.ParentID)), Summary: r.Summary, PinnedFacts: r.PinnedFacts,
+		Seq: r.StateSeq, ParentID: chat.StateID(Text(r.ParentID)), Summary: r.Summary, PinnedFacts: r.PinnedFacts,
 		TokenCount: r.TokenCountEst, Origin: chat.StateOrigin(r.Origin), Model: r.Model,
-		SchemaVersion: r.SchemaVersion, CreatedAt: moment(r.CreatedAt),
+		SchemaVersion: r.SchemaVersion, CreatedAt: Moment(r.CreatedAt),
 	}
 	if r.ValidationJSON != nil && json.Valid([]byte(*r.ValidationJSON)) {
 		st.Validation = json.RawMessage(*r.ValidationJSON)
@@ -113,7 +113,7 @@ func (r stateRow) state() chat.State {
 	return st
 }
 
-type turnRow struct {
+type TurnRow struct {
 	ID                        string
 	N                         int64 // a small name, given once
 	SessionID                 string
@@ -137,17 +137,17 @@ type turnRow struct {
 	FinalAssistantMessageJSON *string
 }
 
-func (turnRow) TableName() string { return "turns" }
+func (TurnRow) TableName() string { return "turns" }
 
-// turn translates the row. What cannot be decoded stands as an Unknown block
+// Turn translates the row. What cannot be decoded stands as an Unknown block
 // with its raw bytes, and the turn's failure says so (SPEC 2.13).
-func (r turnRow) turn() chat.Turn {
+func (r TurnRow) Turn() chat.Turn {
 	t := chat.Turn{
 		ID: chat.TurnID(r.ID), SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID),
-		Seq: r.TurnSeq, StateBefore: chat.StateID(r.StateBefore), StateAfter: chat.StateID(text(r.StateAfter)),
+		Seq: r.TurnSeq, StateBefore: chat.StateID(r.StateBefore), StateAfter: chat.StateID(Text(r.StateAfter)),
 		Phase: chat.Phase(r.Phase), Outcome: chat.Outcome(r.Outcome), IndexStatus: chat.IndexStatus(r.IndexStatus),
-		Provider: r.PrimaryProvider, Model: r.PrimaryModel, RetryOf: chat.TurnID(text(r.RetryOf)),
-		CreatedAt: moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt),
+		Provider: r.PrimaryProvider, Model: r.PrimaryModel, RetryOf: chat.TurnID(Text(r.RetryOf)),
+		CreatedAt: Moment(r.CreatedAt), UpdatedAt: Moment(r.UpdatedAt),
 	}
 	var bad []string
 	note := func(what string, err error) {
@@ -156,16 +156,16 @@ func (r turnRow) turn() chat.Turn {
 		}
 	}
 	var err error
-	t.User, err = decodeMessage(chat.RoleUser, r.UserMessageJSON)
+	t.User, err = DecodeMessage(chat.RoleUser, r.UserMessageJSON)
 	note("the user's message", err)
 	if r.FinalAssistantMessageJSON != nil {
-		m, err := decodeMessage(chat.RoleAssistant, *r.FinalAssistantMessageJSON)
+		m, err := DecodeMessage(chat.RoleAssistant, *r.FinalAssistantMessageJSON)
 		t.Assistant = &m
 		note("the answer", err)
 	}
-	t.Failure, err = decodeOptional[chat.Failure](r.ErrorJSON)
+	t.Failure, err = DecodeOptional[chat.Failure](r.ErrorJSON)
 	note("the failure", err)
-	t.Usage, err = decodeOptional[chat.Usage](r.UsageJSON)
+	t.Usage, err = DecodeOptional[chat.Usage](r.UsageJSON)
 	t.Usage = t.Usage.Checked(0)
 	note("the usage", err)
 	if len(bad) > 0 {
@@ -183,15 +183,15 @@ func unreadable(what, id string, parts []string) *chat.Failure {
 	}
 }
 
-func turnsOf(rows []turnRow) []chat.Turn {
+func TurnsOf(rows []TurnRow) []chat.Turn {
 	out := make([]chat.Turn, len(rows))
 	for i, r := range rows {
-		out[i] = r.turn()
+		out[i] = r.Turn()
 	}
 	return out
 }
 
-type stepRow struct {
+type StepRow struct {
 	ID                   string
 	TurnID               string
 	StepIndex            int
@@ -215,35 +215,35 @@ type stepRow struct {
 	ToolsMode            string
 }
 
-func (stepRow) TableName() string { return "steps" }
+func (StepRow) TableName() string { return "steps" }
 
-// stepColumns is all of a step but its payload, which is read on demand.
-const stepColumns = stepHeadColumns + `, ` + itemColumns
+// StepColumns is all of a step but its payload, which is read on demand.
+const StepColumns = StepHeadColumns + `, ` + ItemColumns
 
-// stepHeadColumns is stepColumns without the items, which are as long as the answer.
-const stepHeadColumns = `id, turn_id, step_index, attempt, status, provider, model_id, started_at, ended_at, stream_path,
+// StepHeadColumns is stepColumns without the items, which are as long as the answer.
+const StepHeadColumns = `id, turn_id, step_index, attempt, status, provider, model_id, started_at, ended_at, stream_path,
 	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json, tools_mode`
 
-// itemColumns is what stepRow.items needs.
-const itemColumns = `normalized_items_json, items_z, CASE WHEN items_z IS NOT NULL
+// ItemColumns is what stepRow.items needs.
+const ItemColumns = `normalized_items_json, items_z, CASE WHEN items_z IS NOT NULL
 	THEN (SELECT t.final_assistant_message_json FROM turns t WHERE t.id = steps.turn_id) END AS answer`
 
-func (r stepRow) step() chat.Step {
+func (r StepRow) Step() chat.Step {
 	st := chat.Step{
 		ID: chat.StepID(r.ID), TurnID: chat.TurnID(r.TurnID), Index: r.StepIndex, Attempt: r.Attempt,
 		Provider: r.Provider, ModelID: r.ModelID, ToolsMode: r.ToolsMode, StreamPath: r.StreamPath,
 		DisplayedBytes: r.StreamDisplayedBytes, DurableBytes: r.StreamDurableBytes,
-		StartedAt: moment(r.StartedAt), EndedAt: momentOrNil(r.EndedAt),
+		StartedAt: Moment(r.StartedAt), EndedAt: MomentOrNil(r.EndedAt),
 	}
 	outErr := json.Unmarshal([]byte(r.OutcomeJSON), &st.Outcome)
 	var itemErr error
 	if r.NormalizedItemsJSON != "" || r.ItemsZ != nil { // else they were not asked for
 		var items string
-		if items, itemErr = r.items(); itemErr == nil {
+		if items, itemErr = r.Items(); itemErr == nil {
 			st.Items, itemErr = chat.DecodeItems(items)
 		}
 	}
-	usage, useErr := decodeOptional[chat.Usage](r.UsageJSON)
+	usage, useErr := DecodeOptional[chat.Usage](r.UsageJSON)
 	st.Usage = usage.Checked(0)
 	st.Outcome.Status = chat.StepStatus(r.Status)
 	if outErr != nil || itemErr != nil || useErr != nil {
@@ -253,7 +253,7 @@ func (r stepRow) step() chat.Step {
 	return st
 }
 
-type jobRow struct {
+type JobRow struct {
 	ID         int64
 	JobType    string
 	JobKey     string
@@ -273,15 +273,15 @@ type jobRow struct {
 	WaitsFor   *int64 // of lists alone: not a column
 }
 
-func (jobRow) TableName() string { return "jobs" }
+func (JobRow) TableName() string { return "jobs" }
 
-func (r jobRow) job() chat.Job {
+func (r JobRow) Job() chat.Job {
 	j := chat.Job{
-		ID: r.ID, Type: chat.JobType(r.JobType), SessionID: chat.SessionID(text(r.SessionID)),
-		BranchID: chat.BranchID(text(r.BranchID)), TurnID: chat.TurnID(text(r.TurnID)),
+		ID: r.ID, Type: chat.JobType(r.JobType), SessionID: chat.SessionID(Text(r.SessionID)),
+		BranchID: chat.BranchID(Text(r.BranchID)), TurnID: chat.TurnID(Text(r.TurnID)),
 		State: chat.JobState(r.State), Attempts: r.Attempts, Priority: r.Priority, FromSeq: r.FromSeq, LastError: r.LastError,
-		RunAfter: moment(r.RunAfter), LeaseUntil: momentOrNil(r.LeaseUntil), Claim: r.Claim,
-		CreatedAt: moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt),
+		RunAfter: Moment(r.RunAfter), LeaseUntil: MomentOrNil(r.LeaseUntil), Claim: r.Claim,
+		CreatedAt: Moment(r.CreatedAt), UpdatedAt: Moment(r.UpdatedAt),
 	}
 	if r.WaitsFor != nil {
 		j.WaitsFor = *r.WaitsFor
@@ -289,19 +289,19 @@ func (r jobRow) job() chat.Job {
 	return j
 }
 
-// encodeMessage is a message's stored JSON and its content hash.
-func encodeMessage(m chat.Message) (string, []byte, error) {
-	text, hash, err := encodeText(m)
+// EncodeMessage is a message's stored JSON and its content hash.
+func EncodeMessage(m chat.Message) (string, []byte, error) {
+	text, hash, err := EncodeText(m)
 	if err != nil {
 		return "", nil, sqlite.Invalid("The message cannot be stored: %v.", err)
 	}
 	return text, hash, nil
 }
 
-// encodeText is the JSON that v writes, and its hash. A long one takes its own size of
+// EncodeText is the JSON that v writes, and its hash. A long one takes its own size of
 // memory and no more.
-func encodeText(v interface{ WriteJSON(io.Writer) error }) (string, []byte, error) {
-	var size counter
+func EncodeText(v interface{ WriteJSON(io.Writer) error }) (string, []byte, error) {
+	var size Counter
 	if err := v.WriteJSON(&size); err != nil {
 		return "", nil, err
 	}
@@ -312,17 +312,17 @@ func encodeText(v interface{ WriteJSON(io.Writer) error }) (string, []byte, erro
 	return text.String(), hash.Sum(nil), err
 }
 
-// counter counts what is written to it.
-type counter int
+// Counter counts what is written to it.
+type Counter int
 
-func (c *counter) Write(b []byte) (int, error) {
-	*c += counter(len(b))
+func (c *Counter) Write(b []byte) (int, error) {
+	*c += Counter(len(b))
 	return len(b), nil
 }
 
-// decodeMessage reads a stored message. If it cannot, the message holds the raw
+// DecodeMessage reads a stored message. If it cannot, the message holds the raw
 // bytes as an Unknown block, which no provider is ever sent.
-func decodeMessage(role chat.Role, raw string) (chat.Message, error) {
+func DecodeMessage(role chat.Role, raw string) (chat.Message, error) {
 	m, err := chat.DecodeMessage(raw)
 	if err == nil && m.Role != role {
 		err = fmt.Errorf("role %q instead of %q", m.Role, role)
@@ -333,7 +333,7 @@ func decodeMessage(role chat.Role, raw string) (chat.Message, error) {
 	return m, nil
 }
 
-func decodeOptional[T any](raw *string) (*T, error) {
+func DecodeOptional[T any](raw *string) (*T, error) {
 	if raw == nil {
 		return nil, nil
 	}
@@ -344,8 +344,8 @@ func decodeOptional[T any](raw *string) (*T, error) {
 	return v, nil
 }
 
-// encodeOptional is JSON text, or nil for a nil pointer.
-func encodeOptional[T any](v *T) (*string, error) {
+// EncodeOptional is JSON text, or nil for a nil pointer.
+func EncodeOptional[T any](v *T) (*string, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -357,22 +357,22 @@ func encodeOptional[T any](v *T) (*string, error) {
 	return &s, nil
 }
 
-// clean makes s safe to store as text: valid UTF-8 without NUL, at which some
+// Clean makes s safe to store as text: valid UTF-8 without NUL, at which some
 // tools would cut it.
-func clean(s string) string {
+func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// text is a nullable column's value, empty for NULL.
-func text(s *string) string {
+// Text is a nullable column's value, empty for NULL.
+func Text(s *string) string {
 	if s == nil {
 		return ""
 	}
 	return *s
 }
 
-// orNull is the reverse of text.
-func orNull[T ~string](s T) *string {
+// OrNull is the reverse of text.
+func OrNull[T ~string](s T) *string {
 	if s == "" {
 		return nil
 	}
@@ -380,9 +380,9 @@ func orNull[T ~string](s T) *string {
 	return &v
 }
 
-// moment reads a stored time; one that is damaged is the zero time, which
+// Moment reads a stored time; one that is damaged is the zero time, which
 // verify reports.
-func moment(s string) time.Time {
+func Moment(s string) time.Time {
 	t, err := chat.ParseTime(s)
 	if err != nil {
 		return time.Time{}
@@ -390,10 +390,10 @@ func moment(s string) time.Time {
 	return t
 }
 
-func momentOrNil(s *string) *time.Time {
+func MomentOrNil(s *string) *time.Time {
 	if s == nil {
 		return nil
 	}
-	t := moment(*s)
+	t := Moment(*s)
 	return &t
 }

@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"gorm.io/gorm"
@@ -8,12 +8,12 @@ import (
 
 // Names of what a backup holds beside the data.
 const (
-	infoTable  = "backup_info"
-	filesTable = "backup_files"
-	configName = "config.toml"
+	InfoTable  = "backup_info"
+	FilesTable = "backup_files"
+	ConfigName = "config.toml"
 )
 
-func hasTable(db *gorm.DB, name string) (bool, error) {
+func HasTable(db *gorm.DB, name string) (bool, error) {
 	n, err := sqlite.All[int](db, `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`, name)
 	return len(n) > 0, err
 }

@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-type receiptRow struct {
+type ReceiptRow struct {
 	ID          string
 	Subject     string // kind and id
 	CreatedAt   string
@@ -18,24 +18,24 @@ type receiptRow struct {
 	BackupsJSON string
 }
 
-func (receiptRow) TableName() string { return "receipts" }
+func (ReceiptRow) TableName() string { return "receipts" }
 
-// receiptCounts is counts_json.
-type receiptCounts struct {
+// ReceiptCounts is counts_json.
+type ReceiptCounts struct {
 	Erased  []chat.Erased  `json:"erased"`
-	Pending *unfinishedEnd `json:"pending,omitempty"`
+	Pending *UnfinishedEnd `json:"pending,omitempty"`
 }
 
-// unfinishedEnd is what a hard delete has still to do after its transaction.
-type unfinishedEnd struct {
+// UnfinishedEnd is what a hard delete has still to do after its transaction.
+type UnfinishedEnd struct {
 	Files   []string `json:"files"`   // below the data directory, to be removed
 	Folders []string `json:"folders"` // likewise, with what is in them
 }
 
-func (r receiptRow) receipt() (chat.Receipt, error) {
+func (r ReceiptRow) Receipt() (chat.Receipt, error) {
 	kind, id, _ := strings.Cut(r.Subject, " ")
-	out := chat.Receipt{ID: r.ID, Kind: kind, Subject: id, At: moment(r.CreatedAt)}
-	var counts receiptCounts
+	out := chat.Receipt{ID: r.ID, Kind: kind, Subject: id, At: Moment(r.CreatedAt)}
+	var counts ReceiptCounts
 	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
 		return out, sqlite.CorruptRecord("receipts", r.ID, err)
 	}
@@ -46,9 +46,9 @@ func (r receiptRow) receipt() (chat.Receipt, error) {
 	return out, nil
 }
 
-// pending is what is still to be done; false: nothing.
-func (r receiptRow) pending() (end unfinishedEnd, ok bool, err error) {
-	var counts receiptCounts
+// Pending is what is still to be done; false: nothing.
+func (r ReceiptRow) Pending() (end UnfinishedEnd, ok bool, err error) {
+	var counts ReceiptCounts
 	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
 		return end, false, sqlite.CorruptRecord("receipts", r.ID, err)
 	}
@@ -58,11 +58,11 @@ func (r receiptRow) pending() (end unfinishedEnd, ok bool, err error) {
 	return *counts.Pending, true, nil
 }
 
-func receiptsOf(db *gorm.DB) ([]chat.Receipt, error) {
-	rows, err := sqlite.All[receiptRow](db, `SELECT * FROM receipts ORDER BY created_at DESC, id DESC`)
+func ReceiptsOf(db *gorm.DB) ([]chat.Receipt, error) {
+	rows, err := sqlite.All[ReceiptRow](db, `SELECT * FROM receipts ORDER BY created_at DESC, id DESC`)
 	out := []chat.Receipt{}
 	for _, r := range rows {
-		if receipt, err := r.receipt(); err == nil {
+		if receipt, err := r.Receipt(); err == nil {
 			out = append(out, receipt)
 		}
 	}

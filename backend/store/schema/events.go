@@ -1,8 +1,8 @@
-package store
+package schema
 
 import "contextinfinity/backend/ledger"
 
-type eventRow struct {
+type EventRow struct {
 	SessionID   string
 	EventSeq    int64
 	Type        string
@@ -14,10 +14,10 @@ type eventRow struct {
 	Payload     []byte
 }
 
-func (eventRow) TableName() string { return "events" }
+func (EventRow) TableName() string { return "events" }
 
-// event is the row with its decoded payload.
-func (r eventRow) event(payload []byte) ledger.Event {
+// Event is the row with its decoded payload.
+func (r EventRow) Event(payload []byte) ledger.Event {
 	return ledger.Event{
 		SessionID: r.SessionID, Seq: r.EventSeq, Type: ledger.Type(r.Type), Entity: r.EntityID, CreatedAt: r.CreatedAt,
 		PayloadHash: r.PayloadHash, PrevHash: r.PrevHash, Hash: r.Hash, Payload: payload,

@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"encoding/hex"
@@ -8,15 +8,15 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-func (r chunkRow) toLedgerRecord(said string) *ledger.Chunk {
+func (r ChunkRow) ToLedgerRecord(said string) *ledger.Chunk {
 	return &ledger.Chunk{
-		TurnID: r.SourceTurn, FileID: text(r.FileID), Ordinal: r.Ordinal, Role: r.Role, Start: r.StartOffset, End: r.EndOffset,
+		TurnID: r.SourceTurn, FileID: Text(r.FileID), Ordinal: r.Ordinal, Role: r.Role, Start: r.StartOffset, End: r.EndOffset,
 		Type: r.ChunkType, Tokens: r.TokenEst, Version: r.ChunkerVersion, CreatedAt: r.CreatedAt,
 		Content: ledger.SumOfText(said), Summary: ledger.SumOfText(r.Summary),
 	}
 }
 
-type chunkRow struct {
+type ChunkRow struct {
 	ID             string
 	N              int64 // a small name, given once
 	SessionID      string
@@ -36,9 +36,9 @@ type chunkRow struct {
 	RenderedText   string // of the first version; since, empty
 }
 
-func (chunkRow) TableName() string { return "chunks" }
+func (ChunkRow) TableName() string { return "chunks" }
 
-type unitRow struct {
+type UnitRow struct {
 	N           int64 `gorm:"primaryKey"`
 	ID          string
 	ChunkID     string
@@ -57,20 +57,20 @@ type unitRow struct {
 	Said        bool
 }
 
-func (unitRow) TableName() string { return "units" }
+func (UnitRow) TableName() string { return "units" }
 
-func (r chunkRow) chunk(words string) chat.Chunk {
+func (r ChunkRow) Chunk(words string) chat.Chunk {
 	return chat.Chunk{
 		ID: chat.ChunkID(r.ID), SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID),
-		SourceTurn: chat.TurnID(r.SourceTurn), File: chat.FileID(text(r.FileID)), Ordinal: r.Ordinal, Role: chat.Role(r.Role),
+		SourceTurn: chat.TurnID(r.SourceTurn), File: chat.FileID(Text(r.FileID)), Ordinal: r.Ordinal, Role: chat.Role(r.Role),
 		Start: r.StartOffset, End: r.EndOffset, Text: words, Summary: r.Summary, Type: chat.ChunkType(r.ChunkType), Tokens: r.TokenEst,
-		ContentHash: hex.EncodeToString(r.ContentHash), Version: r.ChunkerVersion, CreatedAt: moment(r.CreatedAt),
+		ContentHash: hex.EncodeToString(r.ContentHash), Version: r.ChunkerVersion, CreatedAt: Moment(r.CreatedAt),
 	}
 }
 
-// retrievedRow is a chunk that stood in a context. Scores are in ten-thousandths. Rank
+// RetrievedRow is a chunk that stood in a context. Scores are in ten-thousandths. Rank
 // 0 is of an earlier context of the turn: its request still quotes the chunk.
-type retrievedRow struct {
+type RetrievedRow struct {
 	TurnN        int64
 	Rank         int
 	ChunkN       int64
@@ -82,46 +82,46 @@ type retrievedRow struct {
 	Score        int64
 }
 
-func (retrievedRow) TableName() string { return "retrieved" }
+func (RetrievedRow) TableName() string { return "retrieved" }
 
-// scoreUnit is what scores are counted in: no one reads more digits.
-const scoreUnit = 1e4
+// ScoreUnit is what scores are counted in: no one reads more digits.
+const ScoreUnit = 1e4
 
-// packedForms are the forms of a chunk by their number.
-var packedForms = []chat.PackedAs{chat.PackedFull, chat.PackedSlice, chat.PackedSummary}
+// PackedForms are the forms of a chunk by their number.
+var PackedForms = []chat.PackedAs{chat.PackedFull, chat.PackedSlice, chat.PackedSummary}
 
-// namedRetrieval is a record with the id of its chunk.
-type namedRetrieval struct {
-	Row     retrievedRow `gorm:"embedded"`
+// NamedRetrieval is a record with the id of its chunk.
+type NamedRetrieval struct {
+	Row     RetrievedRow `gorm:"embedded"`
 	ChunkID string
 }
 
-func (r namedRetrieval) retrieval() chat.Retrieval {
+func (r NamedRetrieval) Retrieval() chat.Retrieval {
 	out := chat.Retrieval{
-		Chunk: chat.ChunkID(r.ChunkID), Similarity: float64(r.Row.Similarity) / scoreUnit, Vector: float64(r.Row.VectorScore) / scoreUnit,
-		Keyword: float64(r.Row.KeywordScore) / scoreUnit, Score: float64(r.Row.Score) / scoreUnit, Rank: r.Row.Rank, Tokens: r.Row.Tokens,
+		Chunk: chat.ChunkID(r.ChunkID), Similarity: float64(r.Row.Similarity) / ScoreUnit, Vector: float64(r.Row.VectorScore) / ScoreUnit,
+		Keyword: float64(r.Row.KeywordScore) / ScoreUnit, Score: float64(r.Row.Score) / ScoreUnit, Rank: r.Row.Rank, Tokens: r.Row.Tokens,
 	}
-	if r.Row.PackedAs >= 0 && r.Row.PackedAs < len(packedForms) {
-		out.Packed = packedForms[r.Row.PackedAs]
+	if r.Row.PackedAs >= 0 && r.Row.PackedAs < len(PackedForms) {
+		out.Packed = PackedForms[r.Row.PackedAs]
 	}
 	return out
 }
 
-// chunkText is a chunk's own text, or what its message says there.
-func chunkText(message string, r chunkRow) string {
+// ChunkText is a chunk's own text, or what its message says there.
+func ChunkText(message string, r ChunkRow) string {
 	if r.RenderedText == "" && r.StartOffset >= 0 && r.StartOffset <= r.EndOffset && r.EndOffset <= len(message) {
 		return message[r.StartOffset:r.EndOffset]
 	}
 	return r.RenderedText
 }
 
-// spans reports that part stands in whole at [start, end).
-func spans(whole string, start, end int, part string) bool {
+// Spans reports that part stands in whole at [start, end).
+func Spans(whole string, start, end int, part string) bool {
 	return start >= 0 && start <= end && end <= len(whole) && whole[start:end] == part
 }
 
-// pairsOf is the indexed form of a text where it is another one.
-func pairsOf(body string) *string {
+// PairsOf is the indexed form of a text where it is another one.
+func PairsOf(body string) *string {
 	indexed := lexical.IndexText(body)
 	if indexed == body {
 		return nil

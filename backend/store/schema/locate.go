@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// locate finds out what the database of a data directory is, and from where it can be
+// Locate finds out what the database of a data directory is, and from where it can be
 // read. The place is to be left, whatever the error.
-func locate(ctx context.Context, dir string, steps fs.FS) (found, sqlite.Place, error) {
+func Locate(ctx context.Context, dir string, steps fs.FS) (Found, sqlite.Place, error) {
 	at := sqlite.Place{Path: filepath.Join(dir, sqlite.DatabaseFile)}
-	have, err := probe(ctx, at, steps)
+	have, err := Probe(ctx, at, steps)
 	if err == nil || !sqlite.IsDiskError(err) {
 		return have, at, err
 	}
@@ -37,6 +37,6 @@ func locate(ctx context.Context, dir string, steps fs.FS) (found, sqlite.Place, 
 			return have, at, err
 		}
 	}
-	have, err = probe(ctx, at, steps)
+	have, err = Probe(ctx, at, steps)
 	return have, at, err
 }

@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"context"
@@ -20,21 +20,21 @@ import (
 // applicationID marks our databases in their header: "CINF".
 const applicationID = 0x43494E46
 
-// versionTable is where the migrator keeps what was applied.
-const versionTable = "goose_db_version"
+// VersionTable is where the migrator keeps what was applied.
+const VersionTable = "goose_db_version"
 
-// found is what a look at the file, without changing it, says.
-type found struct {
-	version int64 // 0: no database, or an empty one
-	newest  int64 // what this program knows
-	started bool  // its first migration was cut short: there is nothing in it yet
+// Found is what a look at the file, without changing it, says.
+type Found struct {
+	Version int64 // 0: no database, or an empty one
+	Newest  int64 // what this program knows
+	Started bool  // its first migration was cut short: there is nothing in it yet
 }
 
-// probe looks at the database before anything may write to it, and refuses one
+// Probe looks at the database before anything may write to it, and refuses one
 // that is newer, damaged or another program's.
-func probe(ctx context.Context, at sqlite.Place, steps fs.FS) (found, error) {
+func Probe(ctx context.Context, at sqlite.Place, steps fs.FS) (Found, error) {
 	const op = "store.open"
-	have := found{newest: newestVersion(steps)}
+	have := Found{Newest: NewestVersion(steps)}
 	info, err := os.Stat(at.Path)
 	if os.IsNotExist(err) || err == nil && info.Size() == 0 {
 		return have, nil
@@ -46,23 +46,23 @@ func probe(ctx context.Context, at sqlite.Place, steps fs.FS) (found, error) {
 		return have, chat.Errorf(chat.CodeCorrupt, op, "%s is a folder, where the database should be. Nothing was changed.", at.Path).
 			WithHint("move it away; contextinfinity backups lists what contextinfinity restore can put in its place")
 	}
-	have.version, err = readVersionAt(ctx, at)
+	have.Version, err = readVersionAt(ctx, at)
 	if err != nil {
-		return have, unopenable(at.Path, err)
+		return have, Unopenable(at.Path, err)
 	}
-	have.started = have.version == 0 && info.Size() > sqlite.MinSize
-	if have.version > have.newest {
+	have.Started = have.Version == 0 && info.Size() > sqlite.MinSize
+	if have.Version > have.Newest {
 		return have, chat.Errorf(chat.CodeNewer, op,
 			"The data was written by a newer version of ContextInfinity (schema %d, this one knows %d). It was left untouched.",
-			have.version, have.newest).WithHint("install the newer version")
+			have.Version, have.Newest).WithHint("install the newer version")
 	}
 	return have, nil
 }
 
-// readVersion opens the file read-only for a moment. A file that died in the middle of
+// ReadVersion opens the file read-only for a moment. A file that died in the middle of
 // a change that has no write-ahead log, as that to having one, is what it was before
 // only once the change was taken back, which SQLite does where it may write.
-func readVersion(ctx context.Context, path string) (int64, error) {
+func ReadVersion(ctx context.Context, path string) (int64, error) {
 	return readVersionAt(ctx, sqlite.Place{Path: path})
 }
 
@@ -80,7 +80,7 @@ func readVersionAt(ctx context.Context, at sqlite.Place) (int64, error) {
 	db.SetMaxOpenConns(1)
 	var tables, app int64
 	var versioned bool
-	row := db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(name = ?), 0) > 0 FROM sqlite_master`, versionTable)
+	row := db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(name = ?), 0) > 0 FROM sqlite_master`, VersionTable)
 	if err := row.Scan(&tables, &versioned); err != nil {
 		return 0, err
 	}
@@ -94,7 +94,7 @@ func readVersionAt(ctx context.Context, at sqlite.Place) (int64, error) {
 		return unfinishedVersion(ctx, db, versioned, app, tables)
 	}
 	var version int64
-	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM `+versionTable).Scan(&version)
+	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM `+VersionTable).Scan(&version)
 	return version, err
 }
 
@@ -103,14 +103,14 @@ func readVersionAt(ctx context.Context, at sqlite.Place) (int64, error) {
 func unfinishedVersion(ctx context.Context, db *sql.DB, versioned bool, app, tables int64) (int64, error) {
 	var others int64
 	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND name <> ?`,
-		versionTable).Scan(&others)
+		VersionTable).Scan(&others)
 	if err == nil && (!versioned || others > 0) {
 		err = fmt.Errorf("not a database of this program: application id %#x, %d objects", app, tables)
 	}
 	return 0, err
 }
 
-func unopenable(path string, err error) error {
+func Unopenable(path string, err error) error {
 	mapped := chat.AsError(sqlite.MapError("store.open", err))
 	switch mapped.Code {
 	case chat.CodeCancelled, chat.CodeTimeout, chat.CodeLocked, chat.CodeNoSpace:
@@ -124,7 +124,7 @@ func unopenable(path string, err error) error {
 		WithHint("keep a copy of the file; contextinfinity backups lists what contextinfinity restore can put in its place")
 }
 
-func newestVersion(steps fs.FS) int64 {
+func NewestVersion(steps fs.FS) int64 {
 	names, _ := fs.Glob(steps, "*.sql")
 	var newest int64
 	for _, name := range names {
@@ -135,8 +135,8 @@ func newestVersion(steps fs.FS) int64 {
 	return newest
 }
 
-// upgrade brings an open database to the newest schema.
-func upgrade(ctx context.Context, writer *gorm.DB, steps fs.FS, log *slog.Logger) error {
+// Upgrade brings an open database to the newest schema.
+func Upgrade(ctx context.Context, writer *gorm.DB, steps fs.FS, log *slog.Logger) error {
 	const op = "store.migrate"
 	pool, err := writer.DB()
 	if err != nil {
@@ -164,7 +164,7 @@ func upgrade(ctx context.Context, writer *gorm.DB, steps fs.FS, log *slog.Logger
 
 // migrationsOf hands the files to SQLite as they are, each in one transaction: goose's
 // own reader of SQL takes a buffer of 4 MB for each line, which was a third of the time
-// of the tests. The files stay as goose reads them.
+// Of the tests. The files stay as goose reads them.
 func migrationsOf(steps fs.FS) ([]*goose.Migration, error) {
 	names, err := fs.Glob(steps, "*.sql")
 	if err != nil {

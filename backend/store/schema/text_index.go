@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"context"
@@ -84,16 +84,16 @@ func reindexTurn(ctx context.Context, tx *sql.Tx, turn int64) error {
 
 // staleUnits are the units of a turn whose indexed form is not that of their text, with the
 // right form (nil: the text itself).
-func staleUnits(ctx context.Context, tx *sql.Tx, turn int64, said map[string]string) ([]unitRow, error) {
+func staleUnits(ctx context.Context, tx *sql.Tx, turn int64, said map[string]string) ([]UnitRow, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT u.n, u.message, u.start_offset, u.end_offset, u.text, u.pairs, u.said
 		FROM turns t JOIN units u ON u.turn_id = t.id WHERE t.n = ?`, turn)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var stale []unitRow
+	var stale []UnitRow
 	for rows.Next() {
-		var u unitRow
+		var u UnitRow
 		if err := rows.Scan(&u.N, &u.Message, &u.StartOffset, &u.EndOffset, &u.Text, &u.Pairs, &u.Said); err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func staleUnits(ctx context.Context, tx *sql.Tx, turn int64, said map[string]str
 			}
 			body += words[u.StartOffset:u.EndOffset]
 		}
-		if want := pairsOf(body); text(want) != text(u.Pairs) {
+		if want := PairsOf(body); Text(want) != Text(u.Pairs) {
 			u.Pairs = want
 			stale = append(stale, u)
 		}

@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"errors"
@@ -9,18 +9,18 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// packed is the state as it is stored: its summary against its parent's, where
+// Packed is the state as it is stored: its summary against its parent's, where
 // that is worth it.
-func (r stateRow) packed(db *gorm.DB) (stateRow, error) {
+func (r StateRow) Packed(db *gorm.DB) (StateRow, error) {
 	if r.ParentID == nil || len(r.Summary) < codec.MinLinked {
 		return r, nil
 	}
-	parent, err := sqlite.One[stateRow](db, "state", *r.ParentID, `SELECT * FROM states WHERE id = ?`, *r.ParentID)
+	parent, err := sqlite.One[StateRow](db, "state", *r.ParentID, `SELECT * FROM states WHERE id = ?`, *r.ParentID)
 	if err != nil {
 		return r, err
 	}
 	depth, _, _ := codec.BaseOf(parent.SummaryZ)
-	if err := parent.unpack(db); err != nil {
+	if err := parent.Unpack(db); err != nil {
 		return r, nil // verify names it; this state does not rest on it
 	}
 	if z := (codec.Base{Value: []byte(parent.Summary), Depth: depth}).PackOn([]byte(r.Summary)); z != nil {
@@ -29,13 +29,13 @@ func (r stateRow) packed(db *gorm.DB) (stateRow, error) {
 	return r, nil
 }
 
-// unpack makes the state's summary readable. One that cannot be decoded is an
+// Unpack makes the state's summary readable. One that cannot be decoded is an
 // error, and stands empty.
-func (r *stateRow) unpack(db *gorm.DB) error {
+func (r *StateRow) Unpack(db *gorm.DB) error {
 	if r.SummaryZ == nil {
 		return nil
 	}
-	rows, err := sqlite.All[stateRow](db, `
+	rows, err := sqlite.All[StateRow](db, `
 		WITH RECURSIVE up (id, depth) AS (
 		  SELECT ?, 0 UNION ALL SELECT s.parent_id, up.depth + 1 FROM up JOIN states s ON s.id = up.id
 		  WHERE s.summary_z IS NOT NULL AND up.depth < ?)

@@ -1,13 +1,13 @@
-package store
+package schema
 
 import "contextinfinity/backend/ledger"
 
-func (r pinRow) toLedgerRecord() *ledger.Pin {
-	return &ledger.Pin{BranchID: r.BranchID, AfterTurn: r.AfterTurnSeq, Replaces: text(r.Replaces), Removed: r.Removed,
+func (r PinRow) ToLedgerRecord() *ledger.Pin {
+	return &ledger.Pin{BranchID: r.BranchID, AfterTurn: r.AfterTurnSeq, Replaces: Text(r.Replaces), Removed: r.Removed,
 		Tokens: r.Tokens, CreatedAt: r.CreatedAt, Text: ledger.SumOfText(r.Text)}
 }
 
-type pinRow struct {
+type PinRow struct {
 	ID           string
 	SessionID    string
 	BranchID     string
@@ -20,9 +20,9 @@ type pinRow struct {
 	Text         string
 }
 
-func (pinRow) TableName() string { return "pins" }
+func (PinRow) TableName() string { return "pins" }
 
-type pinOrderRow struct {
+type PinOrderRow struct {
 	ID           string
 	SessionID    string
 	BranchID     string
@@ -31,4 +31,4 @@ type pinOrderRow struct {
 	PinsJSON     string
 }
 
-func (pinOrderRow) TableName() string { return "pin_orders" }
+func (PinOrderRow) TableName() string { return "pin_orders" }

@@ -1,8 +1,8 @@
-package store
+package schema
 
 import "contextinfinity/backend/ledger"
 
-type calibrationRow struct {
+type CalibrationRow struct {
 	Provider  string
 	ModelID   string
 	Factor    float64
@@ -12,23 +12,23 @@ type calibrationRow struct {
 	Revision  int64
 }
 
-func (r rangeSummaryRow) toLedgerRecord() *ledger.Summary {
+func (r RangeSummaryRow) ToLedgerRecord() *ledger.Summary {
 	return &ledger.Summary{BranchID: r.BranchID, From: r.FromSeq, To: r.ToSeq, Tokens: r.TokenCount, OriginalTokens: r.OriginalTokens,
-		GeneratedBy: r.GeneratedBy, SupersededBy: text(r.SupersededBy), CreatedAt: r.CreatedAt, Content: ledger.SumOfText(r.Content),
-		Validation: ledger.SumOfRaw([]byte(text(r.ValidationJSON)))}
+		GeneratedBy: r.GeneratedBy, SupersededBy: Text(r.SupersededBy), CreatedAt: r.CreatedAt, Content: ledger.SumOfText(r.Content),
+		Validation: ledger.SumOfRaw([]byte(Text(r.ValidationJSON)))}
 }
 
-// lookedUpRow is a turn that the result of a tool call quotes.
-type lookedUpRow struct {
+// LookedUpRow is a turn that the result of a tool call quotes.
+type LookedUpRow struct {
 	ToolCallID string
 	Place      int
 	SessionID  string
 	TurnID     string
 }
 
-func (lookedUpRow) TableName() string { return "tool_recalled" }
+func (LookedUpRow) TableName() string { return "tool_recalled" }
 
-type rangeSummaryRow struct {
+type RangeSummaryRow struct {
 	ID             string
 	SessionID      string
 	BranchID       string
@@ -44,4 +44,4 @@ type rangeSummaryRow struct {
 	ValidationJSON *string
 }
 
-func (rangeSummaryRow) TableName() string { return "summaries" }
+func (RangeSummaryRow) TableName() string { return "summaries" }

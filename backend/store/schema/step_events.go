@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"bytes"
@@ -59,9 +59,9 @@ func writeEvents(w io.Writer, events chat.EventSeq) error {
 	return err
 }
 
-// packEvents encodes a stream for its column, and returns the hex SHA-256 of its JSON;
+// PackEvents encodes a stream for its column, and returns the hex SHA-256 of its JSON;
 // both are empty for none. It may rest on the step's items.
-func packEvents(events chat.EventSeq, items codec.Base) (packed []byte, sum string, err error) {
+func PackEvents(events chat.EventSeq, items codec.Base) (packed []byte, sum string, err error) {
 	if events == nil {
 		return nil, "", nil
 	}
@@ -122,7 +122,7 @@ func readEvents(r io.Reader, yield func(chat.RawEvent) error) error {
 			return err
 		}
 		if err := yield(e.event()); err != nil {
-			return &yieldError{err}
+			return &YieldError{err}
 		}
 	}
 	if _, err := d.Token(); err != nil {
@@ -134,18 +134,18 @@ func readEvents(r io.Reader, yield func(chat.RawEvent) error) error {
 	return nil
 }
 
-// yieldError is the caller's own error, which is no damage.
-type yieldError struct{ error }
+// YieldError is the caller's own error, which is no damage.
+type YieldError struct{ error }
 
-func (e *yieldError) Unwrap() error { return e.error }
+func (e *YieldError) Unwrap() error { return e.error }
 
-// eachEvent yields a step's raw events, one at a time.
-func (r stepRow) eachEvent(yield func(chat.RawEvent) error) error {
+// EachEvent yields a step's raw events, one at a time.
+func (r StepRow) EachEvent(yield func(chat.RawEvent) error) error {
 	if len(r.RawEvents) == 0 {
 		return nil
 	}
 	if r.RawEvents[0] != codec.PackedZstd {
-		whole, err := r.events()
+		whole, err := r.Events()
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"errors"
@@ -6,18 +6,18 @@ import (
 	"contextinfinity/backend/store/codec"
 )
 
-// rest packs a step's items against its turn's final answer and its raw events
+// Rest packs a step's items against its turn's final answer and its raw events
 // against the items, where that is worth it. Neither changes once it is there.
-func (r *stepRow) rest(answer []byte) {
-	items := r.restItems(answer)
+func (r *StepRow) Rest(answer []byte) {
+	items := r.RestItems(answer)
 	events := r.RawEvents
 	if r.RawEvents = items.PackOn(events); r.RawEvents == nil {
 		r.RawEvents = codec.Pack(events)
 	}
 }
 
-// restItems packs the items, and returns them to rest the raw events on.
-func (r *stepRow) restItems(answer []byte) codec.Base {
+// RestItems packs the items, and returns them to rest the raw events on.
+func (r *StepRow) RestItems(answer []byte) codec.Base {
 	items := codec.Base{Value: []byte(r.NormalizedItemsJSON)}
 	if z := (codec.Base{Value: answer}).PackOn(items.Value); z != nil {
 		r.NormalizedItemsJSON, r.ItemsZ, items.Depth = "", z, 1
@@ -25,8 +25,8 @@ func (r *stepRow) restItems(answer []byte) codec.Base {
 	return items
 }
 
-// items is the exact JSON of a step's items.
-func (r stepRow) items() (string, error) {
+// Items is the exact JSON of a step's items.
+func (r StepRow) Items() (string, error) {
 	if r.ItemsZ == nil {
 		return r.NormalizedItemsJSON, nil
 	}
@@ -37,19 +37,19 @@ func (r stepRow) items() (string, error) {
 	return string(items), err
 }
 
-// events is the exact JSON of a step's raw events, nil for none.
-func (r stepRow) events() ([]byte, error) {
+// Events is the exact JSON of a step's raw events, nil for none.
+func (r StepRow) Events() ([]byte, error) {
 	if _, _, ok := codec.BaseOf(r.RawEvents); !ok {
 		return codec.Unpack(r.RawEvents)
 	}
-	items, err := r.items()
+	items, err := r.Items()
 	if err != nil {
 		return nil, err
 	}
 	return codec.UnpackOn([]byte(items), r.RawEvents)
 }
 
-func orEmpty(b []byte) []byte {
+func OrEmpty(b []byte) []byte {
 	if b == nil {
 		return []byte{}
 	}
