@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -13,18 +14,18 @@ import (
 // Accept is TX-0: the user's message is durable, turn_seq advances (SPEC 4).
 func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
 	var row schema.TurnRow
-	err := s.write(ctx, "turn.accept", func(t *tx) (err error) {
+	err := s.Write(ctx, "turn.accept", func(t *core.Tx) (err error) {
 		row, err = s.accept(t, a)
 		return err
 	})
 	if err != nil {
 		return chat.Turn{}, err
 	}
-	s.setRunning(chat.TurnID(row.ID), true)
+	s.SetRunning(chat.TurnID(row.ID), true)
 	return row.Turn(), nil
 }
 
-func (s *Records) accept(t *tx, a chat.Acceptance) (schema.TurnRow, error) {
+func (s *Records) accept(t *core.Tx, a chat.Acceptance) (schema.TurnRow, error) {
 	if a.User.Role != chat.RoleUser || a.User.IsEmpty() {
 		return schema.TurnRow{}, sqlite.Invalid("There is nothing to send.").WithHint("write a message")
 	}
@@ -57,7 +58,7 @@ func (s *Records) accept(t *tx, a chat.Acceptance) (schema.TurnRow, error) {
 	return row, bindFiles(t, row, a.User)
 }
 
-func newTurn(t *tx, branch schema.BranchRow, a chat.Acceptance) (schema.TurnRow, error) {
+func newTurn(t *core.Tx, branch schema.BranchRow, a chat.Acceptance) (schema.TurnRow, error) {
 	message, hash, err := schema.EncodeMessage(a.User)
 	if err != nil {
 		return schema.TurnRow{}, err
@@ -78,14 +79,14 @@ func newTurn(t *tx, branch schema.BranchRow, a chat.Acceptance) (schema.TurnRow,
 
 // refuseBlocked answers CodeBusy while a turn of this branch runs here, and
 // CodeIncomplete while one waits for the user: incomplete, or left by a crash.
-func (s *Records) refuseBlocked(t *tx, branch chat.BranchID) error {
+func (s *Records) refuseBlocked(t *core.Tx, branch chat.BranchID) error {
 	open, err := sqlite.All[schema.TurnRow](t.DB, `SELECT id, turn_seq, phase, outcome FROM turns WHERE branch_id = ?
 		AND phase IN ('Accepted', 'ContextPrepared', 'Responding') LIMIT 1`, branch)
 	if err != nil || len(open) == 0 {
 		return err
 	}
 	r := open[0]
-	if chat.Outcome(r.Outcome) != chat.OutcomeIncomplete && s.isRunning(chat.TurnID(r.ID)) {
+	if chat.Outcome(r.Outcome) != chat.OutcomeIncomplete && s.IsRunning(chat.TurnID(r.ID)) {
 		return chat.Errorf(chat.CodeBusy, "", "Turn %d is still running on this branch.", r.TurnSeq).
 			WithHint("wait for it, or stop it")
 	}
@@ -97,7 +98,7 @@ func (s *Records) refuseBlocked(t *tx, branch chat.BranchID) error {
 		WithHint("retry, continue, keep or discard it first")
 }
 
-func checkRetryOf(t *tx, id chat.TurnID, session string) error {
+func checkRetryOf(t *core.Tx, id chat.TurnID, session string) error {
 	if id == "" {
 		return nil
 	}
@@ -112,7 +113,7 @@ func checkRetryOf(t *tx, id chat.TurnID, session string) error {
 }
 
 // enterPhase takes a turn to another phase, if the table of moves allows it.
-func enterPhase(t *tx, r *schema.TurnRow, to chat.Phase) error {
+func enterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
 	if !chat.CanMove(chat.Phase(r.Phase), to) {
 		return sqlite.Conflict("Turn %d is %s and cannot become %s.", r.TurnSeq, r.Phase, to)
 	}
@@ -130,14 +131,14 @@ func enterPhase(t *tx, r *schema.TurnRow, to chat.Phase) error {
 // context is assembled anew, after a rejection for size or for a retry, keeps
 // its phase and gets the new manifest.
 func (s *Records) Prepare(ctx context.Context, p chat.Preparation) error {
-	err := s.write(ctx, "turn.prepare", func(t *tx) error { return prepare(t, p) })
+	err := s.Write(ctx, "turn.prepare", func(t *core.Tx) error { return prepare(t, p) })
 	if err == nil {
-		s.setRunning(p.TurnID, true)
+		s.SetRunning(p.TurnID, true)
 	}
 	return err
 }
 
-func prepare(t *tx, p chat.Preparation) error {
+func prepare(t *core.Tx, p chat.Preparation) error {
 	turn, err := schema.TurnHead(t.DB, p.TurnID)
 	if err != nil {
 		return err
@@ -158,11 +159,11 @@ func prepare(t *tx, p chat.Preparation) error {
 	if err := mergePrepared(t, p); err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnPrepared, turn.ID,
+	return t.Event(chat.SessionID(turn.SessionID), ledger.EventTurnPrepared, turn.ID,
 		ledger.TurnPrepared{ManifestSHA256: schema.HexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
 }
 
-func movePrepared(t *tx, turn *schema.TurnRow) error {
+func movePrepared(t *core.Tx, turn *schema.TurnRow) error {
 	switch chat.Phase(turn.Phase) {
 	case chat.PhaseContextPrepared:
 		return nil
@@ -178,7 +179,7 @@ func movePrepared(t *tx, turn *schema.TurnRow) error {
 // Resume makes an incomplete turn a running one again, for Retry and Continue.
 // Its phase stays Responding; what it holds stays.
 func (s *Records) Resume(ctx context.Context, id chat.TurnID) error {
-	err := s.write(ctx, "turn.resume", func(t *tx) error {
+	err := s.Write(ctx, "turn.resume", func(t *core.Tx) error {
 		turn, err := schema.TurnHead(t.DB, id)
 		if err != nil {
 			return err
@@ -189,7 +190,7 @@ func (s *Records) Resume(ctx context.Context, id chat.TurnID) error {
 		return record(t, chat.SessionID(turn.SessionID), ledger.EventTurnResumed, turn.ID, struct{}{})
 	})
 	if err == nil {
-		s.setRunning(id, true)
+		s.SetRunning(id, true)
 	}
 	return err
 }

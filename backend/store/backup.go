@@ -19,6 +19,7 @@ import (
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -34,7 +35,7 @@ type ArchiveOptions struct {
 
 // An opener opens a copy of the data as the program would, which brings it to the newest
 // schema.
-type opener func(ctx context.Context, o ArchiveOptions, steps fs.FS) (*Core, io.Closer, error)
+type opener func(ctx context.Context, o ArchiveOptions, steps fs.FS) (*core.Core, io.Closer, error)
 
 // Archive writes, lists and restores backups of a data directory. It needs no
 // open store, and works on data of an older schema: what there is to turn to when

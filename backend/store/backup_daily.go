@@ -12,13 +12,14 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Backups are those that the program makes of the data that it has open.
 type Backups struct {
-	*Core
+	*core.Core
 	archive *Archive
 }
 
@@ -48,7 +49,7 @@ const roomFor = 2
 // removes those that are no longer to be kept, daily ones alone. It is called as often
 // as one likes.
 func (s *Backups) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
-	if s.db.Writer == nil {
+	if s.DB.Writer == nil {
 		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open for reading only.")
 	}
 	return s.archive.daily(ctx, p)

@@ -115,7 +115,7 @@ func TestADamagedPageMakesNoBackup(t *testing.T) {
 		f.nextDay(b)
 	}
 	before, _ := f.backups(false)
-	root, err := sqlite.One[int](f.core.db.Reader, "table", "turns", `SELECT rootpage FROM sqlite_master WHERE name = 'turns'`)
+	root, err := sqlite.One[int](f.core.DB.Reader, "table", "turns", `SELECT rootpage FROM sqlite_master WHERE name = 'turns'`)
 	f.ok(err)
 	f.inFile(func(data []byte) {
 		const page = 8192
@@ -123,7 +123,7 @@ func TestADamagedPageMakesNoBackup(t *testing.T) {
 	})
 	for day := range 5 {
 		f.clock.Advance(25 * time.Hour)
-		f.ok(f.core.db.Writer.Exec(`UPDATE drafts SET updated_at = ?`, chat.FormatTime(f.clock.Now())).Error)
+		f.ok(f.core.DB.Writer.Exec(`UPDATE drafts SET updated_at = ?`, chat.FormatTime(f.clock.Now())).Error)
 		_, err := f.AutoBackup(f.ctx, sevenAndFour)
 		if chat.CodeOf(err) != chat.CodeCorrupt {
 			t.Fatalf("day %d: %v", day, err)

@@ -85,7 +85,7 @@ func TestBackupToBadPlaces(t *testing.T) {
 		filepath.Join(file, "x.db"):                  chat.CodeInvalid,
 		filepath.Join(dir, strings.Repeat("x", 300)): chat.CodeInvalid,
 		file:                chat.CodeConflict,
-		f.Store.core.path(): chat.CodeConflict,
+		f.Store.core.Path(): chat.CodeConflict,
 		dir + "/none/":      chat.CodeNotFound,
 	} {
 		if path == filepath.Join(closed, "x.db") && os.Geteuid() == 0 {
@@ -173,12 +173,12 @@ func TestBackupOfNoOneMoment(t *testing.T) {
 	db, err := sqlite.Connect(copyOf, sqlite.ReadBackPragmas, 1)
 	f.ok(err)
 	defer func() { f.ok(sqlite.Disconnect(db)) }()
-	if _, err := needed(db, f.core.db.Reader, nil); err != nil {
+	if _, err := needed(db, f.core.DB.Reader, nil); err != nil {
 		t.Errorf("a running step without a journal: %v", err)
 	}
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Step: f.ended(step, chat.StepFailed, ""), Outcome: chat.OutcomeFailed, Failure: &chat.Failure{Code: chat.CodeProvider}})
 	f.ok(err)
-	if _, err := needed(db, f.core.db.Reader, nil); !errors.Is(err, errMoved) {
+	if _, err := needed(db, f.core.DB.Reader, nil); !errors.Is(err, errMoved) {
 		t.Errorf("a step that ended meanwhile: %v", err)
 	}
 }

@@ -8,14 +8,15 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // forkedAt is the lineage of a branch that forks off now after a turn_seq: without the
 // branches that begin there, and with what was pinned up to now on the last.
-func forkedAt(segs []segment, seq int64) []segment {
-	var out []segment
+func forkedAt(segs []core.Segment, seq int64) []core.Segment {
+	var out []core.Segment
 	for i, g := range segs {
 		if i == 0 || g.From < seq {
 			g.To = min(g.To, seq)
@@ -23,14 +24,14 @@ func forkedAt(segs []segment, seq int64) []segment {
 		}
 	}
 	last := &out[len(out)-1]
-	last.LeftAt, last.LeftBy = endOfTime, endOfTime
+	last.LeftAt, last.LeftBy = core.EndOfTime, core.EndOfTime
 	return out
 }
 
 // Branch reads one branch.
 func (s *Records) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, error) {
 	var row schema.BranchRow
-	err := s.read(ctx, "branch.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "branch.read", func(db *gorm.DB) (err error) {
 		row, err = schema.BranchByID(db, id)
 		return err
 	})
@@ -48,7 +49,7 @@ type branchSummaryRow struct {
 // Branches lists a session's branches, oldest first, archived ones too.
 func (s *Records) Branches(ctx context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
 	var out []chat.BranchSummary
-	err := s.read(ctx, "branch.list", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "branch.list", func(db *gorm.DB) (err error) {
 		if _, err = schema.SessionByID(db, session); err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (r branchSummaryRow) summary() chat.BranchSummary {
 }
 
 // insertBranch writes a branch whose head is its base.
-func insertBranch(t *tx, b schema.BranchRow) error {
+func insertBranch(t *core.Tx, b schema.BranchRow) error {
 	return record(t, chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
 		Label: b.Label, ParentBranch: chat.BranchID(schema.Text(b.ParentBranch)), ForkTurn: chat.TurnID(schema.Text(b.ForkTurn)),
 		ForkSeq: b.ForkSeq, BaseState: chat.StateID(b.BaseState), BaseSeq: b.BaseSeq,
@@ -98,15 +99,15 @@ func insertBranch(t *tx, b schema.BranchRow) error {
 // CodeConflict: the turn, or one before it, is still pending or running.
 func (s *Records) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
 	var child schema.BranchRow
-	err := s.write(ctx, "branch.fork", func(t *tx) (err error) {
+	err := s.Write(ctx, "branch.fork", func(t *core.Tx) (err error) {
 		child, err = fork(t, p)
 		return err
 	})
 	return child.Branch(), err
 }
 
-func fork(t *tx, p chat.ForkPoint) (schema.BranchRow, error) {
-	segs, err := segments(t.DB, p.Branch)
+func fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
+	segs, err := core.Segments(t.DB, p.Branch)
 	if err != nil {
 		return schema.BranchRow{}, err
 	}
@@ -146,12 +147,12 @@ func fork(t *tx, p chat.ForkPoint) (schema.BranchRow, error) {
 
 // forkAfter sets the fork turn, once that turn is found settled. The parent is
 // the branch that owns the turn, whichever descendant it was seen from.
-func forkAfter(t *tx, child *schema.BranchRow, segs []segment, after chat.TurnID) error {
+func forkAfter(t *core.Tx, child *schema.BranchRow, segs []core.Segment, after chat.TurnID) error {
 	turn, err := schema.TurnHead(t.DB, after)
 	if err != nil {
 		return err
 	}
-	if !shows(segs, turn) {
+	if !core.Shows(segs, turn) {
 		return sqlite.Invalid("Turn %s is not in the history of this branch.", after)
 	}
 	if chat.Phase(turn.Phase) != chat.PhaseFailed && !chat.Phase(turn.Phase).Finalized() {
@@ -172,12 +173,12 @@ func forkAfter(t *tx, child *schema.BranchRow, segs []segment, after chat.TurnID
 }
 
 // forkBase is the newest state of the lineage that covers no turn after seq.
-func forkBase(db *gorm.DB, segs []segment, seq int64) (schema.StateRow, error) {
-	scope, err := scopeJSON(segs)
+func forkBase(db *gorm.DB, segs []core.Segment, seq int64) (schema.StateRow, error) {
+	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return schema.StateRow{}, err
 	}
-	row, err := sqlite.One[schema.StateRow](db, "state before turn", seq, scopeCTE+`
+	row, err := sqlite.One[schema.StateRow](db, "state before turn", seq, core.ScopeCTE+`
 		SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
 		WHERE st.covers_seq <= ? ORDER BY st.state_seq DESC LIMIT 1`, scope, seq)
 	if err != nil {
@@ -187,7 +188,7 @@ func forkBase(db *gorm.DB, segs []segment, seq int64) (schema.StateRow, error) {
 }
 
 // forkFallback gives the child a state of its own over the turns its base leaves out.
-func forkFallback(t *tx, child *schema.BranchRow, base schema.StateRow, f *chat.ForkState) error {
+func forkFallback(t *core.Tx, child *schema.BranchRow, base schema.StateRow, f *chat.ForkState) error {
 	if f == nil || base.CoversSeq >= child.ForkSeq {
 		return nil
 	}
@@ -208,8 +209,8 @@ func forkFallback(t *tx, child *schema.BranchRow, base schema.StateRow, f *chat.
 func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error) {
 	var base schema.StateRow
 	var turns []schema.TurnRow
-	err := s.read(ctx, "branch.fork", func(db *gorm.DB) error {
-		segs, err := segments(db, branch)
+	err := s.Read(ctx, "branch.fork", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
@@ -232,14 +233,14 @@ func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat
 }
 
 // freeLabel is "fork N", N counting the session's branches.
-func freeLabel(t *tx, session string) (string, error) {
+func freeLabel(t *core.Tx, session string) (string, error) {
 	n, err := sqlite.One[int64](t.DB, "session", session, `SELECT count(*) FROM branches WHERE session_id = ?`, session)
 	return "fork " + sqlite.Itoa(n), err
 }
 
 // SwitchBranch makes a branch the session's active one. An archived one comes back.
 func (s *Records) SwitchBranch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
-	return s.write(ctx, "branch.switch", func(t *tx) error {
+	return s.Write(ctx, "branch.switch", func(t *core.Tx) error {
 		b, err := schema.BranchByID(t.DB, branch)
 		if err != nil {
 			return err
@@ -256,7 +257,7 @@ func (s *Records) SwitchBranch(ctx context.Context, session chat.SessionID, bran
 	})
 }
 
-func activate(t *tx, session chat.SessionID, branch chat.BranchID) error {
+func activate(t *core.Tx, session chat.SessionID, branch chat.BranchID) error {
 	return setSession(t, session, ledger.EventBranchSwitched, ledger.TextChanged{Text: string(branch)})
 }
 
@@ -266,14 +267,14 @@ func (s *Records) RenameBranch(ctx context.Context, id chat.BranchID, label stri
 	if err := checkTitle("The name of a branch", label); err != nil {
 		return err
 	}
-	return s.write(ctx, "branch.rename", func(t *tx) error {
+	return s.Write(ctx, "branch.rename", func(t *core.Tx) error {
 		return setBranch(t, id, ledger.EventBranchRenamed, ledger.TextChanged{Text: label})
 	})
 }
 
 // ArchiveBranch hides a branch, or brings it back. The active one stays.
 func (s *Records) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bool) error {
-	return s.write(ctx, "branch.archive", func(t *tx) error {
+	return s.Write(ctx, "branch.archive", func(t *core.Tx) error {
 		active, err := sqlite.All[string](t.DB, `SELECT id FROM sessions WHERE active_branch = ?`, id)
 		if err != nil {
 			return err
@@ -285,11 +286,11 @@ func (s *Records) ArchiveBranch(ctx context.Context, id chat.BranchID, archived 
 	})
 }
 
-func archiveBranch(t *tx, id chat.BranchID, archived bool) error {
+func archiveBranch(t *core.Tx, id chat.BranchID, archived bool) error {
 	return setBranch(t, id, ledger.EventBranchArchived, ledger.FlagChanged{On: archived})
 }
 
-func setBranch(t *tx, id chat.BranchID, kind ledger.Type, data any) error {
+func setBranch(t *core.Tx, id chat.BranchID, kind ledger.Type, data any) error {
 	b, err := schema.BranchByID(t.DB, id)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 )
 
 // What a stranger's ledger says of a session may be consistent and yet reach out of it:
@@ -86,5 +87,5 @@ func (c *reachChecker) circles(s *ledger.State) {
 			sound[b] = true
 		}
 	}
-	c.expect(len(s.Branches) <= maxDepth, "there are more than %d branches", maxDepth)
+	c.expect(len(s.Branches) <= core.MaxDepth, "there are more than %d branches", core.MaxDepth)
 }

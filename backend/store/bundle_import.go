@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
@@ -22,7 +23,7 @@ import (
 
 // Bundles writes sessions as bundles, brings them in, and duplicates them.
 type Bundles struct {
-	*Core
+	*core.Core
 	records *Records
 	staging sync.Mutex // held while a database is attached to the writer
 }
@@ -42,7 +43,7 @@ func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, n
 	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
 		return chat.Imported{}, nil, ofBundle(name, err)
 	}
-	if s.db.Writer == nil {
+	if s.DB.Writer == nil {
 		return fail(chat.Errorf(chat.CodeLocked, opBundle, "The data is open for reading only."))
 	}
 	in, err := validate(ctx, r, size)
@@ -154,7 +155,7 @@ type relation struct {
 
 // relation compares the two ledgers by their ends: a hash stands for all before it.
 func (in *incoming) relation(db *gorm.DB) (relation, error) {
-	here, err := sqlite.All[ledgerTail](db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
+	here, err := sqlite.All[core.LedgerTail](db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
 	if err != nil {
 		return relation{}, err
 	}
@@ -188,13 +189,13 @@ func (in *incoming) key() string {
 // importTo brings the session in; errWentOn if another writer was faster.
 func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	var as relation
-	if err := s.read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
+	if err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
 		as, err = in.relation(db)
 		return err
 	}); err != nil {
 		return out, err
 	}
-	still := func(t *tx) error {
+	still := func(t *core.Tx) error {
 		now, err := in.relation(t.DB)
 		if err == nil && now != as {
 			err = errWentOn
@@ -209,7 +210,7 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 		}
 	case chat.ImportGrown:
 		out = chat.Imported{Session: chat.SessionID(in.session)}
-		err = s.write(in.ctx, "bundle.import", func(t *tx) error {
+		err = s.Write(in.ctx, "bundle.import", func(t *core.Tx) error {
 			if err := still(t); err != nil {
 				return err
 			}
@@ -232,16 +233,16 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 }
 
 // importAsCopy brings in a session that is not here, or a copy of one that has diverged.
-func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*tx) error) (chat.Imported, error) {
+func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*core.Tx) error) (chat.Imported, error) {
 	var c *copying
 	if as.outcome == chat.ImportCopied {
-		c = newCopying(s.clock.Now(), in.session)
+		c = newCopying(s.Clock.Now(), in.session)
 	}
 	st, err := in.stage(s, c)
 	if err != nil {
 		return chat.Imported{}, err
 	}
-	err = s.takeOver(in.ctx, st, still, func(t *tx) error {
+	err = s.takeOver(in.ctx, st, still, func(t *core.Tx) error {
 		if err := errors.Join(knowElsewhere(t), enqueueOf(t, string(st.out.Session))); err != nil || c == nil {
 			return err
 		}
@@ -259,7 +260,7 @@ func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*tx) error)
 // one that was deleted here.
 func (in *incoming) besideWhat(s *Bundles, copied bool) (string, error) {
 	var erased []string
-	err := s.read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
+	err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
 		if copied {
 			erased, err = sqlite.All[string](db, `SELECT entity_id FROM events WHERE session_id = ? AND type = ? LIMIT 1`, in.session, ledger.EventContentErased)
 		} else {
@@ -280,9 +281,9 @@ func (in *incoming) besideWhat(s *Bundles, copied bool) (string, error) {
 }
 
 // replay makes the records of the events after one; c, if not nil, gives them other ids.
-func (in *incoming) replay(t *tx, after int64, c *copying, out *chat.Imported) error {
+func (in *incoming) replay(t *core.Tx, after int64, c *copying, out *chat.Imported) error {
 	now := t.Now
-	p := &applier{tx: t, session: string(out.Session)}
+	p := &applier{Tx: t, session: string(out.Session)}
 	_, err := in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
 		err := in.ctx.Err()
 		if err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
@@ -340,7 +341,7 @@ func playFault(seq int64, err error) error {
 
 // agrees expects that the session's records are what its ledger says: what verify would
 // find is not let in.
-func (in *incoming) agrees(t *tx, session string) error {
+func (in *incoming) agrees(t *core.Tx, session string) error {
 	a := newAudit()
 	a.db = t.DB
 	a.replay(session)
@@ -358,7 +359,7 @@ func (in *incoming) agrees(t *tx, session string) error {
 }
 
 // enqueueOf makes due what is to be done with the turns of a session.
-func enqueueOf(t *tx, session string) error {
+func enqueueOf(t *core.Tx, session string) error {
 	due, err := sqlite.All[schema.TurnRow](t.DB, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
 		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
 	if err != nil {
@@ -401,7 +402,7 @@ func (in *incoming) snapshotHolds(s *Bundles) bool {
 		return false
 	}
 	var want []byte
-	err = s.read(in.ctx, opBundle, func(db *gorm.DB) error {
+	err = s.Read(in.ctx, opBundle, func(db *gorm.DB) error {
 		memory, err := memoryOf(db, in.state)
 		if err != nil {
 			return err

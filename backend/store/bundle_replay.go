@@ -59,12 +59,12 @@ func (a *applier) baseOf(e ledger.Event) (codec.Base, error) {
 		if err != nil || len(steps) == 0 {
 			return codec.Base{}, err
 		}
-		return a.payloadOf(session, ledger.EventStepEnded, steps[0])
+		return a.PayloadOf(session, ledger.EventStepEnded, steps[0])
 	case ledger.EventTurnIndexed:
-		return a.payloadOf(session, ledger.EventTurnFinalized, e.Entity)
+		return a.PayloadOf(session, ledger.EventTurnFinalized, e.Entity)
 	case ledger.EventStateCommitted:
 		return payloadOf(e, func(_ ledger.Event, s ledger.StateCommitted) (codec.Base, error) {
-			return a.payloadOf(session, ledger.EventStateCommitted, string(s.ParentID))
+			return a.PayloadOf(session, ledger.EventStateCommitted, string(s.ParentID))
 		})
 	}
 	return codec.Base{}, nil

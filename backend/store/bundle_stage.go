@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -29,7 +30,7 @@ type staged struct {
 
 // stage makes it; c, if not nil, gives it other ids.
 func (in *incoming) stage(s *Bundles, c *copying) (*staged, error) {
-	dir, err := os.MkdirTemp(s.dir, stagePrefix)
+	dir, err := os.MkdirTemp(s.Dir, stagePrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +38,12 @@ func (in *incoming) stage(s *Bundles, c *copying) (*staged, error) {
 	if c != nil {
 		st.out.Session = chat.SessionID(c.session)
 	}
-	scratch, err := openScratch(in.ctx, dir, s.clock)
+	scratch, err := core.OpenScratch(in.ctx, dir, s.Clock)
 	if err != nil {
 		return nil, errors.Join(err, st.remove())
 	}
-	err = scratch.write(in.ctx, "bundle.import", func(t *tx) error { return in.replay(t, 0, c, &st.out) })
-	if err = errors.Join(err, scratch.db.Close()); err != nil {
+	err = scratch.Write(in.ctx, "bundle.import", func(t *core.Tx) error { return in.replay(t, 0, c, &st.out) })
+	if err = errors.Join(err, scratch.DB.Close()); err != nil {
 		return nil, errors.Join(err, st.remove())
 	}
 	return st, nil
@@ -52,7 +53,7 @@ func (st *staged) remove() error { return os.RemoveAll(st.dir) }
 
 // sweepStages removes what an import that did not end left.
 func (s *Bundles) sweepStages() error {
-	left, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.dir), stagePrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.Dir), stagePrefix+"*"))
 	for _, dir := range left {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
@@ -61,14 +62,14 @@ func (s *Bundles) sweepStages() error {
 
 // takeOver brings a staged session into the database. before runs first, in the same
 // transaction, and after it last.
-func (s *Bundles) takeOver(ctx context.Context, st *staged, before, after func(*tx) error) error {
+func (s *Bundles) takeOver(ctx context.Context, st *staged, before, after func(*core.Tx) error) error {
 	s.staging.Lock() // there is one connection to attach to
 	defer s.staging.Unlock()
-	writer := s.db.Writer.WithContext(ctx)
+	writer := s.DB.Writer.WithContext(ctx)
 	if err := writer.Exec(`ATTACH DATABASE ? AS incoming`, filepath.Join(st.dir, sqlite.DatabaseFile)).Error; err != nil {
 		return err
 	}
-	err := s.write(ctx, "bundle.import", func(t *tx) error {
+	err := s.Write(ctx, "bundle.import", func(t *core.Tx) error {
 		if err := before(t); err != nil {
 			return err
 		}
@@ -77,7 +78,7 @@ func (s *Bundles) takeOver(ctx context.Context, st *staged, before, after func(*
 		}
 		return after(t)
 	})
-	return errors.Join(err, s.db.Writer.WithContext(context.WithoutCancel(ctx)).Exec(`DETACH DATABASE incoming`).Error)
+	return errors.Join(err, s.DB.Writer.WithContext(context.WithoutCancel(ctx)).Exec(`DETACH DATABASE incoming`).Error)
 }
 
 // numbers are how far the small names of rows go that are here already.
@@ -85,7 +86,7 @@ type numbers struct{ Turns, Chunks int64 }
 
 // copyRows copies the rows of the database that is attached as incoming, in an order in
 // which each finds what it refers to. Turns and chunks get small names that are free.
-func copyRows(t *tx) error {
+func copyRows(t *core.Tx) error {
 	free, err := sqlite.One[numbers](t.DB, "numbers", "", `SELECT (SELECT coalesce(max(n), 0) FROM main.turns) AS turns, (SELECT coalesce(max(n), 0) FROM main.chunks) AS chunks`)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func copyRows(t *tx) error {
 }
 
 // copyTable copies one table, some of its numbers moved on. Units are numbered anew.
-func copyTable(t *tx, table string, shift map[string]int64) error {
+func copyTable(t *core.Tx, table string, shift map[string]int64) error {
 	columns, err := sqlite.All[string](t.DB, `SELECT name FROM pragma_table_info(?)`, table)
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func copyTable(t *tx, table string, shift map[string]int64) error {
 }
 
 // shiftQuotes gives the chunks that values quote the names that they have here.
-func shiftQuotes(t *tx, c chain, by int64) error {
+func shiftQuotes(t *core.Tx, c chain, by int64) error {
 	if by == 0 {
 		return nil
 	}

@@ -242,7 +242,7 @@ func TestEverySeededSessionTravels(t *testing.T) {
 
 func (f *fixture) allSessions() []chat.SessionID {
 	f.Helper()
-	ids, err := sqlite.All[chat.SessionID](f.core.db.Reader, `SELECT id FROM sessions ORDER BY id`)
+	ids, err := sqlite.All[chat.SessionID](f.core.DB.Reader, `SELECT id FROM sessions ORDER BY id`)
 	f.ok(err)
 	return ids
 }

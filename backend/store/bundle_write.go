@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
@@ -20,7 +21,7 @@ import (
 // tells by hash, all of one moment. Drafts, jobs, measurements and vectors are not of the
 // Session and stay here. What w then holds after an error is no bundle.
 func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer) error {
-	return s.read(ctx, "bundle.write", func(db *gorm.DB) error {
+	return s.Read(ctx, "bundle.write", func(db *gorm.DB) error {
 		row, err := schema.SessionByID(db, session)
 		if err != nil {
 			return err
@@ -36,8 +37,8 @@ func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.
 		x := exporter{ctx: ctx, db: db, session: string(session), state: state}
 		return bundle.Write(w, bundle.Session{
 			Meta: bundle.Meta{
-				Program: "ContextInfinity", Version: s.version, SessionID: session, Title: row.Title, CreatedAt: row.CreatedAt,
-				ExportedAt: chat.FormatTime(s.clock.Now()), Head: bundle.Head{EventSeq: state.EventSeq, Hash: state.EventHash},
+				Program: "ContextInfinity", Version: s.Version, SessionID: session, Title: row.Title, CreatedAt: row.CreatedAt,
+				ExportedAt: chat.FormatTime(s.Clock.Now()), Head: bundle.Head{EventSeq: state.EventSeq, Hash: state.EventHash},
 				Counts: bundle.Counts{Branches: len(state.Branches), Turns: len(state.Turns), Documents: len(state.Files)},
 			},
 			Events: x.events(""), Contents: x.contents,
@@ -51,9 +52,9 @@ type exporter struct {
 	ctx      context.Context
 	db       *gorm.DB
 	session  string
-	state    *ledger.State // after the last event
-	decoded  recentValues  // payloads
-	requests recentValues
+	state    *ledger.State     // after the last event
+	decoded  core.RecentValues // payloads
+	requests core.RecentValues
 }
 
 // events is the ledger in order; where narrows it to some of it.
@@ -70,7 +71,7 @@ func (x *exporter) events(where string) iter.Seq2[ledger.Event, error] {
 			if err = x.db.ScanRows(rows, &r); err != nil {
 				break
 			}
-			payload, err := x.decoded.payload(x.db, r)
+			payload, err := x.decoded.Payload(x.db, r)
 			if err != nil {
 				err = sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), err)
 			}
@@ -145,7 +146,7 @@ func (x *exporter) request(e ledger.Event, p ledger.StepStarted) ([]bundle.Conte
 	}
 	request, err := requestChain.read(x.db, e.Entity, &x.requests)
 	if err == nil {
-		x.requests.put(e.Entity, request)
+		x.requests.Put(e.Entity, request)
 	}
 	var t told
 	t.add(bundle.Request, p.RequestSHA256, request, err)

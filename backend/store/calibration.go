@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -15,7 +16,7 @@ import (
 // there was any.
 func (s *Records) Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error) {
 	var row schema.CalibrationRow
-	err := s.read(ctx, "calibration.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "calibration.read", func(db *gorm.DB) (err error) {
 		row, err = calibrationOf(db, provider, modelID)
 		return err
 	})
@@ -30,7 +31,7 @@ func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID stri
 	if estimated < calibrationMin || reported <= 0 {
 		return nil
 	}
-	return s.write(ctx, "calibration.observe", func(t *tx) error {
+	return s.Write(ctx, "calibration.observe", func(t *core.Tx) error {
 		row, err := calibrationOf(t.DB, provider, modelID)
 		if err != nil {
 			return err
@@ -52,14 +53,14 @@ func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID stri
 
 // tellCalibration writes the event of a changed factor. Revisions order events
 // that may stand in several ledgers.
-func tellCalibration(t *tx, r *schema.CalibrationRow) error {
+func tellCalibration(t *core.Tx, r *schema.CalibrationRow) error {
 	sessions, err := sqlite.All[chat.SessionID](t.DB, `SELECT t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
 		WHERE s.provider = ? AND s.model_id = ? ORDER BY s.rowid DESC LIMIT 1`, r.Provider, r.ModelID)
 	if err != nil || len(sessions) == 0 {
 		return err
 	}
 	r.Revision++
-	return t.event(sessions[0], ledger.EventCalibrationSet, r.Provider+"/"+r.ModelID, ledger.CalibrationSet{
+	return t.Event(sessions[0], ledger.EventCalibrationSet, r.Provider+"/"+r.ModelID, ledger.CalibrationSet{
 		Provider: r.Provider, ModelID: r.ModelID, Factor: r.Factor, Samples: r.Samples, Revision: r.Revision,
 	})
 }

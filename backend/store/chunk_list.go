@@ -20,7 +20,7 @@ const listed = `FROM (SELECT DISTINCT u.chunk_id AS id FROM units u WHERE true`
 // Chunks lists what memory holds, newest turn first and in the order of its text,
 // with how many chunks there are in all.
 func (s *Search) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
-	err = s.read(ctx, "chunk.list", func(db *gorm.DB) error {
+	err = s.Read(ctx, "chunk.list", func(db *gorm.DB) error {
 		r, err := scopeOf(db, q.Within)
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUs
 		CreatedAt string
 	}
 	var lookedUp []chat.ChunkUse
-	err := s.read(ctx, "chunk.uses", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "chunk.uses", func(db *gorm.DB) (err error) {
 		if lookedUp, err = lookedUpIn(db, id); err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUs
 // first, retired ones left out.
 func (s *Search) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.EmbedderID, error) {
 	var rows []namespaceRow
-	err := s.read(ctx, "chunk.embeddings", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "chunk.embeddings", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[namespaceRow](db, `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
 			JOIN unit_embeddings e ON e.namespace_id = s.id AND e.unit_n = u.n WHERE u.chunk_id = ?) ORDER BY state DESC, id`, id)
 		return err
@@ -174,7 +174,7 @@ func (s *Search) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.Chu
 		return nil, nil
 	}
 	var out []chat.ChunkText
-	err := s.read(ctx, "chunk.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "chunk.read", func(db *gorm.DB) (err error) {
 		out, err = chunkTexts(db, ids)
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -17,14 +18,14 @@ import (
 // CodeConflict and changes nothing.
 func (s *Records) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 	var st schema.StateRow
-	err := s.write(ctx, "state.commit", func(t *tx) (err error) {
+	err := s.Write(ctx, "state.commit", func(t *core.Tx) (err error) {
 		st, err = commit(t, c)
 		return err
 	})
 	return st.State(), err
 }
 
-func commit(t *tx, c chat.Commit) (schema.StateRow, error) {
+func commit(t *core.Tx, c chat.Commit) (schema.StateRow, error) {
 	if err := checkLease(t, c.Job); err != nil {
 		return schema.StateRow{}, err
 	}
@@ -54,14 +55,14 @@ func commit(t *tx, c chat.Commit) (schema.StateRow, error) {
 }
 
 // checkRun refuses turns that are not the branch's oldest pending ones in order.
-func checkRun(t *tx, c chat.Commit) ([]schema.TurnRow, error) {
+func checkRun(t *core.Tx, c chat.Commit) ([]schema.TurnRow, error) {
 	if len(c.Turns) == 0 && c.Origin != chat.StatePins {
 		return nil, sqlite.Invalid("There is no turn to commit.")
 	}
 	if !slices.Contains([]chat.StateOrigin{chat.StateLibrarian, chat.StateFallback, chat.StatePins}, c.Origin) {
 		return nil, sqlite.Invalid("%q is not the origin of a committed state.", c.Origin)
 	}
-	pending, err := pendingIDs(t.DB, c.BranchID, allTurns)
+	pending, err := pendingIDs(t.DB, c.BranchID, core.AllTurns)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func checkRun(t *tx, c chat.Commit) ([]schema.TurnRow, error) {
 	return turns, nil
 }
 
-func nextState(t *tx, branch schema.BranchRow, c chat.Commit, turns []schema.TurnRow) (schema.StateRow, error) {
+func nextState(t *core.Tx, branch schema.BranchRow, c chat.Commit, turns []schema.TurnRow) (schema.StateRow, error) {
 	if c.TokenCount < 0 {
 		return schema.StateRow{}, sqlite.Invalid("A state's token count is not negative.")
 	}
@@ -105,8 +106,8 @@ func nextState(t *tx, branch schema.BranchRow, c chat.Commit, turns []schema.Tur
 
 // insertState makes a state the head of its branch; turns are committed by it. Epoch is the
 // branch's, once moved: who read another one was checked before, in the same transaction.
-func insertState(t *tx, st schema.StateRow, turns []chat.TurnID, epoch int64) error {
-	base, err := t.payloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, schema.Text(st.ParentID))
+func insertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int64) error {
+	base, err := t.PayloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, schema.Text(st.ParentID))
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func committedMetrics(c chat.Commit) chat.TurnMetrics {
 
 // coverTurns makes turns that were committed due for the index, and looks through them for
 // what the user may want to pin.
-func coverTurns(t *tx, turns []schema.TurnRow, m chat.TurnMetrics) error {
+func coverTurns(t *core.Tx, turns []schema.TurnRow, m chat.TurnMetrics) error {
 	for i := range turns {
 		turn := &turns[i]
 		turn.Phase = string(chat.PhaseStateCommitted)
@@ -139,7 +140,7 @@ func coverTurns(t *tx, turns []schema.TurnRow, m chat.TurnMetrics) error {
 		if err := suggestPins(t, *turn); err != nil {
 			return err
 		}
-		if !t.commits {
+		if !t.Commits {
 			if err := settleJob(t, chat.JobSummarizeTurn, turn.ID); err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -51,8 +52,8 @@ type linkRow struct {
 
 // read decodes a value, through the values it was made with, or from the nearest of
 // them that is known.
-func (c chain) read(db *gorm.DB, id string, known *recentValues) ([]byte, error) {
-	if value, ok := known.get(id); ok {
+func (c chain) read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, error) {
+	if value, ok := known.Get(id); ok {
 		return bytes.Clone(value), nil
 	}
 	rows, err := sqlite.All[struct {
@@ -69,7 +70,7 @@ func (c chain) read(db *gorm.DB, id string, known *recentValues) ([]byte, error)
 	var value []byte
 	first := 0 // of those to decode
 	for i := len(rows) - 1; i >= 0; i-- {
-		if v, ok := known.get(rows[i].ID); ok {
+		if v, ok := known.Get(rows[i].ID); ok {
 			value, first = v, i+1
 			break
 		}
@@ -125,7 +126,7 @@ func (base linkRow) linkable() bool { return base.ID != "" && base.Depth+1 < max
 // pack encodes a value against its base and the chunks it quotes, where that is worth
 // it. The link, nil where it stands alone, is to be stored with it. What cannot be
 // read is passed by: verify names it, and nothing new depends on it.
-func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, recent *recentValues) ([]byte, *linkRow, error) {
+func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, recent *core.RecentValues) ([]byte, *linkRow, error) {
 	if len(value) < codec.MinLinked {
 		return codec.Pack(value), nil, nil
 	}
@@ -134,7 +135,7 @@ func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, rec
 	if base.linkable() {
 		var err error
 		if before, err = c.read(db, base.ID, recent); err == nil && len(before) >= codec.MinLinked {
-			recent.put(base.ID, before)
+			recent.Put(base.ID, before)
 			link.Base, link.Depth = base.ID, base.Depth+1
 		} else {
 			before = nil
@@ -161,8 +162,8 @@ func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, rec
 
 // packRequest encodes the request of a turn's next step. Its memory is what was
 // recorded for the turn.
-func packRequest(t *tx, turn schema.TurnRow, request []byte) ([]byte, *linkRow, error) {
-	segs, err := segments(t.DB, chat.BranchID(turn.BranchID))
+func packRequest(t *core.Tx, turn schema.TurnRow, request []byte) ([]byte, *linkRow, error) {
+	segs, err := core.Segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -174,12 +175,12 @@ func packRequest(t *tx, turn schema.TurnRow, request []byte) ([]byte, *linkRow, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return requestChain.pack(t.DB, base, request, chunks, t.requests)
+	return requestChain.pack(t.DB, base, request, chunks, t.Requests)
 }
 
 // packManifest encodes the manifest of a turn, whose memory these chunks are.
-func packManifest(t *tx, turn schema.TurnRow, manifest []byte, chunks []int64) ([]byte, *linkRow, error) {
-	segs, err := segments(t.DB, chat.BranchID(turn.BranchID))
+func packManifest(t *core.Tx, turn schema.TurnRow, manifest []byte, chunks []int64) ([]byte, *linkRow, error) {
+	segs, err := core.Segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,11 +188,11 @@ func packManifest(t *tx, turn schema.TurnRow, manifest []byte, chunks []int64) (
 	if err != nil {
 		return nil, nil, err
 	}
-	return manifestChain.pack(t.DB, base, manifest, chunks, t.manifests)
+	return manifestChain.pack(t.DB, base, manifest, chunks, t.Manifests)
 }
 
 // link stores, replaces or removes a value's link.
-func (c chain) link(t *tx, id string, l *linkRow) error {
+func (c chain) link(t *core.Tx, id string, l *linkRow) error {
 	if l == nil {
 		_, err := t.Exec(fmt.Sprintf(`DELETE FROM %s WHERE %s = ?`, c.links, c.key), id)
 		return err
@@ -203,8 +204,8 @@ func (c chain) link(t *tx, id string, l *linkRow) error {
 }
 
 // requestBase is the step whose request came before a turn's next one.
-func requestBase(db *gorm.DB, segs []segment, seq int64) (linkRow, error) {
-	return newestBefore(segs, seq, func(g segment, from, to int64) ([]linkRow, error) {
+func requestBase(db *gorm.DB, segs []core.Segment, seq int64) (linkRow, error) {
+	return newestBefore(segs, seq, func(g core.Segment, from, to int64) ([]linkRow, error) {
 		return sqlite.All[linkRow](db, `SELECT s.id, coalesce(l.depth, 0) AS depth FROM turns t JOIN steps s ON s.turn_id = t.id
 			LEFT JOIN request_links l ON l.step_id = s.id WHERE t.branch_id = ? AND t.turn_seq > ? AND t.turn_seq <= ?
 			ORDER BY t.turn_seq DESC, s.step_index DESC, s.attempt DESC LIMIT 1`, g.Branch, from, to)
@@ -212,8 +213,8 @@ func requestBase(db *gorm.DB, segs []segment, seq int64) (linkRow, error) {
 }
 
 // manifestBase is the newest turn before a turn_seq whose manifest is there for good.
-func manifestBase(db *gorm.DB, segs []segment, seq int64) (linkRow, error) {
-	return newestBefore(segs, seq-1, func(g segment, from, to int64) ([]linkRow, error) {
+func manifestBase(db *gorm.DB, segs []core.Segment, seq int64) (linkRow, error) {
+	return newestBefore(segs, seq-1, func(g core.Segment, from, to int64) ([]linkRow, error) {
 		return sqlite.All[linkRow](db, `SELECT t.id, coalesce(l.depth, 0) AS depth FROM turns t LEFT JOIN manifest_links l ON l.turn_id = t.id
 			WHERE t.branch_id = ? AND t.turn_seq > ? AND t.turn_seq <= ? AND t.manifest IS NOT NULL
 			AND t.phase NOT IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.turn_seq DESC LIMIT 1`, g.Branch, from, to)
@@ -222,7 +223,7 @@ func manifestBase(db *gorm.DB, segs []segment, seq int64) (linkRow, error) {
 
 // newestBefore looks from a lineage's own branch towards its root, over the
 // turns within reach; the zero row is none.
-func newestBefore(segs []segment, seq int64, look func(g segment, from, to int64) ([]linkRow, error)) (linkRow, error) {
+func newestBefore(segs []core.Segment, seq int64, look func(g core.Segment, from, to int64) ([]linkRow, error)) (linkRow, error) {
 	for _, g := range slices.Backward(segs) {
 		from, to := max(g.From, seq-baseSearchDepth), min(g.To, seq)
 		if from >= to {

@@ -32,7 +32,7 @@ func (f *fixture) ask(b chat.BranchID, request []byte) (chat.Turn, chat.Step) {
 
 func (f *fixture) stored(step chat.StepID) (bytes, depth int) {
 	f.Helper()
-	r, err := sqlite.One[struct{ Bytes, Depth int }](f.core.db.Reader, "step", step, `SELECT length(s.request_json) AS bytes, coalesce(l.depth, 0) AS depth
+	r, err := sqlite.One[struct{ Bytes, Depth int }](f.core.DB.Reader, "step", step, `SELECT length(s.request_json) AS bytes, coalesce(l.depth, 0) AS depth
 		FROM steps s LEFT JOIN request_links l ON l.step_id = s.id WHERE s.id = ?`, step)
 	f.ok(err)
 	return r.Bytes, r.Depth
@@ -130,7 +130,7 @@ func TestDamagedKeyFrameCostsItsChain(t *testing.T) {
 		_, step := f.ask(b.ID, text)
 		steps = append(steps, step)
 	}
-	f.ok(f.core.db.Writer.Exec(`UPDATE steps SET request_json = substr(request_json, 1, 200) WHERE id = ?`, steps[2*maxChain].ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE steps SET request_json = substr(request_json, 1, 200) WHERE id = ?`, steps[2*maxChain].ID).Error)
 	f.reopen()
 	_, next := f.ask(b.ID, text)
 	if _, depth := f.stored(next.ID); depth != 0 {

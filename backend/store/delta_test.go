@@ -31,7 +31,7 @@ func TestStepRestsOnItsAnswer(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	turn, step, events, answer := f.answered(b)
-	size, err := sqlite.One[int](f.core.db.Reader, "steps", step.ID, `SELECT length(items_z) + length(normalized_items_json) FROM steps WHERE id = ?`, step.ID)
+	size, err := sqlite.One[int](f.core.DB.Reader, "steps", step.ID, `SELECT length(items_z) + length(normalized_items_json) FROM steps WHERE id = ?`, step.ID)
 	f.ok(err)
 	if size == 0 || size > 100 {
 		t.Errorf("items take %d bytes", size)
@@ -89,7 +89,7 @@ func TestDamagedAnswerIsNamedWithItsStep(t *testing.T) {
 		"events torn":      {`UPDATE steps SET raw_events = substr(raw_events, 1, 99)`, "steps", string(step.ID)},
 		"events exchanged": {`UPDATE steps SET raw_events = items_z`, "steps", string(step.ID)},
 	} {
-		db := f.core.db.Writer.Begin()
+		db := f.core.DB.Writer.Begin()
 		f.ok(db.Exec(c.sql).Error)
 		a := newAudit()
 		f.ok(a.tables(f.ctx, db))
@@ -111,14 +111,14 @@ func TestChunkIsItsMessagesPart(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "where does the heron stand", "in the shallows, waiting")
-	stored, err := sqlite.One[int](f.core.db.Reader, "chunks", "", `SELECT sum(length(rendered_text)) FROM chunks`)
+	stored, err := sqlite.One[int](f.core.DB.Reader, "chunks", "", `SELECT sum(length(rendered_text)) FROM chunks`)
 	f.ok(err)
 	hits := f.find(everywhere, 20, "heron")
 	if stored != 0 || len(hits) != 1 || hits[0].Text != "where does the heron stand" {
 		t.Fatalf("%d bytes stored, hits %+v", stored, hits)
 	}
 	f.verifyClean()
-	f.ok(f.core.db.Writer.Exec(`UPDATE turns SET user_message_json = '{"role":'`).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET user_message_json = '{"role":'`).Error)
 	hits = f.find(everywhere, 20, "heron")
 	if len(hits) != 1 || hits[0].Text != "" {
 		t.Fatalf("hits %+v", hits)
@@ -161,7 +161,7 @@ func TestUnitIsItsMessagesPart(t *testing.T) {
 		row, err := sqlite.One[struct {
 			Said bool
 			Text string
-		}](f.core.db.Reader, "units", turn.ID, `SELECT said, `+unitText+` FROM units WHERE turn_id = ? AND message = 'assistant'`, turn.ID)
+		}](f.core.DB.Reader, "units", turn.ID, `SELECT said, `+unitText+` FROM units WHERE turn_id = ? AND message = 'assistant'`, turn.ID)
 		f.ok(err)
 		if want := schema.Clean("[2026-01-02] assistant: " + c.answer.RenderedText()); row.Said != c.said || row.Text != want {
 			t.Errorf("%s: said %v, %.60q, want %.60q", name, row.Said, row.Text, want)
@@ -179,10 +179,10 @@ func TestUnitIsItsMessagesPart(t *testing.T) {
 func (f *fixture) followsUnits() {
 	f.Helper()
 	for _, sql := range []string{`UPDATE units SET text = 'egret ' || text WHERE said = 1`, `UPDATE units SET start_offset = 2 WHERE said = 1`, `DELETE FROM units`} {
-		f.ok(f.core.db.Writer.Exec(sql).Error)
+		f.ok(f.core.DB.Writer.Exec(sql).Error)
 		a := newAudit()
-		a.db = f.core.db.Writer
-		if agrees, err := a.compareTextIndex(f.core.db.Writer); err != nil || !agrees {
+		a.db = f.core.DB.Writer
+		if agrees, err := a.compareTextIndex(f.core.DB.Writer); err != nil || !agrees {
 			f.Errorf("after %s: %v %v", sql, agrees, err)
 		}
 	}

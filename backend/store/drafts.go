@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -31,7 +32,7 @@ func (r draftRow) draft() (chat.Draft, error) {
 func (s *Records) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, bool, error) {
 	var d chat.Draft
 	var found bool
-	err := s.read(ctx, "draft.read", func(db *gorm.DB) error {
+	err := s.Read(ctx, "draft.read", func(db *gorm.DB) error {
 		rows, err := sqlite.All[draftRow](db, `SELECT * FROM drafts WHERE branch_id = ?`, branch)
 		if err != nil || len(rows) == 0 {
 			return err
@@ -46,7 +47,7 @@ func (s *Records) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, 
 // SaveDraft keeps a branch's unsent text. An empty one that is not queued is
 // removed.
 func (s *Records) SaveDraft(ctx context.Context, d chat.Draft) error {
-	return s.write(ctx, "draft.save", func(t *tx) error {
+	return s.Write(ctx, "draft.save", func(t *core.Tx) error {
 		empty := len(d.Message.Blocks) == 0 || d.Message.IsEmpty()
 		if empty && d.Queued {
 			return sqlite.Invalid("An empty message cannot wait to be sent.")
@@ -73,7 +74,7 @@ func (s *Records) SaveDraft(ctx context.Context, d chat.Draft) error {
 // ReleaseDraft takes back that a draft waits to be sent, if it is still the one that
 // waits: what was written there since is not touched.
 func (s *Records) ReleaseDraft(ctx context.Context, d chat.Draft) (released bool, err error) {
-	err = s.write(ctx, "draft.release", func(t *tx) error {
+	err = s.Write(ctx, "draft.release", func(t *core.Tx) error {
 		rows, err := sqlite.All[draftRow](t.DB, `SELECT * FROM drafts WHERE branch_id = ? AND queued = 1`, d.BranchID)
 		if err != nil || len(rows) == 0 {
 			return err
@@ -106,7 +107,7 @@ func sameMessage(a, b chat.Message) (bool, error) {
 // be read is left out and logged: the others still go.
 func (s *Records) QueuedDrafts(ctx context.Context) ([]chat.Draft, error) {
 	var rows []draftRow
-	err := s.read(ctx, "draft.list", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "draft.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[draftRow](db, `SELECT * FROM drafts WHERE queued = 1 ORDER BY updated_at, branch_id`)
 		return err
 	})
@@ -114,7 +115,7 @@ func (s *Records) QueuedDrafts(ctx context.Context) ([]chat.Draft, error) {
 	for _, r := range rows {
 		d, err := r.draft()
 		if err != nil {
-			s.log.Warn("a queued draft cannot be read", "branch", r.BranchID)
+			s.Log.Warn("a queued draft cannot be read", "branch", r.BranchID)
 			continue
 		}
 		out = append(out, d)

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -38,8 +39,8 @@ func (s *Bundles) Duplicate(ctx context.Context, branch chat.BranchID, title str
 		return chat.Duplicate{}, err
 	}
 	var made schema.SessionRow
-	err = s.write(ctx, "session.duplicate", func(t *tx) error {
-		c := copier{tx: t, store: s, from: from, ids: map[chat.TurnID]chat.TurnID{}, files: map[chat.FileID]chat.FileID{}, pins: map[string]string{}}
+	err = s.Write(ctx, "session.duplicate", func(t *core.Tx) error {
+		c := copier{Tx: t, store: s, from: from, ids: map[chat.TurnID]chat.TurnID{}, files: map[chat.FileID]chat.FileID{}, pins: map[string]string{}}
 		if err := c.run(title); err != nil {
 			return err
 		}
@@ -88,12 +89,12 @@ func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from 
 	if from.summaries, err = s.records.UsableSummaries(ctx, branch); err != nil {
 		return from, 0, err
 	}
-	err = s.read(ctx, "session.duplicate", func(db *gorm.DB) (err error) { return from.rest(db, branch) })
+	err = s.Read(ctx, "session.duplicate", func(db *gorm.DB) (err error) { return from.rest(db, branch) })
 	return from, leftOut, err
 }
 
 func (o *original) rest(db *gorm.DB, branch chat.BranchID) error {
-	segs, err := segments(db, branch)
+	segs, err := core.Segments(db, branch)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (o *original) rest(db *gorm.DB, branch chat.BranchID) error {
 
 // copier says again what was said.
 type copier struct {
-	*tx
+	*core.Tx
 	store  *Bundles
 	from   original
 	branch schema.BranchRow            // as it stands so far
@@ -130,7 +131,7 @@ type copier struct {
 func (c *copier) run(title string) error {
 	now := c.Now
 	o := c.from.session
-	session, branch, err := createSession(c.tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: schema.SourceDuplicate})
+	session, branch, err := createSession(c.Tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: schema.SourceDuplicate})
 	if err != nil {
 		return err
 	}
@@ -155,19 +156,19 @@ func (c *copier) run(title string) error {
 func (c *copier) settings(id chat.SessionID) error {
 	o := c.from.session
 	if o.Model != "" {
-		if err := setSession(c.tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: o.Model}); err != nil {
+		if err := setSession(c.Tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: o.Model}); err != nil {
 			return err
 		}
 	}
 	if o.Folder != "" {
-		if err := setSession(c.tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: o.Folder}); err != nil {
+		if err := setSession(c.Tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: o.Folder}); err != nil {
 			return err
 		}
 	}
 	if o.Temperature == nil && o.Effort == "" && o.ToolsMode == "" {
 		return nil
 	}
-	return setSettings(c.tx, id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode})
+	return setSettings(c.Tx, id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode})
 }
 
 // history says the turns again, makes each state once its turns are final, and pins what
@@ -207,7 +208,7 @@ func (c *copier) state(st chat.State) error {
 		st.Origin = chat.StatePins // it says anew what is covered already
 	}
 	c.at(st.CreatedAt)
-	made, err := commit(c.tx, chat.Commit{
+	made, err := commit(c.Tx, chat.Commit{
 		BranchID: chat.BranchID(c.branch.ID), Epoch: c.branch.Epoch, Turns: c.said[:n], Summary: st.Summary, PinnedFacts: st.PinnedFacts,
 		TokenCount: st.TokenCount, Origin: st.Origin, Model: st.Model, Validation: st.Validation,
 	})
@@ -219,12 +220,12 @@ func (c *copier) state(st chat.State) error {
 
 // pin pins a fact again, as it stands now.
 func (c *copier) pin(p pinned) error {
-	segs, err := segments(c.DB, chat.BranchID(c.branch.ID))
+	segs, err := core.Segments(c.DB, chat.BranchID(c.branch.ID))
 	if err != nil {
 		return err
 	}
 	c.at(schema.Moment(p.CreatedAt))
-	row, err := insertPin(c.tx, segs, schema.PinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
+	row, err := insertPin(c.Tx, segs, schema.PinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
 	c.pins[p.first] = row.ID
 	return err
 }
@@ -234,7 +235,7 @@ func (c *copier) pinOrder() error {
 	if len(c.from.pins) < 2 {
 		return nil
 	}
-	segs, err := segments(c.DB, chat.BranchID(c.branch.ID))
+	segs, err := core.Segments(c.DB, chat.BranchID(c.branch.ID))
 	if err != nil {
 		return err
 	}
@@ -246,7 +247,7 @@ func (c *copier) pinOrder() error {
 	if err != nil || slices.EqualFunc(standing, order, func(a, b pinned) bool { return a.first == b.first }) {
 		return err
 	}
-	return insertPinOrder(c.tx, segs, order)
+	return insertPinOrder(c.Tx, segs, order)
 }
 
 // ranges copies the range summaries, those first that others supersede.
@@ -263,7 +264,7 @@ func (c *copier) ranges() error {
 				n.Supersedes = append(n.Supersedes, ids[old.ID])
 			}
 		}
-		row, err := addSummary(c.tx, n)
+		row, err := addSummary(c.Tx, n)
 		if chat.CodeOf(err) == chat.CodeConflict { // branches of the lineage may each have had one
 			continue
 		}

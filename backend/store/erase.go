@@ -11,12 +11,13 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Deletion deletes sessions and turns permanently.
-type Deletion struct{ *Core }
+type Deletion struct{ *core.Core }
 
 // A hard delete takes a session, or the content of a turn, out of everything that the
 // program keeps (SPEC 2.12, 12). It is one transaction, with the receipt in it; what is
@@ -40,7 +41,7 @@ const erasedMark = chat.ErasedMark
 
 // erasing is one hard delete, in its transaction.
 type erasing struct {
-	*tx
+	*core.Tx
 	store    *Deletion
 	receipt  string
 	subject  chat.ErasePreview
@@ -49,7 +50,7 @@ type erasing struct {
 	payloads map[chat.SessionID]map[int64][]byte
 	gone     []chat.FileID // documents of a turn
 	others   map[chat.SessionID]bool
-	decoded  recentValues // payloads
+	decoded  core.RecentValues // payloads
 }
 
 // errPreview undoes what was only looked at.
@@ -59,7 +60,7 @@ var errPreview = errors.New("a preview")
 // those that the receipt would have.
 func (s *Deletion) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error) {
 	var out chat.ErasePreview
-	err := s.write(ctx, "content.erase", func(t *tx) error {
+	err := s.Write(ctx, "content.erase", func(t *core.Tx) error {
 		e, err := s.erasing(t, kind, id)
 		if err != nil {
 			return err
@@ -95,7 +96,7 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 		return chat.Receipt{}, err
 	}
 	var receipt chat.Receipt
-	err = s.write(ctx, "content.erase", func(t *tx) error {
+	err = s.Write(ctx, "content.erase", func(t *core.Tx) error {
 		e, err := s.erasing(t, kind, id)
 		if err != nil {
 			return err
@@ -115,7 +116,7 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	s.forget()
+	s.Forget()
 	if err := s.finishErasures(context.WithoutCancel(ctx)); err != nil {
 		return receipt, chat.WrapError(chat.CodeOf(err), opErase, err,
 			"It is deleted and has its receipt, but could not be overwritten on the disk yet.").
@@ -124,12 +125,12 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 	return receipt, nil
 }
 
-func (s *Deletion) erasing(t *tx, kind, id string) (*erasing, error) {
-	if s.db.Writer == nil {
+func (s *Deletion) erasing(t *core.Tx, kind, id string) (*erasing, error) {
+	if s.DB.Writer == nil {
 		return nil, chat.Errorf(chat.CodeLocked, opErase, "The data is open for reading only.")
 	}
 	e := &erasing{
-		tx: t, store: s, receipt: t.NewID(), counts: map[string]int64{}, payloads: map[chat.SessionID]map[int64][]byte{},
+		Tx: t, store: s, receipt: t.NewID(), counts: map[string]int64{}, payloads: map[chat.SessionID]map[int64][]byte{},
 		others: map[chat.SessionID]bool{}, subject: chat.ErasePreview{Kind: kind, Subject: id},
 	}
 	session := id
@@ -164,14 +165,14 @@ func (e *erasing) called(s schema.SessionRow) ([]string, error) {
 	names = append(names, ids...)
 	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE session_id = ? AND type IN ('session_created', 'session_renamed') ORDER BY event_seq`, s.ID)
 	for _, r := range events {
-		payload, err := e.decoded.payload(e.DB, r)
+		payload, err := e.decoded.Payload(e.DB, r)
 		if err == nil && payload != nil && ledger.Type(r.Type) == ledger.EventSessionCreated {
 			_, err = ledger.Reword(payload, func(p *ledger.SessionCreated) { names = append(names, p.Title) })
 		} else if err == nil && payload != nil {
 			_, err = ledger.Reword(payload, func(p *ledger.TextChanged) { names = append(names, p.Text) })
 		}
 		if err != nil { // verify names it; the rest is erased all the same
-			e.store.log.Warn("an earlier title cannot be read", "event", r.EventSeq, "err", err)
+			e.store.Log.Warn("an earlier title cannot be read", "event", r.EventSeq, "err", err)
 		}
 	}
 	slices.Sort(names)
@@ -181,7 +182,7 @@ func (e *erasing) called(s schema.SessionRow) ([]string, error) {
 // refuse says why it cannot be done now: an answer that is being written would write
 // the text again.
 func (e *erasing) refuse() error {
-	running := e.store.runningTurns()
+	running := e.store.RunningTurns()
 	if len(running) == 0 {
 		return nil
 	}
@@ -282,7 +283,7 @@ func (e *erasing) journals(where string, args ...any) error {
 	paths, err := sqlite.All[string](e.DB, `SELECT stream_path FROM steps WHERE stream_path <> '' AND turn_id IN (`+where+`) ORDER BY id`, args...)
 	for _, path := range paths {
 		name, ok := strings.CutPrefix(path, sqlite.StreamDir+"/")
-		if ok && sqlite.IsJournal(name) && sqlite.Exists(e.store.dir, path) {
+		if ok && sqlite.IsJournal(name) && sqlite.Exists(e.store.Dir, path) {
 			e.files = append(e.files, path)
 		}
 	}
@@ -297,14 +298,14 @@ func (e *erasing) drags() []string {
 		out = append(out, sqlite.DragDir+"/"+string(id))
 	}
 	slices.Sort(out)
-	return slices.DeleteFunc(out, func(path string) bool { return !sqlite.Exists(e.store.dir, path) })
+	return slices.DeleteFunc(out, func(path string) bool { return !sqlite.Exists(e.store.Dir, path) })
 }
 
 // dragged counts the files in them.
 func (e *erasing) dragged() int64 {
 	var n int64
 	for _, folder := range e.drags() {
-		_ = filepath.WalkDir(filepath.Join(e.store.dir, filepath.FromSlash(folder)), func(_ string, d fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join(e.store.Dir, filepath.FromSlash(folder)), func(_ string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() {
 				n++
 			}

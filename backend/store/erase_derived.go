@@ -119,11 +119,11 @@ func (x *erasingTurn) moveHeads() error {
 		}
 		c := chat.Commit{BranchID: chat.BranchID(id), Epoch: branch.Epoch, Summary: x.words.without(head.Summary),
 			PinnedFacts: head.PinnedFacts, TokenCount: head.TokenCountEst, Origin: chat.StateFallback}
-		st, err := nextState(x.erasing.tx, branch, c, nil)
+		st, err := nextState(x.erasing.Tx, branch, c, nil)
 		if err != nil {
 			return err
 		}
-		if err := insertState(x.erasing.tx, st, nil, c.Epoch+1); err != nil {
+		if err := insertState(x.erasing.Tx, st, nil, c.Epoch+1); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (x *erasingTurn) names() error {
 		return err
 	}
 	for _, r := range events {
-		payload, err := x.decoded.payload(x.DB, r)
+		payload, err := x.decoded.Payload(x.DB, r)
 		if err != nil || payload == nil || !x.words.in(string(payload)) {
 			continue
 		}

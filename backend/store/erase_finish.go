@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -25,7 +26,7 @@ import (
 // secure_delete alone would not do: it wipes what is deleted from then on, and pages
 // have remainders from before.
 func (s *Deletion) finishErasures(ctx context.Context) error {
-	rows, err := sqlite.All[schema.ReceiptRow](s.db.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
+	rows, err := sqlite.All[schema.ReceiptRow](s.DB.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
 		AND counts_json ->> '$.pending' IS NOT NULL ORDER BY id`)
 	if err != nil || len(rows) == 0 {
 		return sqlite.MapError(opErase, err)
@@ -48,7 +49,7 @@ func (s *Deletion) finishErasures(ctx context.Context) error {
 	if err != nil {
 		return sqlite.MapError(opErase, err)
 	}
-	return s.write(ctx, "content.erased", func(t *tx) error {
+	return s.Write(ctx, "content.erased", func(t *core.Tx) error {
 		for _, r := range rows {
 			if _, err := t.Exec(`UPDATE receipts SET counts_json = json_remove(counts_json, '$.pending') WHERE id = ?`, r.ID); err != nil {
 				return err
@@ -68,12 +69,12 @@ func (s *Deletion) removeErased(r schema.ReceiptRow) error {
 		if !filepath.IsLocal(name) {
 			return sqlite.CorruptRecord("receipts", r.ID, nil)
 		}
-		if err := os.RemoveAll(filepath.Join(s.dir, filepath.FromSlash(name))); err != nil {
+		if err := os.RemoveAll(filepath.Join(s.Dir, filepath.FromSlash(name))); err != nil {
 			return err
 		}
 	}
 	for _, name := range end.Files {
-		path := filepath.Join(s.dir, filepath.FromSlash(name))
+		path := filepath.Join(s.Dir, filepath.FromSlash(name))
 		if !filepath.IsLocal(name) {
 			return sqlite.CorruptRecord("receipts", r.ID, nil)
 		}
@@ -87,7 +88,7 @@ func (s *Deletion) removeErased(r schema.ReceiptRow) error {
 	if len(end.Files) == 0 {
 		return nil
 	}
-	return faultfs.SyncDir(faultfs.Data, filepath.Join(s.dir, sqlite.StreamDir))
+	return faultfs.SyncDir(faultfs.Data, filepath.Join(s.Dir, sqlite.StreamDir))
 }
 
 // vacuumInMemory is how large a database is written anew by way of memory; a larger
@@ -96,14 +97,14 @@ var vacuumInMemory int64 = 128 << 20
 
 // rewrite writes the database anew.
 func (s *Deletion) rewrite(ctx context.Context) error {
-	return s.db.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
+	return s.DB.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
 		if err := db.Exec(`PRAGMA secure_delete = ON`).Error; err != nil {
 			return err
 		}
 		defer db.Exec(`PRAGMA secure_delete = OFF`)
-		if sqlite.SizeOf(s.path()) > vacuumInMemory {
+		if sqlite.SizeOf(s.Path()) > vacuumInMemory {
 			// The default place may be on another disk, and be full, or everybody's.
-			if err := errors.Join(db.Exec(`PRAGMA temp_store = FILE`).Error, db.Exec(`PRAGMA temp_store_directory = `+"'"+strings.ReplaceAll(s.dir, "'", "''")+"'").Error); err != nil {
+			if err := errors.Join(db.Exec(`PRAGMA temp_store = FILE`).Error, db.Exec(`PRAGMA temp_store_directory = `+"'"+strings.ReplaceAll(s.Dir, "'", "''")+"'").Error); err != nil {
 				return err
 			}
 			defer db.Exec(`PRAGMA temp_store = MEMORY`)
@@ -122,7 +123,7 @@ func (s *Deletion) emptyLog(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readersPatience)
 	defer cancel()
 	for {
-		row, err := sqlite.One[struct{ Busy int }](s.db.Writer.WithContext(ctx), "log", "", `PRAGMA wal_checkpoint(TRUNCATE)`)
+		row, err := sqlite.One[struct{ Busy int }](s.DB.Writer.WithContext(ctx), "log", "", `PRAGMA wal_checkpoint(TRUNCATE)`)
 		if err == nil && row.Busy == 0 {
 			return nil
 		}

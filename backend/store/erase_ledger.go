@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -48,7 +49,7 @@ func rewordRow[P any](e *erasing, r schema.EventRow, change func(*P)) error {
 	payload, again := e.payloads[session][r.EventSeq]
 	if !again {
 		var err error
-		if payload, err = e.decoded.payload(e.DB, r); err != nil || payload == nil {
+		if payload, err = e.decoded.Payload(e.DB, r); err != nil || payload == nil {
 			e.payloads[session][r.EventSeq] = nil
 			return nil
 		}
@@ -96,7 +97,7 @@ func (e *erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 	if err := e.remove("snapshots", `DELETE FROM snapshots WHERE session_id = ?`, session); err != nil {
 		return err
 	}
-	return e.event(session, ledger.EventContentErased, e.subject.Subject, told)
+	return e.Event(session, ledger.EventContentErased, e.subject.Subject, told)
 }
 
 // rebase packs alone what rests on a payload that is about to change.
@@ -120,7 +121,7 @@ func (e *erasing) rebase(session chat.SessionID, payloads map[int64][]byte) erro
 		if err != nil {
 			return err
 		}
-		payload, err := unpackPayload(e.DB, string(session), row.Payload)
+		payload, err := core.UnpackPayload(e.DB, string(session), row.Payload)
 		if err != nil {
 			return errors.Join(errors.New("an event that depends on the deleted content cannot be read"), err)
 		}

@@ -138,7 +138,7 @@ func (e *erasing) packAlone(c chain, id string, value []byte) error {
 		c.links, c.key), id, maxChain); err != nil {
 		return err
 	}
-	if err := c.link(e.tx, id, nil); err != nil {
+	if err := c.link(e.Tx, id, nil); err != nil {
 		return err
 	}
 	_, err := e.Exec(`UPDATE `+c.table+` SET `+c.column+` = ? WHERE id = ?`, codec.Pack(value), id)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -79,7 +80,7 @@ func (e *erasing) toldByOthers(r schema.CalibrationRow) (schema.CalibrationRow, 
 	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
 		r.Provider+"/"+r.ModelID, e.subject.Session)
 	for _, v := range events {
-		payload, err := unpackPayload(e.DB, v.SessionID, v.Payload)
+		payload, err := core.UnpackPayload(e.DB, v.SessionID, v.Payload)
 		if err != nil {
 			continue // verify names it
 		}

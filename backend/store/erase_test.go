@@ -14,6 +14,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -47,13 +48,13 @@ func (f *fixture) traces(word string) []string {
 func (f *fixture) tracesInTables(word string) []string {
 	f.Helper()
 	var found []string
-	tables, err := sqlite.All[string](f.core.db.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'units_vocab'`)
+	tables, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'units_vocab'`)
 	f.ok(err)
 	if len(tables) < 30 {
 		f.Fatalf("only %d tables", len(tables))
 	}
 	for _, table := range tables {
-		rows, err := f.core.db.Reader.Raw(`SELECT * FROM "` + table + `"`).Rows()
+		rows, err := f.core.DB.Reader.Raw(`SELECT * FROM "` + table + `"`).Rows()
 		f.ok(err)
 		columns, err := rows.Columns()
 		f.ok(err)
@@ -106,26 +107,26 @@ func (f *fixture) tracesInChains(word string) []string {
 		}
 	}
 	for _, c := range []chain{requestChain, manifestChain} {
-		ids, err := sqlite.All[string](f.core.db.Reader, `SELECT id FROM `+c.table)
+		ids, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM `+c.table)
 		f.ok(err)
 		for _, id := range ids {
-			value, err := c.read(f.core.db.Reader, id, nil)
+			value, err := c.read(f.core.DB.Reader, id, nil)
 			look(c.table+"."+c.column+" of "+id, value, err)
 		}
 	}
-	events, err := sqlite.All[schema.EventRow](f.core.db.Reader, `SELECT * FROM events`)
+	events, err := sqlite.All[schema.EventRow](f.core.DB.Reader, `SELECT * FROM events`)
 	f.ok(err)
 	for _, r := range events {
-		payload, err := unpackPayload(f.core.db.Reader, r.SessionID, r.Payload)
+		payload, err := core.UnpackPayload(f.core.DB.Reader, r.SessionID, r.Payload)
 		look("payload of "+r.SessionID+"/"+sqlite.Itoa(r.EventSeq)+" "+r.Type, payload, err)
 	}
-	states, err := sqlite.All[schema.StateRow](f.core.db.Reader, `SELECT * FROM states`)
+	states, err := sqlite.All[schema.StateRow](f.core.DB.Reader, `SELECT * FROM states`)
 	f.ok(err)
 	for _, r := range states {
-		err := r.Unpack(f.core.db.Reader)
+		err := r.Unpack(f.core.DB.Reader)
 		look("state "+r.ID, []byte(r.Summary), err)
 	}
-	steps, err := sqlite.All[schema.StepRow](f.core.db.Reader, `SELECT `+schema.StepColumns+`, response_json, raw_events FROM steps`)
+	steps, err := sqlite.All[schema.StepRow](f.core.DB.Reader, `SELECT `+schema.StepColumns+`, response_json, raw_events FROM steps`)
 	f.ok(err)
 	for _, r := range steps {
 		items, err := r.Items()
@@ -185,7 +186,7 @@ func (f *fixture) secretive() secretive {
 
 	other, ob := f.session("other")
 	d.other = other
-	texts, err := sqlite.All[chat.ChunkID](f.core.db.Reader, `SELECT id FROM chunks WHERE session_id = ? ORDER BY n`, s.ID)
+	texts, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks WHERE session_id = ? ORDER BY n`, s.ID)
 	f.ok(err)
 	chunks, err := f.ChunkTexts(f.ctx, texts)
 	f.ok(err)
@@ -236,7 +237,7 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 		`INSERT INTO tags SELECT session_id, 'turn', id, 'xylocanary', created_at FROM turns WHERE id = ?`,
 		`INSERT INTO import_keys SELECT 'chatgpt', 'xylocanary', session_id, id, created_at FROM turns WHERE id = ?`,
 	} {
-		f.ok(f.core.db.Writer.Exec(statement, turns[2].ID).Error)
+		f.ok(f.core.DB.Writer.Exec(statement, turns[2].ID).Error)
 	}
 }
 
@@ -295,7 +296,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 	if len(receipts) != 1 || receipts[0].Subject != string(d.session.ID) || receipts[0].Kind != chat.EraseSession {
 		t.Errorf("%+v", receipts)
 	}
-	f.ok(f.core.db.Writer.Exec(`DELETE FROM receipts`).Error)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM receipts`).Error)
 	f.findsIn("receipts")
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -65,12 +66,12 @@ func (x *erasingTurn) gather() error {
 	}
 	branches, err := sqlite.All[string](x.DB, `SELECT id FROM branches WHERE session_id = ? ORDER BY id`, x.subject.Session)
 	for _, b := range branches {
-		segs, err := segments(x.DB, chat.BranchID(b))
+		segs, err := core.Segments(x.DB, chat.BranchID(b))
 		if err != nil {
 			continue // a broken lineage; verify names it
 		}
 		for _, t := range x.turns {
-			if slices.ContainsFunc(segs, func(g segment) bool { return g.Branch == t.BranchID && g.From < t.TurnSeq && t.TurnSeq <= g.To }) {
+			if slices.ContainsFunc(segs, func(g core.Segment) bool { return g.Branch == t.BranchID && g.From < t.TurnSeq && t.TurnSeq <= g.To }) {
 				x.sees[b] = true
 			}
 		}
@@ -166,14 +167,14 @@ func (x *erasingTurn) following(by affectedContexts) ([]quoted, error) {
 		return nil, err
 	}
 	var out []quoted
-	var known recentValues
+	var known core.RecentValues
 	for _, t := range turns {
 		if !x.sees[t.Branch] {
 			continue
 		}
 		manifest, err := manifestChain.read(x.DB, t.Quoted.ID, &known)
 		if err == nil && manifest != nil {
-			known.put(t.Quoted.ID, manifest)
+			known.Put(t.Quoted.ID, manifest)
 		}
 		if err != nil || manifest == nil || t.Times > 1 || by.holds(manifest) {
 			out = append(out, t.Quoted)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -76,7 +77,7 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	f.ok(f.PutSetting(f.ctx, "task.1", `{"title":"Export my `+canary+`.md","session":"`+string(s.ID)+`"}`))
 
 	_, ob := f.session("other")
-	ids, err := sqlite.All[chat.ChunkID](f.core.db.Reader, `SELECT id FROM chunks WHERE session_id = ? AND source_turn = ? ORDER BY n`, s.ID, leak.ID)
+	ids, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks WHERE session_id = ? AND source_turn = ? ORDER BY n`, s.ID, leak.ID)
 	f.ok(err)
 	texts, err := f.ChunkTexts(f.ctx, ids)
 	f.ok(err)
@@ -139,7 +140,7 @@ func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	f.reopen()
 	f.verifyClean()
 	f.noTrace(canary)
-	f.ok(f.core.db.Writer.Exec(`UPDATE events SET payload = NULL WHERE type = 'turn_finalized' AND entity_id = ?`, later[0].ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE events SET payload = NULL WHERE type = 'turn_finalized' AND entity_id = ?`, later[0].ID).Error)
 	f.findsIn("events")
 }
 
@@ -217,7 +218,7 @@ func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
 		vacuumInMemory = vacuum
 		t.Cleanup(func() { vacuumInMemory = old })
 		d := f.secretive()
-		f.ok(f.core.write(f.ctx, opErase, func(tx *tx) error { // all of it but its end
+		f.ok(f.core.Write(f.ctx, opErase, func(tx *core.Tx) error { // all of it but its end
 			e, err := f.deletionRoom.erasing(tx, chat.EraseSession, string(d.session.ID))
 			f.ok(err)
 			f.ok(e.carryOut())
@@ -230,7 +231,7 @@ func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
 		f.reopen()
 		f.noTrace(canary)
 		f.verifyClean()
-		rows, err := sqlite.All[schema.ReceiptRow](f.core.db.Reader, `SELECT * FROM receipts`)
+		rows, err := sqlite.All[schema.ReceiptRow](f.core.DB.Reader, `SELECT * FROM receipts`)
 		f.ok(err)
 		if _, pending, err := rows[0].Pending(); pending || err != nil {
 			t.Errorf("the receipt still says that something is to be done: %v", err)
@@ -251,7 +252,7 @@ func TestAnythingCanBeErased(t *testing.T) {
 			if rapid.IntRange(0, 3).Draw(rt, "whole") == 0 {
 				kind, table = chat.EraseSession, "sessions"
 			}
-			ids, err := sqlite.All[string](f.core.db.Reader, `SELECT id FROM `+table+` ORDER BY id`)
+			ids, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM `+table+` ORDER BY id`)
 			f.ok(err)
 			if len(ids) == 0 {
 				return

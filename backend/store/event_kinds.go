@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
@@ -63,7 +64,7 @@ var eventKinds = func() map[ledger.Type]eventKind {
 
 // applier makes the rows that the events of a session tell of.
 type applier struct {
-	*tx
+	*core.Tx
 	session string
 	// The rest is for replays.
 	contents []bundle.Content // of the event at hand
@@ -73,17 +74,17 @@ type applier struct {
 }
 
 // record writes an event and the rows that it tells of.
-func record(t *tx, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+func record(t *core.Tx, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	return recordOn(t, codec.Base{}, session, kind, entity, data)
 }
 
 // recordOn is record with a payload that repeats much of an earlier one.
-func recordOn(t *tx, base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+func recordOn(t *core.Tx, base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.Stamp()}
-	if err := eventKinds[kind].apply(&applier{tx: t, session: string(session)}, e, data); err != nil {
+	if err := eventKinds[kind].apply(&applier{Tx: t, session: string(session)}, e, data); err != nil {
 		return err
 	}
-	return t.eventOn(base, session, kind, entity, data)
+	return t.EventOn(base, session, kind, entity, data)
 }
 
 // set changes rows; one that is not there is an error.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 )
 
@@ -34,7 +35,7 @@ func (a *applier) branchRenamed(e ledger.Event, d ledger.TextChanged) error {
 }
 
 func (a *applier) branchArchived(e ledger.Event, d ledger.FlagChanged) error {
-	return a.set(`UPDATE branches SET archived_at = ? WHERE id = ?`, archivedAt(a.tx, d.On), e.Entity)
+	return a.set(`UPDATE branches SET archived_at = ? WHERE id = ?`, core.ArchivedAt(a.Tx, d.On), e.Entity)
 }
 
 func (a *applier) stateCommitted(e ledger.Event, d ledger.StateCommitted) error {

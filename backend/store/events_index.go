@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
@@ -39,7 +40,7 @@ func retrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
 
 // retrieved records what memory a turn's context held, and answers the chunks by rank.
 func (a *applier) retrieved(turn schema.TurnRow) ([]int64, error) {
-	if err := retireRetrievals(a.tx, turn); err != nil {
+	if err := retireRetrievals(a.Tx, turn); err != nil {
 		return nil, err
 	}
 	record := a.content(bundle.Retrieved)
@@ -50,7 +51,7 @@ func (a *applier) retrieved(turn schema.TurnRow) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := chunkNumbers(a.tx, list)
+	known, err := chunkNumbers(a.Tx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (a *applier) keepRecord(record []byte) error {
 
 // knowElsewhere notes of the records that stand whole which of their chunks are here, as
 // things of the past: who deletes such a chunk finds the requests that quote it.
-func knowElsewhere(t *tx) error {
+func knowElsewhere(t *core.Tx) error {
 	sessions, err := sqlite.All[string](t.DB, `SELECT DISTINCT session_id FROM blobs WHERE media_type = ? ORDER BY 1`, retrievedElsewhere)
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func knowElsewhere(t *tx) error {
 			return err
 		}
 		for _, r := range prepared {
-			payload, err := unpackPayload(t.DB, session, r.Payload)
+			payload, err := core.UnpackPayload(t.DB, session, r.Payload)
 			if err != nil {
 				continue // verify names it
 			}
@@ -109,7 +110,7 @@ func knowElsewhere(t *tx) error {
 	return nil
 }
 
-func noteElsewhere(t *tx, turn string, record []byte) error {
+func noteElsewhere(t *core.Tx, turn string, record []byte) error {
 	if record == nil {
 		return nil
 	}
@@ -171,7 +172,7 @@ func (a *applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 		for _, c := range d.Chunks {
 			brought.Chunks = append(brought.Chunks, chat.Chunk{Version: c.Version})
 		}
-		if _, err := dropSuperseded(a.tx, turn, brought); err != nil {
+		if _, err := dropSuperseded(a.Tx, turn, brought); err != nil {
 			return err
 		}
 	}
@@ -252,7 +253,7 @@ func (a *applier) source(turn schema.TurnRow, of sourceOf) (chunkSource, error) 
 	if from, ok := a.sources[of]; ok || of.file == "" {
 		return from, nil
 	}
-	from, err := documentSource(a.tx, chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.session)}, of.file)
+	from, err := documentSource(a.Tx, chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.session)}, of.file)
 	a.sources[of] = from
 	return from, err
 }

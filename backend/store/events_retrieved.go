@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -14,7 +15,7 @@ import (
 const retrievedBatch = 100
 
 // retireRetrievals makes what a turn's earlier context held a thing of the past.
-func retireRetrievals(t *tx, turn schema.TurnRow) error {
+func retireRetrievals(t *core.Tx, turn schema.TurnRow) error {
 	if _, err := t.Exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
 		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
 		return err
@@ -24,7 +25,7 @@ func retireRetrievals(t *tx, turn schema.TurnRow) error {
 }
 
 // chunkNumbers are the numbers of the chunks that records name, by id.
-func chunkNumbers(t *tx, list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
+func chunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
 	ids := make([]chat.ChunkID, len(list))
 	for i, r := range list {
 		ids[i] = r.Chunk

@@ -2,6 +2,7 @@ package store
 
 import (
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 )
 
@@ -40,7 +41,7 @@ func (a *applier) sessionText(e ledger.Event, d ledger.TextChanged) error {
 }
 
 func (a *applier) sessionArchived(e ledger.Event, d ledger.FlagChanged) error {
-	return a.set(`UPDATE sessions SET archived_at = ? WHERE id = ?`, archivedAt(a.tx, d.On), e.Entity)
+	return a.set(`UPDATE sessions SET archived_at = ? WHERE id = ?`, core.ArchivedAt(a.Tx, d.On), e.Entity)
 }
 
 func (a *applier) sessionPinned(e ledger.Event, d ledger.FlagChanged) error {

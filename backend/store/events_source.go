@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -19,7 +20,7 @@ type sourceOf struct {
 // can read it out of the message, else empty.
 type chunkSource struct{ text, said string }
 
-func documentSource(t *tx, turn chat.Turn, id chat.FileID) (chunkSource, error) {
+func documentSource(t *core.Tx, turn chat.Turn, id chat.FileID) (chunkSource, error) {
 	f, err := schema.FileByID(t.DB, id)
 	if err != nil {
 		return chunkSource{}, err
@@ -49,7 +50,7 @@ func onlyBlock(m chat.Message) string {
 // dropSuperseded deletes the units, and with them the vectors, that a turn no
 // longer brings, and reports whether there were any. Chunks stay: they are what was
 // retrieved once.
-func dropSuperseded(t *tx, turn schema.TurnRow, i chat.Indexing) (bool, error) {
+func dropSuperseded(t *core.Tx, turn schema.TurnRow, i chat.Indexing) (bool, error) {
 	if i.Status == chat.IndexDegraded || i.Status == chat.IndexNone && len(i.Chunks) == 0 {
 		return false, nil
 	}

@@ -33,7 +33,7 @@ func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 		ID: e.Entity, TurnID: turn.ID, StepIndex: d.Index, Attempt: d.Attempt, Status: string(chat.StepRunning), Provider: d.Provider,
 		ModelID: d.ModelID, StartedAt: e.CreatedAt, StreamPath: d.StreamPath, OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", ToolsMode: d.ToolsMode,
 	}
-	packed, link, err := packRequest(a.tx, turn, schema.OrEmpty(a.content(bundle.Request)))
+	packed, link, err := packRequest(a.Tx, turn, schema.OrEmpty(a.content(bundle.Request)))
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 	if err := a.DB.Create(&row).Error; err != nil || link == nil {
 		return err
 	}
-	return requestChain.link(a.tx, row.ID, link)
+	return requestChain.link(a.Tx, row.ID, link)
 }
 
 // lastStep is the end of a step, before it is known whether the turn's answer repeats

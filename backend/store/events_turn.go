@@ -6,6 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
@@ -60,7 +61,7 @@ func (a *applier) turnAccepted(e ledger.Event, d ledger.TurnAccepted) error {
 	}).Error; err != nil {
 		return err
 	}
-	return a.touch(a.session)
+	return a.Touch(a.session)
 }
 
 func (a *applier) turnPrepared(e ledger.Event, d ledger.TurnPrepared) error {
@@ -72,7 +73,7 @@ func (a *applier) turnPrepared(e ledger.Event, d ledger.TurnPrepared) error {
 	if err != nil {
 		return err
 	}
-	if err := putManifest(a.tx, turn, a.content(bundle.Manifest), chunks); err != nil {
+	if err := putManifest(a.Tx, turn, a.content(bundle.Manifest), chunks); err != nil {
 		return err
 	}
 	return a.set(`UPDATE turns SET phase = CASE phase WHEN 'Accepted' THEN 'ContextPrepared' ELSE phase END WHERE id = ?`, turn.ID)
@@ -92,7 +93,7 @@ func (a *applier) turnEnded(e ledger.Event, d ledger.TurnEnded) error {
 			return err
 		}
 	}
-	return setEnd(a.tx, &turn, d.Outcome, d.Failure, d.Usage)
+	return setEnd(a.Tx, &turn, d.Outcome, d.Failure, d.Usage)
 }
 
 func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
@@ -106,10 +107,10 @@ func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 		d.Outcome, message, codec.Hash([]byte(message)), usage, e.CreatedAt, e.Entity, a.session); err != nil {
 		return err
 	}
-	return a.touch(a.session)
+	return a.Touch(a.session)
 }
 
-func putManifest(t *tx, turn schema.TurnRow, manifest json.RawMessage, quoted []int64) error {
+func putManifest(t *core.Tx, turn schema.TurnRow, manifest json.RawMessage, quoted []int64) error {
 	packed, link, err := packManifest(t, turn, manifest, quoted)
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func putManifest(t *tx, turn schema.TurnRow, manifest json.RawMessage, quoted []
 }
 
 // setEnd records how a turn ended that has no final answer.
-func setEnd(t *tx, turn *schema.TurnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
+func setEnd(t *core.Tx, turn *schema.TurnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
 	failure, err := schema.EncodeOptional(f)
 	if err != nil {
 		return err

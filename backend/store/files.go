@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -25,7 +26,7 @@ import (
 // kept once in a session: what is there already is answered, under the new name.
 func (s *Records) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) {
 	var row schema.FileRow
-	err := s.write(ctx, "file.add", func(t *tx) error {
+	err := s.Write(ctx, "file.add", func(t *core.Tx) error {
 		if err := checkFile(n); err != nil {
 			return err
 		}
@@ -72,7 +73,7 @@ func checkFile(n chat.NewFile) error {
 // File is a document without its bytes.
 func (s *Records) File(ctx context.Context, id chat.FileID) (chat.File, error) {
 	var row schema.FileRow
-	err := s.read(ctx, "file.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "file.read", func(db *gorm.DB) (err error) {
 		row, err = schema.FileByID(db, id)
 		return err
 	})
@@ -82,7 +83,7 @@ func (s *Records) File(ctx context.Context, id chat.FileID) (chat.File, error) {
 // Files are the documents of a session, oldest first, those of drafts included.
 func (s *Records) Files(ctx context.Context, session chat.SessionID) ([]chat.File, error) {
 	var rows []schema.FileRow
-	err := s.read(ctx, "file.list", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "file.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[schema.FileRow](db, `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
 		return err
 	})
@@ -96,7 +97,7 @@ func (s *Records) Files(ctx context.Context, session chat.SessionID) ([]chat.Fil
 // FileContent is a document's bytes as they were attached.
 func (s *Records) FileContent(ctx context.Context, id chat.FileID) ([]byte, error) {
 	var content []byte
-	err := s.read(ctx, "file.read", func(db *gorm.DB) error {
+	err := s.Read(ctx, "file.read", func(db *gorm.DB) error {
 		row, err := sqlite.One[struct{ Content, ContentHash []byte }](db, "document", id, `SELECT content, content_hash FROM files WHERE id = ?`, id)
 		if err == nil && !bytes.Equal(codec.Hash(row.Content), row.ContentHash) {
 			err = sqlite.CorruptRecord("files", string(id), nil)
@@ -110,7 +111,7 @@ func (s *Records) FileContent(ctx context.Context, id chat.FileID) ([]byte, erro
 // FileText is a document's whole text.
 func (s *Records) FileText(ctx context.Context, id chat.FileID) (string, error) {
 	var words string
-	err := s.read(ctx, "file.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "file.read", func(db *gorm.DB) (err error) {
 		words, err = schema.FileText(db, id)
 		return err
 	})
@@ -121,7 +122,7 @@ func (s *Records) FileText(ctx context.Context, id chat.FileID) (string, error) 
 // it: not those that a finalized turn before it in its lineage brought already.
 func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileText, error) {
 	var out []chat.FileText
-	err := s.read(ctx, "file.turn", func(db *gorm.DB) error {
+	err := s.Read(ctx, "file.turn", func(db *gorm.DB) error {
 		row, err := schema.TurnByID(db, id)
 		if err != nil {
 			return err
@@ -156,7 +157,7 @@ func broughtBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, er
 	if schema.Text(f.TurnID) == turn.ID {
 		return false, nil
 	}
-	segs, err := segments(db, chat.BranchID(turn.BranchID))
+	segs, err := core.Segments(db, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return false, err
 	}
@@ -173,7 +174,7 @@ func broughtBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, er
 
 // bindFiles gives the documents of an accepted message to its turn and tells the
 // ledger of those that it has not heard of. Part of TX-0.
-func bindFiles(t *tx, turn schema.TurnRow, m chat.Message) error {
+func bindFiles(t *core.Tx, turn schema.TurnRow, m chat.Message) error {
 	for _, d := range m.Blocks.Documents() {
 		f, err := schema.FileByID(t.DB, d.File)
 		if chat.CodeOf(err) == chat.CodeNotFound || err == nil && f.SessionID != turn.SessionID {
@@ -192,7 +193,7 @@ func bindFiles(t *tx, turn schema.TurnRow, m chat.Message) error {
 		if _, err := t.Exec(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, schema.Clean(d.Name), f.ID); err != nil {
 			return err
 		}
-		if err := t.event(chat.SessionID(turn.SessionID), ledger.EventFileAdded, f.ID, ledger.FileAdded{
+		if err := t.Event(chat.SessionID(turn.SessionID), ledger.EventFileAdded, f.ID, ledger.FileAdded{
 			TurnID: chat.TurnID(turn.ID), Name: schema.Clean(d.Name), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens,
 			SHA256: hex.EncodeToString(f.ContentHash), TextSHA256: chat.HashText(words),
 		}); err != nil {
@@ -210,7 +211,7 @@ const draftFileAge = 24 * time.Hour
 // nothing has named them for a day, and tells how many.
 func (s *Records) SweepFiles(ctx context.Context) (int, error) {
 	var n int64
-	err := s.write(ctx, "file.sweep", func(t *tx) (err error) {
+	err := s.Write(ctx, "file.sweep", func(t *core.Tx) (err error) {
 		n, err = t.Exec(`DELETE FROM files WHERE turn_id IS NULL AND created_at < ?
 			AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || files.id || '"') > 0)`,
 			chat.FormatTime(t.Now.Add(-draftFileAge)))

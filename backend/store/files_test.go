@@ -219,7 +219,7 @@ func TestVerifyFindsDamagedFiles(t *testing.T) {
 			f := newFixture(t)
 			s, b := f.session("one")
 			f.attach(b.ID, f.file(s.ID, "a.txt", "the words"))
-			f.ok(f.core.db.Writer.Exec(c.sql).Error)
+			f.ok(f.core.DB.Writer.Exec(c.sql).Error)
 			found, err := f.Verify(f.ctx)
 			f.ok(err)
 			for _, x := range found {

@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -24,7 +25,7 @@ func (s *Records) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn,
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
-	turn, err := s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *schema.TurnRow) error { return finalizePrepared(t, turn, p) })
+	turn, err := s.endTurn(ctx, op, f.TurnID, func(t *core.Tx, turn *schema.TurnRow) error { return finalizePrepared(t, turn, p) })
 	if err == nil && p.payload != nil { // it was not read again
 		turn.Assistant = &f.Message
 	}
@@ -38,7 +39,7 @@ func (s *Records) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
-	return s.endTurn(ctx, op, i.TurnID, func(t *tx, turn *schema.TurnRow) error { return interrupt(t, turn, i, step) })
+	return s.endTurn(ctx, op, i.TurnID, func(t *core.Tx, turn *schema.TurnRow) error { return interrupt(t, turn, i, step) })
 }
 
 // FailTurn ends a turn as Failed, which is possible only before TX-A.
@@ -48,13 +49,13 @@ func (s *Records) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, 
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
-	return s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *schema.TurnRow) error { return failPrepared(t, turn, f, step) })
+	return s.endTurn(ctx, op, f.TurnID, func(t *core.Tx, turn *schema.TurnRow) error { return failPrepared(t, turn, f, step) })
 }
 
 // endTurn runs a transaction after which the turn no longer runs, and returns it.
-func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do func(*tx, *schema.TurnRow) error) (chat.Turn, error) {
+func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do func(*core.Tx, *schema.TurnRow) error) (chat.Turn, error) {
 	var row schema.TurnRow
-	err := s.write(ctx, op, func(t *tx) error {
+	err := s.Write(ctx, op, func(t *core.Tx) error {
 		turn, err := schema.TurnHead(t.DB, id)
 		if err != nil {
 			return err
@@ -68,7 +69,7 @@ func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do fun
 	if err != nil {
 		return chat.Turn{}, err
 	}
-	s.setRunning(id, false)
+	s.SetRunning(id, false)
 	return row.Turn(), nil
 }
 
@@ -92,7 +93,7 @@ type finalization struct {
 	step    *endedStep
 	message string // JSON; of a long answer it is made when it is written
 	hash    []byte
-	payload *payload // of the event, where the answer is long
+	payload *core.Payload // of the event, where the answer is long
 }
 
 func prepareFinal(f chat.Finalization) (p finalization, err error) {
@@ -120,7 +121,7 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 }
 
 // finalize is finalizePrepared for a transaction that does more than that.
-func finalize(t *tx, turn *schema.TurnRow, f chat.Finalization) error {
+func finalize(t *core.Tx, turn *schema.TurnRow, f chat.Finalization) error {
 	p, err := prepareFinal(f)
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func finalize(t *tx, turn *schema.TurnRow, f chat.Finalization) error {
 	return finalizePrepared(t, turn, p)
 }
 
-func finalizePrepared(t *tx, turn *schema.TurnRow, f finalization) error {
+func finalizePrepared(t *core.Tx, turn *schema.TurnRow, f finalization) error {
 	if err := enterPhase(t, turn, chat.PhaseResponseFinalized); err != nil {
 		return err
 	}
@@ -147,18 +148,18 @@ func finalizePrepared(t *tx, turn *schema.TurnRow, f finalization) error {
 	if err := mergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
 		return err
 	}
-	if !t.commits {
+	if !t.Commits {
 		if err := enqueue(t, chat.JobSummarizeTurn, *turn); err != nil {
 			return err
 		}
 	}
-	if err := t.touch(turn.SessionID); err != nil {
+	if err := t.Touch(turn.SessionID); err != nil {
 		return err
 	}
 	return tellFinalized(t, chat.SessionID(turn.SessionID), f)
 }
 
-func putAnswer(t *tx, f finalization) error {
+func putAnswer(t *core.Tx, f finalization) error {
 	usage, err := schema.EncodeOptional(f.Usage)
 	if err != nil {
 		return err
@@ -178,23 +179,23 @@ func putAnswer(t *tx, f finalization) error {
 	return err
 }
 
-func tellFinalized(t *tx, session chat.SessionID, f finalization) error {
+func tellFinalized(t *core.Tx, session chat.SessionID, f finalization) error {
 	if f.payload != nil {
-		return t.append(session, ledger.EventTurnFinalized, string(f.TurnID), *f.payload)
+		return t.Append(session, ledger.EventTurnFinalized, string(f.TurnID), *f.payload)
 	}
 	var step chat.StepID
 	if f.Step != nil {
 		step = f.Step.StepID
 	}
-	base, err := t.payloadOf(session, ledger.EventStepEnded, string(step))
+	base, err := t.PayloadOf(session, ledger.EventStepEnded, string(step))
 	if err != nil {
 		return err
 	}
-	return t.eventOn(base, session, ledger.EventTurnFinalized, string(f.TurnID),
+	return t.EventOn(base, session, ledger.EventTurnFinalized, string(f.TurnID),
 		ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(f.message), Usage: f.Usage})
 }
 
-func interrupt(t *tx, turn *schema.TurnRow, i chat.Interruption, step *endedStep) error {
+func interrupt(t *core.Tx, turn *schema.TurnRow, i chat.Interruption, step *endedStep) error {
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
 		return sqlite.Conflict("Turn %d is %s and cannot become incomplete.", turn.TurnSeq, turn.Phase)
 	}
@@ -204,12 +205,12 @@ func interrupt(t *tx, turn *schema.TurnRow, i chat.Interruption, step *endedStep
 	if err := setEnd(t, turn, chat.OutcomeIncomplete, i.Failure, i.Usage); err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnInterrupted, turn.ID,
+	return t.Event(chat.SessionID(turn.SessionID), ledger.EventTurnInterrupted, turn.ID,
 		ledger.TurnEnded{Outcome: chat.OutcomeIncomplete, Failure: i.Failure, Usage: i.Usage})
 }
 
 // fail is failPrepared for a transaction that does more than that.
-func fail(t *tx, turn *schema.TurnRow, f chat.TurnFailure) error {
+func fail(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure) error {
 	step, err := prepareStep(f.TurnID, f.Step, "")
 	if err != nil {
 		return err
@@ -217,7 +218,7 @@ func fail(t *tx, turn *schema.TurnRow, f chat.TurnFailure) error {
 	return failPrepared(t, turn, f, step)
 }
 
-func failPrepared(t *tx, turn *schema.TurnRow, f chat.TurnFailure, step *endedStep) error {
+func failPrepared(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure, step *endedStep) error {
 	if f.Outcome != chat.OutcomeFailed && f.Outcome != chat.OutcomeDiscarded {
 		return sqlite.Invalid("%q is not the outcome of a failed turn.", f.Outcome)
 	}
@@ -239,5 +240,5 @@ func failPrepared(t *tx, turn *schema.TurnRow, f chat.TurnFailure, step *endedSt
 	if err := mergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnFailed, turn.ID, ledger.TurnEnded{Outcome: f.Outcome, Failure: f.Failure})
+	return t.Event(chat.SessionID(turn.SessionID), ledger.EventTurnFailed, turn.ID, ledger.TurnEnded{Outcome: f.Outcome, Failure: f.Failure})
 }

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 )
 
@@ -19,8 +20,8 @@ func (s *Search) Find(ctx context.Context, q chat.FindQuery) (chat.Found, error)
 		return found, nil
 	}
 	finder := highlight.NewFinder(schema.Clean(q.Text), q.MatchCase)
-	err := s.read(ctx, "turn.find", func(db *gorm.DB) error {
-		segs, err := segments(db, q.Branch)
+	err := s.Read(ctx, "turn.find", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, q.Branch)
 		if err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ type saidRow struct {
 }
 
 // eachSaid reads the turns of a lineage in order, one at a time.
-func eachSaid(db *gorm.DB, segs []segment, do func(saidRow)) error {
+func eachSaid(db *gorm.DB, segs []core.Segment, do func(saidRow)) error {
 	for _, g := range segs {
 		rows, err := db.Raw(`SELECT id, turn_seq, user_message_json, final_assistant_message_json FROM turns
 			WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ? ORDER BY turn_seq`, g.Branch, g.From, g.To).Rows()

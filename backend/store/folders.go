@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -18,7 +19,7 @@ func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder st
 	if err := checkTitle("The name of a folder", folder); err != nil {
 		return err
 	}
-	return s.write(ctx, "session.folder", func(t *tx) error {
+	return s.Write(ctx, "session.folder", func(t *core.Tx) error {
 		for _, id := range ids {
 			if err := setSession(t, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 				return err
@@ -31,7 +32,7 @@ func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder st
 // Folders are the names sessions that are not archived are kept under, by name.
 func (s *Records) Folders(ctx context.Context) ([]chat.Folder, error) {
 	var out []chat.Folder
-	err := s.read(ctx, "session.folders", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "session.folders", func(db *gorm.DB) (err error) {
 		out, err = sqlite.All[chat.Folder](db, `SELECT folder AS name, count(*) AS sessions FROM sessions
 			WHERE folder <> '' AND archived_at IS NULL GROUP BY folder ORDER BY folder`)
 		return err

@@ -18,7 +18,7 @@ import (
 // finds a text by each of its words.
 func FuzzMatch(f *testing.F) {
 	store := newFixture(f)
-	store.ok(store.core.db.Writer.Exec(`CREATE VIRTUAL TABLE fuzzed USING fts5(text, tokenize='porter unicode61')`).Error)
+	store.ok(store.core.DB.Writer.Exec(`CREATE VIRTUAL TABLE fuzzed USING fts5(text, tokenize='porter unicode61')`).Error)
 	for _, s := range []string{
 		`"`, `""`, `a" OR "b`, "NEAR(a b)", "a*", "-a", "text:a", "{text} : a", "^a", "(", "AND", "NOT", "我爱猫", "GPT模型", "猫", "a\x00b", "\xff", "'; --", "c++",
 		"ﬃ", "e\u0301", "٣", "\u1100\u1161", "a + b", "+猫+", "ー",
@@ -33,7 +33,7 @@ func FuzzMatch(f *testing.F) {
 		if !utf8.ValidString(query) || strings.Contains(query, "\x00") {
 			t.Fatalf("%q and %q make the query %q", term, other, query)
 		}
-		tx := store.core.db.Writer.Begin()
+		tx := store.core.DB.Writer.Begin()
 		defer tx.Rollback()
 		if err := tx.Exec(`INSERT INTO fuzzed VALUES (?)`, lexical.IndexText(schema.Clean(term+" "+other))).Error; err != nil {
 			t.Fatal(err)

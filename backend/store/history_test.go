@@ -120,7 +120,7 @@ func TestSummariesFollowTheLineage(t *testing.T) {
 		t.Error("a branch without turns uses summaries")
 	}
 	f.verifyClean()
-	f.ok(f.core.db.Writer.Exec(`UPDATE summaries SET content = 'damaged' WHERE id = ?`, again.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE summaries SET content = 'damaged' WHERE id = ?`, again.ID).Error)
 	if got := f.live(main.ID); got != "2-4 3-5 5-7 " {
 		t.Errorf("with a damaged summary main uses %s", got)
 	}
@@ -229,7 +229,7 @@ func TestPreviousManifest(t *testing.T) {
 	expect(main.ID, 1, "")
 	child := f.fork(main.ID, one.ID)
 	expect(child.ID, 0, one.ID)
-	f.ok(f.core.db.Writer.Exec(`UPDATE turns SET manifest = x'01ff' WHERE id = ?`, two.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET manifest = x'01ff' WHERE id = ?`, two.ID).Error)
 	expect(main.ID, 0, "") // one that cannot be read is none
 	_, _, err := f.PreviousManifest(f.ctx, "nowhere", 0)
 	f.refused(err, chat.CodeNotFound)
@@ -240,7 +240,7 @@ func TestCalibration(t *testing.T) {
 	_, b := f.session("s")
 	told := func() int {
 		t.Helper()
-		n, err := sqlite.One[int](f.core.db.Reader, "events", "", `SELECT count(*) FROM events WHERE type = 'calibration_set'`)
+		n, err := sqlite.One[int](f.core.DB.Reader, "events", "", `SELECT count(*) FROM events WHERE type = 'calibration_set'`)
 		f.ok(err)
 		return n
 	}
@@ -390,7 +390,7 @@ func TestSummariesRestOnTheirParents(t *testing.T) {
 			t.Errorf("state %d is listed with %d bytes of %d", i, len(states[19-i].Summary), len(want[i]))
 		}
 	}
-	r, err := sqlite.One[struct{ Alone, Small int }](f.core.db.Reader, "states", "", `SELECT coalesce(sum(summary_z IS NULL), 0) AS alone,
+	r, err := sqlite.One[struct{ Alone, Small int }](f.core.DB.Reader, "states", "", `SELECT coalesce(sum(summary_z IS NULL), 0) AS alone,
 		coalesce(sum(length(summary_z) < 200), 0) AS small FROM states WHERE origin <> 'root'`)
 	f.ok(err)
 	if r.Alone != 2 || r.Small != 18 {

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
@@ -15,7 +16,7 @@ import (
 
 // Imports brings in conversations of other programs.
 type Imports struct {
-	*Core
+	*core.Core
 	records *Records
 }
 
@@ -51,7 +52,7 @@ const importTries = 8
 // Imported reports that a conversation is in, as it stands in its source.
 func (s *Imports) Imported(ctx context.Context, source transfer.Source, key string) (bool, error) {
 	var found []string
-	err := s.read(ctx, opImport, func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, opImport, func(db *gorm.DB) (err error) {
 		found, err = importKey(db, source, keyContent+key)
 		return err
 	})
@@ -70,7 +71,7 @@ func importKey(db *gorm.DB, source transfer.Source, key string) ([]string, error
 func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
 	var sum chat.Imported
 	for try := 1; ; try++ {
-		m := importer{store: s, ctx: ctx, c: &c, rules: rules, now: s.clock.Now()}
+		m := importer{store: s, ctx: ctx, c: &c, rules: rules, now: s.Clock.Now()}
 		err := m.run()
 		sum.Turns, sum.Branches, sum.Session = sum.Turns+m.turns, sum.Branches+m.branches, m.session
 		if err == nil {
@@ -263,7 +264,7 @@ func (m *importer) load() error {
 	m.on, m.at = map[chat.BranchID]*branchTip{}, map[string]*spot{}
 	m.labels, m.given = map[string]bool{}, map[string]int64{}
 	m.latest = m.moment(m.c.UpdatedAt)
-	return m.store.read(m.ctx, opImport, func(db *gorm.DB) error {
+	return m.store.Read(m.ctx, opImport, func(db *gorm.DB) error {
 		there, err := importKey(db, m.c.Source, keyContent+m.c.Key)
 		if err != nil {
 			return err

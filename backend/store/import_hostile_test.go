@@ -101,7 +101,7 @@ func TestTheSameConversationInTwoFiles(t *testing.T) {
 			t.Fatalf("%s: %d sessions", name, len(list))
 		}
 		f.holds(list[0].ID, newer)
-		if n, err := sqlite.All[int](f.core.db.Reader, `SELECT count(*) FROM turns`); err != nil || n[0] != 4 {
+		if n, err := sqlite.All[int](f.core.DB.Reader, `SELECT count(*) FROM turns`); err != nil || n[0] != 4 {
 			t.Errorf("%s: %v turns, %v", name, n, err)
 		}
 		f.verifyClean()
@@ -113,7 +113,7 @@ func TestAnErasedTurnIsNotImportedAgain(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("b", "a - q r", "b a "+canary+" told")
 	im := f.imports(c)
-	turns, err := sqlite.All[string](f.core.db.Reader, `SELECT id FROM turns ORDER BY n`)
+	turns, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM turns ORDER BY n`)
 	f.ok(err)
 	_, err = f.Erase(f.ctx, chat.EraseTurn, turns[1])
 	f.ok(err)
@@ -136,7 +136,7 @@ func TestASessionErasedWhileItIsImported(t *testing.T) {
 	rules, n := byRule, 0
 	rules.Summarize = func(previous string, pins []chat.Pin, turns []chat.Turn) chat.State {
 		if n++; n == 2 {
-			ids, err := sqlite.All[string](f.core.db.Reader, `SELECT id FROM sessions`)
+			ids, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM sessions`)
 			f.ok(err)
 			_, err = f.Erase(f.ctx, chat.EraseSession, ids[0])
 			f.ok(err)

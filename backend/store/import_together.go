@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
@@ -19,7 +20,7 @@ func (s *Imports) ImportTogether(ctx context.Context, list []transfer.Conversati
 	batch, parts, out := make([]importer, len(list)), make([]importPart, len(list)), make([]chat.Imported, len(list))
 	for i := range list {
 		m := &batch[i]
-		*m = importer{store: s, ctx: ctx, c: &list[i], rules: rules[i], now: s.clock.Now()}
+		*m = importer{store: s, ctx: ctx, c: &list[i], rules: rules[i], now: s.Clock.Now()}
 		if err := errors.Join(m.load(), m.sort()); err != nil {
 			return nil, sqlite.MapError(opImport, err)
 		}
@@ -32,10 +33,10 @@ func (s *Imports) ImportTogether(ctx context.Context, list []transfer.Conversati
 		}
 		parts[i] = part
 	}
-	err := s.write(ctx, "import.write", func(t *tx) error {
-		t.commits = true
+	err := s.Write(ctx, "import.write", func(t *core.Tx) error {
+		t.Commits = true
 		for i := range batch {
-			w := importTx{tx: t, m: &batch[i]}
+			w := importTx{Tx: t, m: &batch[i]}
 			if err := w.part(parts[i]); err != nil {
 				return err
 			}

@@ -26,12 +26,12 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	}
 	begun, over := w.moments(t)
 	w.Now = begun
-	row, err := w.m.store.records.accept(w.tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
+	row, err := w.m.store.records.accept(w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
 	if err != nil {
 		return "", err
 	}
 	id := chat.TurnID(row.ID)
-	if err := bindFiles(w.tx, row, files); err != nil {
+	if err := bindFiles(w.Tx, row, files); err != nil {
 		return "", err
 	}
 	if err := w.key(keyTurn+t.ContentKey, row.ID); err != nil {
@@ -82,22 +82,22 @@ func (w *importTx) answer(row *schema.TurnRow, t *transfer.Turn) error {
 	if err != nil {
 		return err
 	}
-	if err := bindFiles(w.tx, *row, files); err != nil {
+	if err := bindFiles(w.Tx, *row, files); err != nil {
 		return err
 	}
 	outcome := chat.OutcomeCompleted
 	if t.Incomplete {
 		outcome = chat.OutcomeKept
 	}
-	return finalize(w.tx, row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: message, Outcome: outcome, Usage: t.Usage})
+	return finalize(w.Tx, row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: message, Outcome: outcome, Usage: t.Usage})
 }
 
 // respond passes by the phases in which a context is assembled and sent: none was.
 func (w *importTx) respond(row *schema.TurnRow) error {
-	if err := enterPhase(w.tx, row, chat.PhaseContextPrepared); err != nil {
+	if err := enterPhase(w.Tx, row, chat.PhaseContextPrepared); err != nil {
 		return err
 	}
-	return enterPhase(w.tx, row, chat.PhaseResponding)
+	return enterPhase(w.Tx, row, chat.PhaseResponding)
 }
 
 // failed makes a turn one without a final answer. What there is of one stays with its
@@ -119,7 +119,7 @@ func (w *importTx) failed(row *schema.TurnRow, t *transfer.Turn) error {
 		}
 		end.Step = &step
 	}
-	return fail(w.tx, row, end)
+	return fail(w.Tx, row, end)
 }
 
 func (w *importTx) failedStep(row *schema.TurnRow, t *transfer.Turn, failure chat.Failure) (chat.StepEnd, error) {
@@ -128,13 +128,13 @@ func (w *importTx) failedStep(row *schema.TurnRow, t *transfer.Turn, failure cha
 	if err != nil {
 		return chat.StepEnd{}, err
 	}
-	if err := bindFiles(w.tx, *row, files); err != nil {
+	if err := bindFiles(w.Tx, *row, files); err != nil {
 		return chat.StepEnd{}, err
 	}
 	if err := w.respond(row); err != nil {
 		return chat.StepEnd{}, err
 	}
-	step, err := beginStep(w.tx, chat.StepStart{TurnID: id, Provider: t.Provider, ModelID: t.Model})
+	step, err := beginStep(w.Tx, chat.StepStart{TurnID: id, Provider: t.Provider, ModelID: t.Model})
 	return chat.StepEnd{
 		StepID: chat.StepID(step.ID), Outcome: chat.StepOutcome{Status: chat.StepFailed, Code: failure.Code, Message: failure.Message},
 		Items: chat.Items{chat.AssistantMessage{Blocks: message.Blocks}}, Usage: t.Usage,

@@ -5,6 +5,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
@@ -15,7 +16,7 @@ const priorityImported = -5
 
 // importTx writes one part of a conversation.
 type importTx struct {
-	*tx
+	*core.Tx
 	m               *importer
 	turns, branches int // written
 }
@@ -24,9 +25,9 @@ type importTx struct {
 func (m *importer) write(part importPart) error {
 	s, before := m.store, m.session
 	var w importTx
-	err := s.write(m.ctx, "import.write", func(t *tx) error {
-		t.commits = true
-		w = importTx{tx: t, m: m}
+	err := s.Write(m.ctx, "import.write", func(t *core.Tx) error {
+		t.Commits = true
+		w = importTx{Tx: t, m: m}
 		return w.part(part)
 	})
 	if err != nil {
@@ -61,18 +62,18 @@ func (w *importTx) begin() error {
 	if at := w.m.moment(c.CreatedAt); !at.IsZero() {
 		w.Now = at
 	}
-	session, branch, err := createSession(w.tx, chat.NewSession{Title: c.Title, Source: string(c.Source)})
+	session, branch, err := createSession(w.Tx, chat.NewSession{Title: c.Title, Source: string(c.Source)})
 	if err != nil {
 		return err
 	}
 	id := chat.SessionID(session.ID)
 	if model := schema.Clean(w.m.rules.Model); model != "" {
-		if err := setSession(w.tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
+		if err := setSession(w.Tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
 			return err
 		}
 	}
 	if folder := chat.BoundTitle(schema.Clean(c.Folder)); folder != "" {
-		if err := setSession(w.tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+		if err := setSession(w.Tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 			return err
 		}
 	}
@@ -135,7 +136,7 @@ func (w *importTx) fork(r *importRun) error {
 	if r.from != nil {
 		p.Branch, p.After = r.from.on.id, r.from.id
 	}
-	b, err := fork(w.tx, p)
+	b, err := fork(w.Tx, p)
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (w *importTx) unmoved(r *importRun) error {
 // commitRun makes the state of the run's turns, and has them indexed when nothing else
 // is due.
 func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
-	st, err := commit(w.tx, chat.Commit{
+	st, err := commit(w.Tx, chat.Commit{
 		BranchID: r.on.id, Epoch: r.on.epoch, Turns: turns, Summary: r.state.Summary, PinnedFacts: r.state.PinnedFacts,
 		TokenCount: r.state.TokenCount, Origin: chat.StateFallback, Validation: r.state.Validation,
 	})
@@ -197,12 +198,12 @@ func (w *importTx) finish() error {
 	w.Now = w.m.now
 	if !w.m.finished {
 		if c.Pinned {
-			if err := setSession(w.tx, w.m.session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
+			if err := setSession(w.Tx, w.m.session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
 				return err
 			}
 		}
 		if c.Archived {
-			if err := setSession(w.tx, w.m.session, ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
+			if err := setSession(w.Tx, w.m.session, ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
 				return err
 			}
 		}
@@ -233,7 +234,7 @@ func (w *importTx) leftOn() (chat.BranchID, error) {
 	if err != nil || len(went) > 0 {
 		return active, err
 	}
-	return want, activate(w.tx, w.m.session, want)
+	return want, activate(w.Tx, w.m.session, want)
 }
 
 // settle puts the session where its newest turn belongs in the list: turns are written
@@ -245,7 +246,7 @@ func (w *importTx) settle() error {
 		return err
 	}
 	c := w.m.c
-	return w.event(w.m.session, ledger.EventSessionImported, string(w.m.session), ledger.SessionImported{
+	return w.Event(w.m.session, ledger.EventSessionImported, string(w.m.session), ledger.SessionImported{
 		Source: string(c.Source), ID: schema.Clean(c.ID), Parent: schema.Clean(c.Parent), Key: c.Key, UpdatedAt: at,
 	})
 }

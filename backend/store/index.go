@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -21,7 +22,7 @@ import (
 // with it. With status degraded it stays StateCommitted, marked, until a retry
 // succeeds.
 func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
-	return s.write(ctx, "turn.index", func(t *tx) error {
+	return s.Write(ctx, "turn.index", func(t *core.Tx) error {
 		turn, err := schema.TurnHead(t.DB, i.TurnID)
 		if err != nil {
 			return err
@@ -67,7 +68,7 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 	})
 }
 
-func tellIndexed(t *tx, session chat.SessionID, turn string, told ledger.TurnIndexed) error {
+func tellIndexed(t *core.Tx, session chat.SessionID, turn string, told ledger.TurnIndexed) error {
 	words := 0
 	for _, c := range told.Chunks {
 		for _, u := range c.Units {
@@ -79,13 +80,13 @@ func tellIndexed(t *tx, session chat.SessionID, turn string, told ledger.TurnInd
 		if err != nil {
 			return err
 		}
-		return t.append(session, ledger.EventTurnIndexed, turn, *p)
+		return t.Append(session, ledger.EventTurnIndexed, turn, *p)
 	}
-	base, err := t.payloadOf(session, ledger.EventTurnFinalized, turn)
+	base, err := t.PayloadOf(session, ledger.EventTurnFinalized, turn)
 	if err != nil {
 		return err
 	}
-	return t.eventOn(base, session, ledger.EventTurnIndexed, turn, told)
+	return t.EventOn(base, session, ledger.EventTurnIndexed, turn, told)
 }
 
 func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
@@ -118,7 +119,7 @@ func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
 // checkSource refuses a chunk that is not what its source says at that place:
 // provenance is what makes retrieved text worth quoting (SRD 9.2). It answers the
 // sources.
-func checkSource(t *tx, i chat.Indexing) (map[sourceOf]chunkSource, error) {
+func checkSource(t *core.Tx, i chat.Indexing) (map[sourceOf]chunkSource, error) {
 	if len(i.Chunks) == 0 {
 		return nil, nil
 	}
@@ -146,7 +147,7 @@ func checkSource(t *tx, i chat.Indexing) (map[sourceOf]chunkSource, error) {
 }
 
 // setIndexed moves the turn on and reports whether that changed it.
-func setIndexed(t *tx, turn *schema.TurnRow, status chat.IndexStatus) (bool, error) {
+func setIndexed(t *core.Tx, turn *schema.TurnRow, status chat.IndexStatus) (bool, error) {
 	if status == chat.IndexNone {
 		return false, nil
 	}
@@ -185,7 +186,7 @@ type inserted struct {
 
 // insertChunks stores the chunks that are new. Those of an earlier chunker than the
 // turn's newest are not: their units are gone for good.
-func insertChunks(t *tx, turn schema.TurnRow, chunks []chat.Chunk, from map[sourceOf]chunkSource) (inserted, error) {
+func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map[sourceOf]chunkSource) (inserted, error) {
 	made := inserted{told: []ledger.IndexedChunk{}}
 	newest, err := sqlite.One[int](t.DB, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
 	if err != nil {
@@ -223,7 +224,7 @@ func insertChunks(t *tx, turn schema.TurnRow, chunks []chat.Chunk, from map[sour
 
 // newChunk is a chunk's row. Its text is bytes start to end of its source, as
 // checkSource saw, and is stored there alone: rendered_text stays empty.
-func newChunk(t *tx, turn schema.TurnRow, c chat.Chunk) (schema.ChunkRow, error) {
+func newChunk(t *core.Tx, turn schema.TurnRow, c chat.Chunk) (schema.ChunkRow, error) {
 	sum := codec.Hash([]byte(c.Text))
 	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {
 		return schema.ChunkRow{}, sqlite.Invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)

@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -16,7 +17,7 @@ import (
 // insertUnits stores a chunk's units; triggers put them into the text index. Those of
 // a document are stored whole, for SQL would read all of it for each; the ledger is
 // toLedgerRecord what stands before their words, which the document holds, and the hash.
-func insertUnits(t *tx, turn schema.TurnRow, chunk schema.ChunkRow, units []chat.Unit, from chunkSource) ([]ledger.IndexedUnit, error) {
+func insertUnits(t *core.Tx, turn schema.TurnRow, chunk schema.ChunkRow, units []chat.Unit, from chunkSource) ([]ledger.IndexedUnit, error) {
 	made := make([]ledger.IndexedUnit, 0, len(units))
 	for _, u := range units {
 		if u.Start < 0 || u.End < u.Start {
@@ -47,7 +48,7 @@ func insertUnits(t *tx, turn schema.TurnRow, chunk schema.ChunkRow, units []chat
 }
 
 // unitRows are the row numbers of a chunk's units.
-func unitRows(t *tx, chunk []string, units []chat.Unit) ([]int64, error) {
+func unitRows(t *core.Tx, chunk []string, units []chat.Unit) ([]int64, error) {
 	out := make([]int64, len(units))
 	if len(chunk) == 0 {
 		return out, nil
@@ -64,7 +65,7 @@ func unitRows(t *tx, chunk []string, units []chat.Unit) ([]int64, error) {
 }
 
 // indexVectors keeps the vectors of units that have none, by namespace.
-func indexVectors(t *tx, units []int64, vectors map[int64][][]float32) error {
+func indexVectors(t *core.Tx, units []int64, vectors map[int64][][]float32) error {
 	for _, ns := range slices.Sorted(maps.Keys(vectors)) {
 		list := make([]chat.UnitVector, 0, len(units))
 		for k, n := range units {

@@ -7,13 +7,14 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Queue is the durable queue of work.
 type Queue struct {
-	*Core
+	*core.Core
 	// orphaned is how many jobs of a process that is gone were released at opening
 	orphaned atomic.Int64
 }
@@ -35,11 +36,11 @@ func jobKey(kind chat.JobType, turn string) string { return string(kind) + ":" +
 
 // enqueue makes a turn's job due now. One that is there already is left alone,
 // unless it was done: then the turn needs it again.
-func enqueue(t *tx, kind chat.JobType, turn schema.TurnRow) error {
+func enqueue(t *core.Tx, kind chat.JobType, turn schema.TurnRow) error {
 	return enqueueAt(t, priorities[kind], kind, turn)
 }
 
-func enqueueAt(t *tx, priority int, kind chat.JobType, turn schema.TurnRow) error {
+func enqueueAt(t *core.Tx, priority int, kind chat.JobType, turn schema.TurnRow) error {
 	now := t.Stamp()
 	_, err := t.Exec(`
 		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at)
@@ -57,15 +58,15 @@ func enqueueAt(t *tx, priority int, kind chat.JobType, turn schema.TurnRow) erro
 // The job is the branch's that owns the last turn, as its summary will be.
 func (s *Queue) EnqueueRange(ctx context.Context, branch chat.BranchID, from int64, lastTurn chat.TurnID) (bool, error) {
 	var made bool
-	err := s.write(ctx, "job.enqueue", func(t *tx) (err error) {
+	err := s.Write(ctx, "job.enqueue", func(t *core.Tx) (err error) {
 		made, err = enqueueRange(t, branch, from, lastTurn)
 		return err
 	})
 	return made, err
 }
 
-func enqueueRange(t *tx, branch chat.BranchID, from int64, last chat.TurnID) (bool, error) {
-	segs, err := segments(t.DB, branch)
+func enqueueRange(t *core.Tx, branch chat.BranchID, from int64, last chat.TurnID) (bool, error) {
+	segs, err := core.Segments(t.DB, branch)
 	if err != nil {
 		return false, err
 	}
@@ -73,7 +74,7 @@ func enqueueRange(t *tx, branch chat.BranchID, from int64, last chat.TurnID) (bo
 	if err != nil {
 		return false, err
 	}
-	if !shows(segs, turn) {
+	if !core.Shows(segs, turn) {
 		return false, sqlite.Invalid("Turn %s is not in the history of this branch.", last)
 	}
 	if from < 1 || from > turn.TurnSeq {
@@ -91,7 +92,7 @@ func enqueueRange(t *tx, branch chat.BranchID, from int64, last chat.TurnID) (bo
 }
 
 // settleJob ends a turn's job because what it was for is done.
-func settleJob(t *tx, kind chat.JobType, turn string) error {
+func settleJob(t *core.Tx, kind chat.JobType, turn string) error {
 	_, err := t.Exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
 		WHERE job_key = ? AND state <> 'done'`, t.Stamp(), jobKey(kind, turn))
 	if err != nil {
@@ -105,7 +106,7 @@ const keptJobs = 200
 
 // forgetJobs deletes the done jobs of turns but for the newest: what they were for
 // shows in their turns' phases. A range's stays, for it is made due only once.
-func forgetJobs(t *tx) error {
+func forgetJobs(t *core.Tx) error {
 	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
 		if _, err := t.Exec(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
 			(SELECT id FROM jobs WHERE state = 'done' AND job_type = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, kind, kind, keptJobs); err != nil {
@@ -140,7 +141,7 @@ func (s *Queue) KillJob(ctx context.Context, id int64) error {
 }
 
 func (s *Queue) setJob(ctx context.Context, op string, id int64, update, otherwise string) error {
-	return s.write(ctx, op, func(t *tx) error {
+	return s.Write(ctx, op, func(t *core.Tx) error {
 		if _, err := jobByID(t.DB, id); err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func (s *Queue) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 		limit = -1
 	}
 	var rows []schema.JobRow
-	err := s.read(ctx, "job.list", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "job.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[schema.JobRow](db, `SELECT jobs.*, CASE WHEN state = 'queued' THEN (`+firstFailed+` ORDER BY bt.turn_seq LIMIT 1) END AS waits_for
 			FROM jobs WHERE (? = '' OR state = ?) AND (? = '' OR job_type = ?) AND (? = '' OR session_id = ?)
 			ORDER BY id DESC LIMIT ?`, q.State, q.State, q.Type, q.Type, q.Session, q.Session, limit)
@@ -175,7 +176,7 @@ func (s *Queue) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 // JobCounts counts the jobs that are not done.
 func (s *Queue) JobCounts(ctx context.Context) (queued, running, dead int, err error) {
 	var c struct{ Queued, Running, Dead int }
-	err = s.read(ctx, "job.count", func(db *gorm.DB) error {
+	err = s.Read(ctx, "job.count", func(db *gorm.DB) error {
 		return db.Raw(`SELECT coalesce(sum(state = 'queued'), 0) AS queued, coalesce(sum(state = 'running'), 0) AS running,
 			coalesce(sum(state = 'dead'), 0) AS dead FROM jobs WHERE state IN ('queued', 'running', 'dead')`).Scan(&c).Error
 	})
@@ -186,7 +187,7 @@ func (s *Queue) JobCounts(ctx context.Context) (queued, running, dead int, err e
 // Session means all.
 func (s *Queue) Unindexed(ctx context.Context, session chat.SessionID) (int, error) {
 	var n int
-	err := s.read(ctx, "job.unindexed", func(db *gorm.DB) error {
+	err := s.Read(ctx, "job.unindexed", func(db *gorm.DB) error {
 		return db.Raw(`SELECT count(DISTINCT turn_id) FROM jobs WHERE state IN ('queued', 'running') AND job_type IN (?, ?)
 			AND (? = '' OR session_id = ?)`, chat.JobSummarizeTurn, chat.JobIndexTurn, session, session).Scan(&n).Error
 	})
@@ -196,7 +197,7 @@ func (s *Queue) Unindexed(ctx context.Context, session chat.SessionID) (int, err
 // JobFor finds a turn's job of a type.
 func (s *Queue) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType) (chat.Job, bool, error) {
 	var rows []schema.JobRow
-	err := s.read(ctx, "job.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "job.read", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[schema.JobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, jobKey(kind, string(turn)))
 		return err
 	})

@@ -13,7 +13,7 @@ import (
 // same, so is what the session holds.
 func (s *Records) LastEvent(ctx context.Context, session chat.SessionID) (int64, error) {
 	var last int64
-	err := s.read(ctx, "session.last_event", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "session.last_event", func(db *gorm.DB) (err error) {
 		last, err = sqlite.One[int64](db, "session", session, `SELECT coalesce(max(event_seq), 0) FROM events WHERE session_id = ?`, session)
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -44,7 +45,7 @@ func anyType(types []chat.JobType) []chat.JobType {
 
 func (s *Queue) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {
 	var rows []schema.JobRow
-	err := s.write(ctx, "job.claim", func(t *tx) (err error) {
+	err := s.Write(ctx, "job.claim", func(t *core.Tx) (err error) {
 		if err := capJobs(t); err != nil {
 			return err
 		}
@@ -69,8 +70,8 @@ func (s *Queue) claim(ctx context.Context, lease time.Duration, turn chat.TurnID
 // now; false: none is waiting but for another.
 func (s *Queue) NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error) {
 	var due []string
-	now := s.clock.Now()
-	err := s.read(ctx, "job.next", func(db *gorm.DB) (err error) {
+	now := s.Clock.Now()
+	err := s.Read(ctx, "job.next", func(db *gorm.DB) (err error) {
 		due, err = sqlite.All[string](db, `SELECT CASE state WHEN 'queued' THEN run_after ELSE lease_until END AS due FROM jobs
 			WHERE state IN ('queued', 'running') AND attempts < ? AND job_type IN ? AND NOT EXISTS (`+firstFailed+`)
 			ORDER BY due LIMIT 1`, chat.MaxJobAttempts, anyType(types))
@@ -86,7 +87,7 @@ func (s *Queue) NextJob(ctx context.Context, types ...chat.JobType) (time.Durati
 // error that chat.LeaseLost knows. A lease that ran out and was not taken over is
 // renewed: the clock may have leapt.
 func (s *Queue) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error {
-	return s.write(ctx, "job.renew", func(t *tx) error {
+	return s.Write(ctx, "job.renew", func(t *core.Tx) error {
 		n, err := t.Exec(`UPDATE jobs SET lease_until = ? WHERE id = ? AND claim = ? AND state = 'running'`,
 			chat.FormatTime(t.Now.Add(min(lease, chat.MaxJobLease))), h.Job, h.Claim)
 		if err == nil && n == 0 {
@@ -98,7 +99,7 @@ func (s *Queue) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration)
 
 // checkLease refuses a worker whose try of a job is not the one that runs: the fence
 // before every effect (SRD 6.5). The zero Hold is no worker.
-func checkLease(t *tx, h chat.Lease) error {
+func checkLease(t *core.Tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
@@ -111,7 +112,7 @@ func checkLease(t *tx, h chat.Lease) error {
 
 // finishJob ends a job that checkLease let pass; the same transaction may have settled it
 // meanwhile.
-func finishJob(t *tx, h chat.Lease) error {
+func finishJob(t *core.Tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
@@ -126,7 +127,7 @@ func finishJob(t *tx, h chat.Lease) error {
 // FinishJob marks a job done whose effect needed no transaction of its own. One that is
 // done already, or gone, is no error: others may have done what it was for.
 func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
-	return s.write(ctx, "job.finish", func(t *tx) error { return finishJob(t, h) })
+	return s.Write(ctx, "job.finish", func(t *core.Tx) error { return finishJob(t, h) })
 }
 
 // FailJob records a failed try: again after retryAfter, or dead once all tries
@@ -134,7 +135,7 @@ func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
 // does not change. The message must not hold a key or a prompt.
 func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
 	var row schema.JobRow
-	err := s.write(ctx, "job.fail", func(t *tx) error {
+	err := s.Write(ctx, "job.fail", func(t *core.Tx) error {
 		if _, err := t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
 			lease_until = NULL, last_error = ?, run_after = ?, updated_at = ? WHERE id = ? AND claim = ? AND state = 'running'`,
 			chat.MaxJobAttempts, schema.Clean(cut(msg, maxLastError)), chat.FormatTime(t.Now.Add(min(retryAfter, chat.MaxJobPause))), t.Stamp(),
@@ -151,7 +152,7 @@ func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfte
 // PostponeJob puts a claimed job back for later because there is nothing to do
 // yet: the try is not counted.
 func (s *Queue) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
-	return s.write(ctx, "job.postpone", func(t *tx) error {
+	return s.Write(ctx, "job.postpone", func(t *core.Tx) error {
 		_, err := t.Exec(`UPDATE jobs SET state = 'queued', attempts = max(attempts - 1, 0), lease_until = NULL, run_after = ?, updated_at = ?
 			WHERE id = ? AND claim = ? AND state = 'running'`, chat.FormatTime(t.Now.Add(min(pause, chat.MaxJobPause))), t.Stamp(), h.Job, h.Claim)
 		return err
@@ -160,7 +161,7 @@ func (s *Queue) PostponeJob(ctx context.Context, h chat.Lease, pause time.Durati
 
 // capJobs pulls in what is due, or held, for longer than anything ever is: the clock has
 // been set back since. A job waits the pause that it was given, from now.
-func capJobs(t *tx) error {
+func capJobs(t *core.Tx) error {
 	far := chat.FormatTime(t.Now.Add(chat.MaxJobPause))
 	late, err := sqlite.All[schema.JobRow](t.DB, `SELECT * FROM jobs WHERE state IN ('queued', 'running') AND (run_after > ? AND state = 'queued' OR lease_until > ?)`,
 		far, chat.FormatTime(t.Now.Add(chat.MaxJobLease)))
@@ -184,7 +185,7 @@ func capJobs(t *tx) error {
 // they would be tried all at once. It answers how many it put off.
 func (s *Queue) JitterJobs(ctx context.Context, within time.Duration) (int, error) {
 	var ids []int64
-	err := s.write(ctx, "job.spread", func(t *tx) (err error) {
+	err := s.Write(ctx, "job.spread", func(t *core.Tx) (err error) {
 		if err := capJobs(t); err != nil {
 			return err
 		}

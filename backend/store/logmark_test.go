@@ -118,7 +118,7 @@ func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
 	s, err := Open(f.ctx, Options{DataDir: dir})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()
-	n, err := sqlite.One[int](s.core.db.Reader, "count", "", `SELECT count(*) FROM turns WHERE final_assistant_message_json IS NOT NULL`)
+	n, err := sqlite.One[int](s.core.DB.Reader, "count", "", `SELECT count(*) FROM turns WHERE final_assistant_message_json IS NOT NULL`)
 	f.ok(err)
 	found, err := s.Verify(f.ctx)
 	if f.ok(err); n != 4 || len(found) > 0 {
@@ -138,7 +138,7 @@ func TestAMarkThatCannotBeKept(t *testing.T) {
 		t.Error(err)
 	}
 	f.ok(s.Close())
-	s.core.db.Confirm()
+	s.core.DB.Confirm()
 }
 
 // TestASoundLogIsNotCalledDamaged: what was never confirmed says nothing, and neither does

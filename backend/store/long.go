@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 )
 
 // A value of many megabytes, the JSON of a very long answer, is encoded and packed piece
@@ -19,7 +20,7 @@ import (
 const longMark = `"\u0000long\u0000"`
 
 // longPayload packs what an event tells, with what write writes in place of the mark.
-func longPayload(data any, mark string, write func(io.Writer) error) (*payload, error) {
+func longPayload(data any, mark string, write func(io.Writer) error) (*core.Payload, error) {
 	short, err := ledger.Payload(data)
 	if err != nil {
 		return nil, err
@@ -40,11 +41,11 @@ func longPayload(data any, mark string, write func(io.Writer) error) (*payload, 
 		_, err := w.Write(after)
 		return err
 	})
-	return &payload{packed: packed, hash: hash.Sum(nil)}, err
+	return &core.Payload{Packed: packed, Hash: hash.Sum(nil)}, err
 }
 
 // indexedPayload packs what is told of many units, a chunk at a time.
-func indexedPayload(told ledger.TurnIndexed) (*payload, error) {
+func indexedPayload(told ledger.TurnIndexed) (*core.Payload, error) {
 	chunks := told.Chunks
 	told.Chunks = []ledger.IndexedChunk{}
 	const list = `"chunks":[]`

@@ -32,7 +32,7 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	}
 	message, err := chat.MarshalJSON(chat.AssistantText(words))
 	f.ok(err)
-	row, err := sqlite.One[schema.TurnRow](f.core.db.Reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
+	row, err := sqlite.One[schema.TurnRow](f.core.DB.Reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
 	f.ok(err)
 	if schema.Text(row.FinalAssistantMessageJSON) != string(message) || !bytes.Equal(row.AssistantHash, codec.Hash(message)) {
 		t.Error("the message is stored in another form")
@@ -41,7 +41,7 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 		Outcome: chat.OutcomeCompleted, Assistant: json.RawMessage(message), Usage: &chat.Usage{InputTokens: 10, OutputTokens: 5},
 	})
 	f.ok(err)
-	rows, err := sqlite.All[schema.EventRow](f.core.db.Reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
+	rows, err := sqlite.All[schema.EventRow](f.core.DB.Reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
 	f.ok(err)
 	got, err := codec.Unpack(rows[0].Payload) // it rests on nothing
 	f.ok(err)
@@ -54,7 +54,7 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	f.ok(err)
 	want, err = ledger.Payload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
 	f.ok(err)
-	if got, err = codec.Unpack(p.packed); err != nil || !bytes.Equal(got, want) || !bytes.Equal(p.hash, codec.Hash(want)) {
+	if got, err = codec.Unpack(p.Packed); err != nil || !bytes.Equal(got, want) || !bytes.Equal(p.Hash, codec.Hash(want)) {
 		t.Errorf("the index event tells something else (%v)", err)
 	}
 	f.verifyClean()

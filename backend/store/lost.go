@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -102,7 +103,7 @@ func (a *Archive) putAside(op string, check func() error, put func(aside string)
 	if err := check(); err != nil {
 		return "", sqlite.MapError(op, err)
 	}
-	aside := filepath.Join(a.dir, replacedDir, a.clock.Now().Format(backupStamp))
+	aside := filepath.Join(a.dir, core.ReplacedDir, a.clock.Now().Format(backupStamp))
 	if err := faultfs.MkdirAll(faultfs.Backup, aside, 0o700); err != nil {
 		return "", sqlite.MapError(op, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -40,7 +41,7 @@ func TestALostDatabaseIsNoNewOne(t *testing.T) {
 				f := newFixture(t)
 				f.session("s")
 				f.ok(f.Store.Close())
-				f.ok(take(f.core.path()))
+				f.ok(take(f.core.Path()))
 				if sign != "mark" {
 					f.ok(os.Remove(filepath.Join(f.dir, markFile)))
 				}
@@ -48,11 +49,11 @@ func TestALostDatabaseIsNoNewOne(t *testing.T) {
 				for _, readOnly := range []bool{false, true} {
 					_, err := Open(t.Context(), Options{DataDir: f.dir, ReadOnly: readOnly})
 					f.refused(err, chat.CodeCorrupt)
-					if !strings.Contains(err.Error(), f.core.path()) {
+					if !strings.Contains(err.Error(), f.core.Path()) {
 						t.Errorf("it does not name the file: %v", err)
 					}
 				}
-				if sqlite.SizeOf(f.core.path()) > 1 {
+				if sqlite.SizeOf(f.core.Path()) > 1 {
 					t.Error("a new database was made")
 				}
 			})
@@ -80,7 +81,7 @@ func TestStartFresh(t *testing.T) {
 	f.ok(f.Store.Close())
 	_, err = f.backupRoom.archive.StartFresh(t.Context())
 	f.refused(err, chat.CodeConflict)
-	f.ok(lose["missing"](f.core.path()))
+	f.ok(lose["missing"](f.core.Path()))
 	kept, err := f.backupRoom.archive.StartFresh(t.Context())
 	f.ok(err)
 	if _, err := os.Stat(filepath.Join(kept, sqlite.BackupDir, filepath.Base(backup.Path))); err != nil {
@@ -101,7 +102,7 @@ func TestALostDatabaseIsRestored(t *testing.T) {
 	_, err := f.backupRoom.archive.Backup(t.Context(), path)
 	f.ok(err)
 	f.ok(f.Store.Close())
-	f.ok(lose["empty"](f.core.path()))
+	f.ok(lose["empty"](f.core.Path()))
 	_, err = f.backupRoom.archive.Restore(t.Context(), path, func(chat.Restoration) error { return nil })
 	f.ok(err)
 	s, err := Open(t.Context(), Options{DataDir: f.dir})
@@ -132,7 +133,7 @@ func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.session("before")
-			if err := take(f.core.path()); err != nil {
+			if err := take(f.core.Path()); err != nil {
 				t.Skipf("an open file stays in its place here: %v", err)
 			}
 			for range 2 {
@@ -150,11 +151,11 @@ func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
 func TestTheDatabaseGoesInATransaction(t *testing.T) {
 	f := newFixture(t)
 	var moved error
-	err := f.core.write(f.ctx, "setting.write", func(t *tx) error {
+	err := f.core.Write(f.ctx, "setting.write", func(t *core.Tx) error {
 		if _, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES ('x', 'y', '2026-01-01')`); err != nil {
 			return err
 		}
-		moved = os.Rename(f.core.path(), f.core.path()+".away")
+		moved = os.Rename(f.core.Path(), f.core.Path()+".away")
 		return moved
 	})
 	if moved != nil {

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -16,7 +17,7 @@ import (
 
 // mergeTurnMetrics adds what is not zero in m to a turn's row. Numbers that a
 // record does not yield never stop the turn: a damaged row is begun anew.
-func mergeTurnMetrics(t *tx, turn chat.TurnID, m chat.TurnMetrics) error {
+func mergeTurnMetrics(t *core.Tx, turn chat.TurnID, m chat.TurnMetrics) error {
 	if m == (chat.TurnMetrics{}) {
 		return nil
 	}
@@ -29,7 +30,7 @@ func mergeTurnMetrics(t *tx, turn chat.TurnID, m chat.TurnMetrics) error {
 
 // mergePrepared adds what a preparation tells. The newest decides whether memory
 // failed: another attempt may have found what the first could not.
-func mergePrepared(t *tx, p chat.Preparation) error {
+func mergePrepared(t *core.Tx, p chat.Preparation) error {
 	old, err := turnMetrics(t, p.TurnID)
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func mergePrepared(t *tx, p chat.Preparation) error {
 }
 
 // turnMetrics are a turn's own, zero where there are none yet or none that can be read.
-func turnMetrics(t *tx, turn chat.TurnID) (chat.TurnMetrics, error) {
+func turnMetrics(t *core.Tx, turn chat.TurnID) (chat.TurnMetrics, error) {
 	old, err := sqlite.All[string](t.DB, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
 	var m chat.TurnMetrics
 	if len(old) > 0 && json.Unmarshal([]byte(old[0]), &m) != nil {
@@ -76,11 +77,11 @@ func newer[N comparable](a, b N) N {
 	return a
 }
 
-func putStepMetrics(t *tx, turn chat.TurnID, step chat.StepID, m chat.StepMetrics) error {
+func putStepMetrics(t *core.Tx, turn chat.TurnID, step chat.StepID, m chat.StepMetrics) error {
 	return putMetrics(t, turn, string(step), m)
 }
 
-func putMetrics(t *tx, turn chat.TurnID, step string, m any) error {
+func putMetrics(t *core.Tx, turn chat.TurnID, step string, m any) error {
 	b, err := chat.MarshalJSON(m)
 	if err != nil {
 		return err
@@ -143,7 +144,7 @@ type measureRow struct {
 // was measured, newest first.
 func (s *Records) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.TurnMeasure, error) {
 	var rows []measureRow
-	err := s.read(ctx, "metrics.read", func(db *gorm.DB) error {
+	err := s.Read(ctx, "metrics.read", func(db *gorm.DB) error {
 		with, from, args, err := measured(db, q)
 		if err != nil || from == "" {
 			return err
@@ -171,7 +172,7 @@ func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, 
 	}
 	switch {
 	case q.Branch != "":
-		segs, err := segments(db, q.Branch)
+		segs, err := core.Segments(db, q.Branch)
 		if err != nil {
 			return "", "", nil, err
 		}
@@ -179,8 +180,8 @@ func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, 
 		if err != nil || first > last {
 			return "", "", nil, err
 		}
-		scope, err := scopeJSON(segs)
-		return scopeCTE, `FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"` + joined +
+		scope, err := core.ScopeJSON(segs)
+		return core.ScopeCTE, `FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"` + joined +
 			` WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq DESC`, []any{scope, first, last}, err
 	case q.Session != "":
 		return "", `FROM turns t` + joined + ` WHERE t.session_id = ? ORDER BY t.id DESC LIMIT ?`, []any{q.Session, limit}, nil
@@ -214,7 +215,7 @@ func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.M
 		return `coalesce(sum(CASE WHEN ` + value + ` BETWEEN 0 AND 100000000 THEN ` + value + ` END), 0)`
 	}
 	var rows []modelUsageRow
-	err := s.read(ctx, "usage.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "usage.read", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[modelUsageRow](db, `SELECT t.primary_model AS model, count(*) AS turns, `+
 			number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
 			number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning

@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -378,7 +379,7 @@ func partOf(name string) int {
 		return 1
 	case folder == sqlite.BackupDir:
 		return 2
-	case folder == replacedDir:
+	case folder == core.ReplacedDir:
 		return 3
 	}
 	return 4

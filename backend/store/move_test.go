@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -23,8 +24,8 @@ func movable(t *testing.T) (*fixture, string) {
 	f.ok(err)
 	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.StreamDir), 0o700))
 	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.StreamDir, "x.jsonl"), []byte("a journal"), 0o600))
-	f.ok(os.MkdirAll(filepath.Join(f.dir, replacedDir, "then"), 0o700))
-	f.ok(os.WriteFile(filepath.Join(f.dir, replacedDir, "then", "config.toml"), []byte("old"), 0o600))
+	f.ok(os.MkdirAll(filepath.Join(f.dir, core.ReplacedDir, "then"), 0o700))
+	f.ok(os.WriteFile(filepath.Join(f.dir, core.ReplacedDir, "then", "config.toml"), []byte("old"), 0o600))
 	f.ok(f.Store.Close())
 	return f, filepath.Join(t.TempDir(), "new", "place")
 }
@@ -124,7 +125,7 @@ func TestWhatMayBeInForceIsKept(t *testing.T) {
 	}
 	for _, dir := range []string{f.dir, to} {
 		now := content(t, dir)
-		if delete(now, formerFile); !maps.Equal(now, before) || sqlite.Exists(dir, movedFile) {
+		if delete(now, core.FormerFile); !maps.Equal(now, before) || sqlite.Exists(dir, movedFile) {
 			t.Errorf("%s holds %d files, not the %d there were, or says that it may be deleted", dir, len(now), len(before))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -55,7 +56,7 @@ const maxDimension = 1 << 16
 // Namespaces lists all there are and were, oldest first.
 func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 	var rows []namespaceRow
-	err := s.read(ctx, "namespace.list", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "namespace.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
 		return err
 	})
@@ -69,7 +70,7 @@ func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 // Serving is the namespace that searches use; false while none is complete.
 func (s *Search) Serving(ctx context.Context) (chat.Namespace, bool, error) {
 	var rows []namespaceRow
-	err := s.read(ctx, "namespace.serving", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "namespace.serving", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE state = 'serving' ORDER BY id LIMIT 1`)
 		return err
 	})
@@ -93,7 +94,7 @@ func (s *Search) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Na
 		return open, err
 	}
 	var row namespaceRow
-	err = s.write(ctx, op, func(t *tx) (err error) {
+	err = s.Write(ctx, op, func(t *core.Tx) (err error) {
 		row, err = openNamespace(t, id)
 		return err
 	})
@@ -122,7 +123,7 @@ func (s *Search) opened(ctx context.Context, id chat.EmbedderID) (chat.Namespace
 	return list[at], true, nil
 }
 
-func openNamespace(t *tx, id chat.EmbedderID) (namespaceRow, error) {
+func openNamespace(t *core.Tx, id chat.EmbedderID) (namespaceRow, error) {
 	row, err := namespaceOf(t, id)
 	if err != nil {
 		return row, err
@@ -148,7 +149,7 @@ func openNamespace(t *tx, id chat.EmbedderID) (namespaceRow, error) {
 
 // namespaceOf is the row of an embedder's namespace, made if there is none. What
 // a row that was deleted by hand left behind is not taken for the new one's.
-func namespaceOf(t *tx, id chat.EmbedderID) (namespaceRow, error) {
+func namespaceOf(t *core.Tx, id chat.EmbedderID) (namespaceRow, error) {
 	const by = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE identity = ?`
 	rows, err := sqlite.All[namespaceRow](t.DB, by, id.String())
 	if err != nil || len(rows) > 0 {
@@ -171,7 +172,7 @@ func namespaceOf(t *tx, id chat.EmbedderID) (namespaceRow, error) {
 
 // setNamespace gives a namespace another state; one that begins to serve is a new
 // generation.
-func setNamespace(t *tx, row namespaceRow, state chat.NamespaceState) (namespaceRow, error) {
+func setNamespace(t *core.Tx, row namespaceRow, state chat.NamespaceState) (namespaceRow, error) {
 	if row.State == string(state) {
 		return row, nil
 	}
@@ -185,7 +186,7 @@ func setNamespace(t *tx, row namespaceRow, state chat.NamespaceState) (namespace
 	return row, nil
 }
 
-func newGeneration(t *tx) error {
+func newGeneration(t *core.Tx) error {
 	_, err := t.Exec(`UPDATE vector_generation SET generation = generation + 1`)
 	return err
 }
@@ -193,7 +194,7 @@ func newGeneration(t *tx) error {
 // ServeNamespace makes a complete namespace the one that searches use, and retires
 // the others. While units of it are missing it is CodeConflict.
 func (s *Search) ServeNamespace(ctx context.Context, id int64) error {
-	return s.write(ctx, "namespace.serve", func(t *tx) error {
+	return s.Write(ctx, "namespace.serve", func(t *core.Tx) error {
 		row, err := sqlite.One[namespaceRow](t.DB, "namespace", id, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, id)
 		if err != nil {
 			return err
@@ -219,7 +220,7 @@ func (s *Search) ServeNamespace(ctx context.Context, id int64) error {
 	})
 }
 
-func retireOthers(t *tx, id int64) error {
+func retireOthers(t *core.Tx, id int64) error {
 	_, err := t.Exec(`UPDATE namespaces SET state = 'retired' WHERE id <> ? AND state <> 'retired'`, id)
 	return err
 }
@@ -230,7 +231,7 @@ func retireOthers(t *tx, id int64) error {
 func (s *Search) DropRetired(ctx context.Context, limit int) (more bool, err error) {
 	const op = "namespace.drop"
 	var dead []int64
-	err = s.read(ctx, op, func(db *gorm.DB) (err error) {
+	err = s.Read(ctx, op, func(db *gorm.DB) (err error) {
 		dead, err = sqlite.All[int64](db, deadNamespaces)
 		return err
 	})
@@ -238,7 +239,7 @@ func (s *Search) DropRetired(ctx context.Context, limit int) (more bool, err err
 		return len(dead) > 0, err
 	}
 	var n int64
-	err = s.write(ctx, op, func(t *tx) (err error) {
+	err = s.Write(ctx, op, func(t *core.Tx) (err error) {
 		n, err = t.Exec(`DELETE FROM unit_embeddings WHERE rowid IN (SELECT e.rowid FROM unit_embeddings e
 			WHERE e.namespace_id = ? AND NOT EXISTS (SELECT 1 FROM namespaces WHERE id = e.namespace_id AND state <> 'retired') LIMIT ?)`, dead[0], limit)
 		return err

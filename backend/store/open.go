@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -58,7 +59,7 @@ type Store struct {
 	*upkeepRoom
 	*backupRoom
 
-	core    *Core
+	core    *core.Core
 	address string
 	lock    *sqlite.FileLock // nil when read-only
 
@@ -80,9 +81,9 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := newStore(&Core{
-		dir: o.DataDir, version: o.Version, readOnly: o.ReadOnly, scratch: o.Scratch, copied: o.copied, clock: o.Clock, log: o.Logger,
-		db: &sqlite.DB{Clock: o.Clock, Log: o.Logger},
+	s := newStore(&core.Core{
+		Dir: o.DataDir, Version: o.Version, ReadOnly: o.ReadOnly, Scratch: o.Scratch, Copied: o.copied, Clock: o.Clock, Log: o.Logger,
+		DB: &sqlite.DB{Clock: o.Clock, Log: o.Logger},
 	}, newArchive(ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}, steps))
 	s.address = o.Address
 	var err error
@@ -98,7 +99,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	return s, nil
 }
 
-func newStore(c *Core, archive *Archive) *Store {
+func newStore(c *core.Core, archive *Archive) *Store {
 	records := &Records{c}
 	s := &Store{
 		queueRoom: &Queue{Core: c}, recordsRoom: records, searchRoom: &Search{Core: c}, verifyRoom: &Verifier{c},
@@ -106,12 +107,12 @@ func newStore(c *Core, archive *Archive) *Store {
 		upkeepRoom: &Upkeep{Core: c}, backupRoom: &Backups{c, archive},
 		core: c,
 	}
-	c.onForget = append(c.onForget, s.upkeepRoom.sizes.clear)
+	c.OnForget = append(c.OnForget, s.upkeepRoom.sizes.clear)
 	return s
 }
 
 // openCopy opens a copy of the data as the program would, which brings it to the newest schema.
-func openCopy(ctx context.Context, o ArchiveOptions, steps fs.FS) (*Core, io.Closer, error) {
+func openCopy(ctx context.Context, o ArchiveOptions, steps fs.FS) (*core.Core, io.Closer, error) {
 	s, err := open(ctx, Options{DataDir: o.DataDir, Clock: o.Clock, Logger: o.Logger, copied: true}, steps)
 	if err != nil {
 		return nil, nil, err
@@ -121,72 +122,72 @@ func openCopy(ctx context.Context, o ArchiveOptions, steps fs.FS) (*Core, io.Clo
 
 func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	const op = "store.open"
-	if err := refuseHalfRestored(s.core.dir); err != nil {
+	if err := refuseHalfRestored(s.core.Dir); err != nil {
 		return err
 	}
 	var have schema.Found
 	var err error
-	if have, s.core.place, err = schema.Locate(ctx, s.core.dir, steps); err != nil {
+	if have, s.core.Place, err = schema.Locate(ctx, s.core.Dir, steps); err != nil {
 		return err
 	}
-	if err := refuseLost(s.core.dir, have); err != nil {
+	if err := refuseLost(s.core.Dir, have); err != nil {
 		return err
 	}
 	switch {
 	case have.Version == 0:
-		return chat.Errorf(chat.CodeNotFound, op, "There is no data in %s yet.", s.core.dir).
+		return chat.Errorf(chat.CodeNotFound, op, "There is no data in %s yet.", s.core.Dir).
 			WithHint("send a first message")
 	case have.Version < have.Newest:
 		return chat.Errorf(chat.CodeConflict, op, "The data was written by an earlier version and is upgraded when it is next opened for writing.").
 			WithHint("open the window once, or run contextinfinity reconcile")
 	}
-	s.core.place.Reading = true
-	s.core.place.Note = strings.TrimSpace(s.core.place.Note + " " + s.backupRoom.archive.LogNote())
-	s.core.db.Reader, err = sqlite.ConnectAt(s.core.place, sqlite.ReaderPragmas, sqlite.Readers)
+	s.core.Place.Reading = true
+	s.core.Place.Note = strings.TrimSpace(s.core.Place.Note + " " + s.backupRoom.archive.LogNote())
+	s.core.DB.Reader, err = sqlite.ConnectAt(s.core.Place, sqlite.ReaderPragmas, sqlite.Readers)
 	return sqlite.MapError(op, err)
 }
 
 // Note says why the data can only be read, where it is not for its being asked for, and
 // that the newest changes cannot be; else it is empty.
-func (s *Store) Note() string { return s.core.place.Note }
+func (s *Store) Note() string { return s.core.Place.Note }
 
 func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	const op = "store.open"
-	if err := sqlite.MakeDir(s.core.dir); err != nil {
+	if err := sqlite.MakeDir(s.core.Dir); err != nil {
 		return sqlite.MapError(op, err)
 	}
 	var err error
-	if s.lock, err = sqlite.LockWriter(s.core.dir, s.address); err != nil {
+	if s.lock, err = sqlite.LockWriter(s.core.Dir, s.address); err != nil {
 		return err
 	}
 	if _, err := s.backupRoom.archive.finishRestore(); err != nil {
 		return err
 	}
-	if err := refuseDamagedLog(s.core.dir); err != nil {
+	if err := refuseDamagedLog(s.core.Dir); err != nil {
 		return err
 	}
-	have, err := schema.Probe(ctx, sqlite.Place{Path: s.core.path()}, steps)
+	have, err := schema.Probe(ctx, sqlite.Place{Path: s.core.Path()}, steps)
 	if err != nil {
 		return err
 	}
-	if err := refuseLost(s.core.dir, have); err != nil {
+	if err := refuseLost(s.core.Dir, have); err != nil {
 		return err
 	}
-	if err := s.core.connect(func() error { return s.migrate(ctx, have, steps) }); err != nil {
+	if err := s.core.Connect(func() error { return s.migrate(ctx, have, steps) }); err != nil {
 		return err
 	}
-	if !s.core.scratch && !s.core.copied {
-		s.core.db.BeginMark(s.core.dir)
+	if !s.core.Scratch && !s.core.Copied {
+		s.core.DB.BeginMark(s.core.Dir)
 	}
 	s.backupRoom.mark()
 	if err := s.backupRoom.adoptBackup(ctx); err != nil {
 		return err
 	}
 	if err := s.bundlesRoom.sweepStages(); err != nil {
-		s.core.log.Warn("what an import left cannot be removed", "err", err)
+		s.core.Log.Warn("what an import left cannot be removed", "err", err)
 	}
 	if err := s.deletionRoom.finishErasures(ctx); err != nil {
-		s.core.log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
+		s.core.Log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
 	}
 	return s.queueRoom.releaseOrphanedJobs(ctx)
 }
@@ -196,25 +197,25 @@ func (s *Store) migrate(ctx context.Context, have schema.Found, steps fs.FS) err
 	if have.Version == have.Newest {
 		return nil
 	}
-	if have.Version > 0 && !s.core.copied {
+	if have.Version > 0 && !s.core.Copied {
 		path, err := s.backupRoom.archive.beforeUpgrade(ctx, have.Version)
 		if err != nil {
 			return err
 		}
-		s.core.log.Info("backed up before migrating", "from", have.Version, "to", have.Newest, "file", filepath.Base(path))
+		s.core.Log.Info("backed up before migrating", "from", have.Version, "to", have.Newest, "file", filepath.Base(path))
 	}
-	return schema.Upgrade(ctx, s.core.db.Writer, steps, s.core.log)
+	return schema.Upgrade(ctx, s.core.DB.Writer, steps, s.core.Log)
 }
 
 // DataDir is the directory the store was opened in.
-func (s *Store) DataDir() string { return s.core.dir }
+func (s *Store) DataDir() string { return s.core.Dir }
 
 // Close ends all connections and gives up the lock. Calling it again is safe.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.closeErr = sqlite.MapError("store.close", errors.Join(
-			s.searchRoom.tokens.close(), s.core.db.Close(), s.lock.Release()))
-		s.core.place.Leave()
+			s.searchRoom.tokens.close(), s.core.DB.Close(), s.lock.Release()))
+		s.core.Place.Leave()
 	})
 	return s.closeErr
 }
@@ -222,11 +223,11 @@ func (s *Store) Close() error {
 // unopened is a failure to open the data, told as the full disk that it is.
 func (s *Store) unopened(err error) error {
 	switch {
-	case !s.core.readOnly && chat.CodeOf(err) == chat.CodeNoSpace, sqlite.IsDiskError(err) && faultfs.Full(sqlite.TryRoom(s.core.dir)):
+	case !s.core.ReadOnly && chat.CodeOf(err) == chat.CodeNoSpace, sqlite.IsDiskError(err) && faultfs.Full(sqlite.TryRoom(s.core.Dir)):
 	default:
 		return err
 	}
-	if s.core.readOnly {
+	if s.core.ReadOnly {
 		return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It is as it was.").
 			WithHint("free some space and try again")
 	}

@@ -40,13 +40,13 @@ func TestFilesBelongToTheirOwnerAlone(t *testing.T) {
 func TestConnectionsAreSetUp(t *testing.T) {
 	f := newFixture(t)
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "trusted_schema": "0"} {
-		got, err := sqlite.One[string](f.core.db.Writer, pragma, "", "PRAGMA "+pragma)
+		got, err := sqlite.One[string](f.core.DB.Writer, pragma, "", "PRAGMA "+pragma)
 		f.ok(err)
 		if got != want {
 			t.Errorf("writer %s = %s, want %s", pragma, got, want)
 		}
 	}
-	if err := f.core.db.Reader.Exec(`INSERT INTO settings VALUES ('a', 'b', 'c')`).Error; err == nil {
+	if err := f.core.DB.Reader.Exec(`INSERT INTO settings VALUES ('a', 'b', 'c')`).Error; err == nil {
 		t.Error("a reading connection wrote")
 	}
 }
@@ -317,7 +317,7 @@ func TestFailedUpgradeLeavesTheOldSchema(t *testing.T) {
 	f.ok(f.Store.Close())
 	fails(3)
 	f.open()
-	columns, err := sqlite.All[string](f.core.db.Reader, `SELECT name FROM pragma_table_info('sessions') WHERE name = 'mood'`)
+	columns, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM pragma_table_info('sessions') WHERE name = 'mood'`)
 	f.ok(err)
 	if len(columns) != 0 {
 		t.Error("half a migration stayed")
@@ -336,9 +336,9 @@ func TestFullDisk(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	turn := f.accept(b.ID, "before")
-	pages, err := sqlite.One[int64](f.core.db.Writer, "", "", `PRAGMA page_count`)
+	pages, err := sqlite.One[int64](f.core.DB.Writer, "", "", `PRAGMA page_count`)
 	f.ok(err)
-	f.ok(f.core.db.Writer.Exec(`PRAGMA max_page_count = ` + sqlite.Itoa(pages)).Error)
+	f.ok(f.core.DB.Writer.Exec(`PRAGMA max_page_count = ` + sqlite.Itoa(pages)).Error)
 	step := chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte(randomText(1 << 20))}
 	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID}))
 	_, err = f.BeginStep(f.ctx, step)
@@ -347,7 +347,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("half a step: %v %v", steps, err)
 	}
 	f.verifyClean()
-	f.ok(f.core.db.Writer.Exec(`PRAGMA max_page_count = 1000000`).Error)
+	f.ok(f.core.DB.Writer.Exec(`PRAGMA max_page_count = 1000000`).Error)
 	_, err = f.BeginStep(f.ctx, step)
 	f.ok(err)
 	f.verifyClean()

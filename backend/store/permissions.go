@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -32,7 +33,7 @@ func (r permissionRow) permission() chat.ToolPermission {
 // ToolPermissions are all decisions that hold for later calls.
 func (s *Records) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, error) {
 	var out []chat.ToolPermission
-	err := s.read(ctx, "permission.list", func(db *gorm.DB) error {
+	err := s.Read(ctx, "permission.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[permissionRow](db, `SELECT * FROM tool_permissions ORDER BY source, tool, session_id`)
 		for _, r := range rows {
 			out = append(out, r.permission())
@@ -44,7 +45,7 @@ func (s *Records) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, e
 
 // PutToolPermission keeps a decision; it replaces the one before for the same tool and reach.
 func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) error {
-	return s.write(ctx, "permission.put", func(t *tx) error {
+	return s.Write(ctx, "permission.put", func(t *core.Tx) error {
 		switch {
 		case p.Source == "" || !p.Decision.Lasts():
 			return sqlite.Invalid("%q is no decision that holds for later calls of a tool.", p.Decision)
@@ -65,7 +66,7 @@ func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) 
 
 // DropToolPermission takes a decision back; later calls ask again.
 func (s *Records) DropToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error {
-	return s.write(ctx, "permission.drop", func(t *tx) error {
+	return s.Write(ctx, "permission.drop", func(t *core.Tx) error {
 		n, err := t.Exec(`DELETE FROM tool_permissions WHERE source = ? AND tool = ? AND session_id = ?`, source, tool, string(session))
 		if err == nil && n == 0 {
 			err = chat.Errorf(chat.CodeNotFound, "", "There is no such decision.").WithHint("contextinfinity tools permissions lists them")
@@ -77,7 +78,7 @@ func (s *Records) DropToolPermission(ctx context.Context, source, tool string, s
 // ForgetToolSource takes back all that people decided about the tools of a source: another one of
 // its name starts without any of it.
 func (s *Records) ForgetToolSource(ctx context.Context, source string) error {
-	return s.write(ctx, "permission.forget", func(t *tx) error {
+	return s.Write(ctx, "permission.forget", func(t *core.Tx) error {
 		for _, table := range []string{"tool_permissions", "tool_definitions", "tool_marks"} {
 			if _, err := t.Exec(`DELETE FROM `+table+` WHERE source = ?`, source); err != nil {
 				return err
@@ -91,7 +92,7 @@ func (s *Records) ForgetToolSource(ctx context.Context, source string) error {
 // before them.
 func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition, error) {
 	var out []chat.PinnedDefinition
-	err := s.read(ctx, "definition.list", func(db *gorm.DB) error {
+	err := s.Read(ctx, "definition.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[struct {
 			Hash, AcceptedAt, Definition string
 			Current                      bool
@@ -111,7 +112,7 @@ func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinitio
 // AcceptDefinitions pins definitions as they were shown. What is decided about tools whose
 // definition was another stays with that one.
 func (s *Records) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinition) error {
-	return s.write(ctx, "definition.accept", func(t *tx) error {
+	return s.Write(ctx, "definition.accept", func(t *core.Tx) error {
 		for _, d := range list {
 			text, err := chat.MarshalJSON(d)
 			if err != nil {
@@ -134,7 +135,7 @@ func (s *Records) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinit
 // source and tool.
 func (s *Records) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, error) {
 	out := map[chat.ReadOnlyMark]string{}
-	err := s.read(ctx, "mark.list", func(db *gorm.DB) error {
+	err := s.Read(ctx, "mark.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[struct{ Source, Tool, Hash string }](db, `SELECT source, tool, hash FROM tool_marks`)
 		for _, r := range rows {
 			out[chat.ReadOnlyMark{Source: r.Source, Tool: r.Tool}] = r.Hash
@@ -147,7 +148,7 @@ func (s *Records) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, 
 // MarkTool says that a tool has no effects, as it is defined now; an empty hash takes that
 // back.
 func (s *Records) MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string) error {
-	return s.write(ctx, "mark.put", func(t *tx) error {
+	return s.Write(ctx, "mark.put", func(t *core.Tx) error {
 		_, err := t.Exec(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)
 		if err == nil && hash != "" {
 			_, err = t.Exec(`INSERT INTO tool_marks (source, tool, hash, created_at) VALUES (?, ?, ?, ?)`, schema.Clean(m.Source), schema.Clean(m.Tool), hash, t.Stamp())

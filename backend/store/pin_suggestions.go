@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -39,7 +40,7 @@ const (
 )
 
 // suggestPins keeps the standing instructions of a turn that is being committed.
-func suggestPins(t *tx, turn schema.TurnRow) error {
+func suggestPins(t *core.Tx, turn schema.TurnRow) error {
 	said, err := userText(t.DB, turn.ID)
 	if err != nil {
 		return err
@@ -73,7 +74,7 @@ func userText(db *gorm.DB, turn string) (string, error) {
 // pinned nor dismissed, newest first.
 func (s *Records) SuggestedPins(ctx context.Context, branch chat.BranchID) ([]chat.PinSuggestion, error) {
 	var out []chat.PinSuggestion
-	err := s.read(ctx, "pin.suggested", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "pin.suggested", func(db *gorm.DB) (err error) {
 		out, err = suggestedPins(db, branch)
 		return err
 	})
@@ -81,7 +82,7 @@ func (s *Records) SuggestedPins(ctx context.Context, branch chat.BranchID) ([]ch
 }
 
 func suggestedPins(db *gorm.DB, branch chat.BranchID) ([]chat.PinSuggestion, error) {
-	segs, err := segments(db, branch)
+	segs, err := core.Segments(db, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -117,23 +118,23 @@ func suggestedPins(db *gorm.DB, branch chat.BranchID) ([]chat.PinSuggestion, err
 }
 
 // suggestionsOn are the newest suggestions of a lineage, whatever became of them.
-func suggestionsOn(db *gorm.DB, segs []segment) ([]suggestionRow, error) {
-	scope, err := scopeJSON(segs)
+func suggestionsOn(db *gorm.DB, segs []core.Segment) ([]suggestionRow, error) {
+	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return nil, err
 	}
-	return sqlite.All[suggestionRow](db, scopeCTE+`SELECT s.* FROM seg JOIN pin_suggestions s ON s.branch_id = seg.branch
+	return sqlite.All[suggestionRow](db, core.ScopeCTE+`SELECT s.* FROM seg JOIN pin_suggestions s ON s.branch_id = seg.branch
 		AND s.turn_seq > seg."from" AND s.turn_seq <= seg."to" ORDER BY s.turn_seq DESC, s.span_from LIMIT ?`, scope, consideredSuggestions)
 }
 
 // knownInstructions are the pins that were ever made on a lineage, and what is pinned on
 // it now, as a whole and sentence by sentence.
-func knownInstructions(db *gorm.DB, segs []segment) (made, known map[string]bool, err error) {
-	scope, err := scopeJSON(segs)
+func knownInstructions(db *gorm.DB, segs []core.Segment) (made, known map[string]bool, err error) {
+	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, err := sqlite.All[string](db, scopeCTE+`SELECT p.id FROM seg JOIN pins p ON p.branch_id = seg.branch WHERE `+visible, scope)
+	ids, err := sqlite.All[string](db, core.ScopeCTE+`SELECT p.id FROM seg JOIN pins p ON p.branch_id = seg.branch WHERE `+visible, scope)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -164,21 +165,21 @@ func (r suggestionRow) text(db *gorm.DB) (string, error) {
 
 // SuggestionPinned notes that a pin was made of a suggestion on a branch.
 func (s *Records) SuggestionPinned(ctx context.Context, branch chat.BranchID, id chat.SuggestionID, pin chat.PinID) error {
-	return s.settleSuggestion(ctx, "pin.accept", branch, id, func(t *tx) (int64, error) {
+	return s.settleSuggestion(ctx, "pin.accept", branch, id, func(t *core.Tx) (int64, error) {
 		return t.Exec(`UPDATE pin_suggestions SET pin_id = ?, dismissed_at = NULL WHERE id = ?`, pin, id)
 	})
 }
 
 // DismissSuggestion has a suggestion offered nowhere any more.
 func (s *Records) DismissSuggestion(ctx context.Context, branch chat.BranchID, id chat.SuggestionID) error {
-	return s.settleSuggestion(ctx, "pin.dismiss", branch, id, func(t *tx) (int64, error) {
+	return s.settleSuggestion(ctx, "pin.dismiss", branch, id, func(t *core.Tx) (int64, error) {
 		return t.Exec(`UPDATE pin_suggestions SET dismissed_at = ? WHERE id = ?`, t.Stamp(), id)
 	})
 }
 
-func (s *Records) settleSuggestion(ctx context.Context, op string, branch chat.BranchID, id chat.SuggestionID, update func(*tx) (int64, error)) error {
-	return s.write(ctx, op, func(t *tx) error {
-		segs, err := segments(t.DB, branch)
+func (s *Records) settleSuggestion(ctx context.Context, op string, branch chat.BranchID, id chat.SuggestionID, update func(*core.Tx) (int64, error)) error {
+	return s.Write(ctx, op, func(t *core.Tx) error {
+		segs, err := core.Segments(t.DB, branch)
 		if err != nil {
 			return err
 		}

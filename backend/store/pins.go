@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -29,17 +30,17 @@ type pinned struct {
 }
 
 // pinsOn is what stands on a lineage, in order.
-func pinsOn(db *gorm.DB, segs []segment) ([]pinned, error) {
-	scope, err := scopeJSON(segs)
+func pinsOn(db *gorm.DB, segs []core.Segment) ([]pinned, error) {
+	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := sqlite.All[schema.PinRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pins p ON p.branch_id = seg.branch
+	rows, err := sqlite.All[schema.PinRow](db, core.ScopeCTE+`SELECT p.* FROM seg JOIN pins p ON p.branch_id = seg.branch
 		WHERE `+visible+` ORDER BY p.created_at, p.id`, scope)
 	if err != nil {
 		return nil, err
 	}
-	orders, err := sqlite.All[schema.PinOrderRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pin_orders p ON p.branch_id = seg.branch
+	orders, err := sqlite.All[schema.PinOrderRow](db, core.ScopeCTE+`SELECT p.* FROM seg JOIN pin_orders p ON p.branch_id = seg.branch
 		WHERE `+visible+` ORDER BY p.created_at DESC, p.id DESC LIMIT 1`, scope)
 	if err != nil {
 		return nil, err
@@ -111,8 +112,8 @@ func (p pinned) pin(position int) chat.Pin {
 // Pins are the pinned facts of a branch, in order; Position counts from 0.
 func (s *Records) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, error) {
 	var standing []pinned
-	err := s.read(ctx, "pin.list", func(db *gorm.DB) error {
-		segs, err := segments(db, branch)
+	err := s.Read(ctx, "pin.list", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
@@ -129,8 +130,8 @@ func (s *Records) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, e
 // PinsAt are those that a branch forked now after a turn_seq would have.
 func (s *Records) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error) {
 	var standing []pinned
-	err := s.read(ctx, "pin.list", func(db *gorm.DB) error {
-		segs, err := segments(db, branch)
+	err := s.Read(ctx, "pin.list", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
@@ -156,7 +157,7 @@ func (s *Records) EditPin(ctx context.Context, branch chat.BranchID, pin chat.Pi
 
 func (s *Records) changePin(ctx context.Context, op string, branch chat.BranchID, replaces chat.PinID, fact string, tokens int) (chat.Pin, error) {
 	var made chat.Pin
-	err := s.write(ctx, op, func(t *tx) error {
+	err := s.Write(ctx, op, func(t *core.Tx) error {
 		fact := schema.Clean(fact)
 		if fact == "" {
 			return sqlite.Invalid("There is nothing to pin.")
@@ -184,7 +185,7 @@ func (s *Records) changePin(ctx context.Context, op string, branch chat.BranchID
 
 // RemovePin takes a pin off a branch. An inherited one is hidden on it only.
 func (s *Records) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID) error {
-	return s.write(ctx, "pin.remove", func(t *tx) error {
+	return s.Write(ctx, "pin.remove", func(t *core.Tx) error {
 		if pin == "" {
 			return sqlite.Invalid("No pin was named.")
 		}
@@ -199,7 +200,7 @@ func (s *Records) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.
 
 // MovePin gives a pin another place, from 0; beyond the end means last.
 func (s *Records) MovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID, position int) error {
-	return s.write(ctx, "pin.move", func(t *tx) error {
+	return s.Write(ctx, "pin.move", func(t *core.Tx) error {
 		segs, standing, err := pinsFor(t, branch, pin)
 		if err != nil {
 			return err
@@ -216,8 +217,8 @@ func (s *Records) MovePin(ctx context.Context, branch chat.BranchID, pin chat.Pi
 }
 
 // pinsFor reads a branch's pins and, when one is named, makes sure it is there.
-func pinsFor(t *tx, branch chat.BranchID, pin chat.PinID) ([]segment, []pinned, error) {
-	segs, err := segments(t.DB, branch)
+func pinsFor(t *core.Tx, branch chat.BranchID, pin chat.PinID) ([]core.Segment, []pinned, error) {
+	segs, err := core.Segments(t.DB, branch)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -232,9 +233,9 @@ func indexOfPin(pins []pinned, id chat.PinID) int {
 	return slices.IndexFunc(pins, func(p pinned) bool { return p.ID == string(id) })
 }
 
-func insertPin(t *tx, segs []segment, row schema.PinRow, kind ledger.Type) (schema.PinRow, error) {
+func insertPin(t *core.Tx, segs []core.Segment, row schema.PinRow, kind ledger.Type) (schema.PinRow, error) {
 	own := segs[len(segs)-1]
-	after, err := lastSeq(t.DB, segs)
+	after, err := core.LastSeq(t.DB, segs)
 	if err != nil {
 		return row, err
 	}
@@ -246,9 +247,9 @@ func insertPin(t *tx, segs []segment, row schema.PinRow, kind ledger.Type) (sche
 	})
 }
 
-func insertPinOrder(t *tx, segs []segment, pins []pinned) error {
+func insertPinOrder(t *core.Tx, segs []core.Segment, pins []pinned) error {
 	own := segs[len(segs)-1]
-	after, err := lastSeq(t.DB, segs)
+	after, err := core.LastSeq(t.DB, segs)
 	if err != nil {
 		return err
 	}

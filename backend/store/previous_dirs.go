@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -16,7 +17,7 @@ import (
 // recordMove writes down, in the folder that data is moved to, where it comes from.
 func (a *Archive) recordMove(to string) error {
 	from := sqlite.Resolved(a.dir)
-	list, err := previousDirs(a.dir)
+	list, err := core.PreviousDirs(a.dir)
 	if err != nil {
 		a.log.Warn("where the data was before cannot be read", "err", err)
 	}
@@ -24,5 +25,5 @@ func (a *Archive) recordMove(to string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(to, formerFile), text, 0o600)
+	return atomicfile.Write(filepath.Join(to, core.FormerFile), text, 0o600)
 }

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -35,7 +36,7 @@ func (r clientRow) client() chat.Client {
 // Clients are all programs that were seen or allowed, by name.
 func (s *Records) Clients(ctx context.Context) ([]chat.Client, error) {
 	var out []chat.Client
-	err := s.read(ctx, "client.list", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "client.list", func(db *gorm.DB) (err error) {
 		out, err = clients(db, `1 = 1`)
 		return err
 	})
@@ -45,7 +46,7 @@ func (s *Records) Clients(ctx context.Context) ([]chat.Client, error) {
 // Client is one program.
 func (s *Records) Client(ctx context.Context, name string) (chat.Client, error) {
 	var out chat.Client
-	err := s.read(ctx, "client.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "client.read", func(db *gorm.DB) (err error) {
 		out, err = clientByName(db, name)
 		return err
 	})
@@ -104,7 +105,7 @@ func notesOf(db *gorm.DB, client string) (chat.SessionID, error) {
 // and sees nothing until a person answers.
 func (s *Records) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Client, error) {
 	var out chat.Client
-	err := s.write(ctx, "client.see", func(t *tx) error {
+	err := s.Write(ctx, "client.see", func(t *core.Tx) error {
 		if err := makeClient(t, v.Name); err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (s *Records) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Clien
 }
 
 // makeClient puts a program into the list, if it is not there.
-func makeClient(t *tx, name string) error {
+func makeClient(t *core.Tx, name string) error {
 	if err := chat.CheckClientName(name); err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func makeClient(t *tx, name string) error {
 
 // AllowClient sets what a program may see and do.
 func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
-	return s.write(ctx, "client.allow", func(t *tx) error {
+	return s.Write(ctx, "client.allow", func(t *core.Tx) error {
 		if !slices.Contains([]chat.ClientScope{chat.ClientNone, chat.ClientAll, chat.ClientChosen}, c.Scope) {
 			return sqlite.Invalid("%q is not what a program may see: none, all or chosen.", c.Scope)
 		}
@@ -174,7 +175,7 @@ func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 	})
 }
 
-func grant(t *tx, client, session, folder string) error {
+func grant(t *core.Tx, client, session, folder string) error {
 	_, err := t.Exec(`INSERT INTO mcp_grants (client, session_id, folder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, client, session, folder)
 	return err
 }
@@ -182,7 +183,7 @@ func grant(t *tx, client, session, folder string) error {
 // ForgetClient takes a program out of the list, with its token and what it was allowed. Its
 // notes and the record of its accesses stay.
 func (s *Records) ForgetClient(ctx context.Context, name string) error {
-	return s.write(ctx, "client.forget", func(t *tx) error {
+	return s.Write(ctx, "client.forget", func(t *core.Tx) error {
 		if _, err := clientByName(t.DB, name); err != nil {
 			return err
 		}
@@ -197,7 +198,7 @@ func (s *Records) ForgetClient(ctx context.Context, name string) error {
 // SetClientToken keeps the hash of a program's token, in the place of the one before; empty
 // revokes it. A program that is not in the list is put there.
 func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
-	return s.write(ctx, "client.token", func(t *tx) error {
+	return s.Write(ctx, "client.token", func(t *core.Tx) error {
 		made := t.Stamp()
 		at := &made
 		if hash == "" {
@@ -216,7 +217,7 @@ func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
 // ClientByToken is the name of the program that a token was made for; false: of none.
 func (s *Records) ClientByToken(ctx context.Context, hash string) (string, bool, error) {
 	var names []string
-	err := s.read(ctx, "client.token", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "client.token", func(db *gorm.DB) (err error) {
 		names, err = sqlite.All[string](db, `SELECT name FROM mcp_clients WHERE token_hash = ? AND token_hash <> ''`, hash)
 		return err
 	})
@@ -233,7 +234,7 @@ func (s *Records) SessionsIn(ctx context.Context, folders []string) ([]chat.Sess
 		return nil, err
 	}
 	var out []chat.SessionID
-	err = s.read(ctx, "session.folders", func(db *gorm.DB) (err error) {
+	err = s.Read(ctx, "session.folders", func(db *gorm.DB) (err error) {
 		out, err = sqlite.All[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NULL AND folder <> ''
 			AND folder IN (SELECT value FROM json_each(?)) ORDER BY id`, string(list))
 		return err
@@ -252,7 +253,7 @@ func shortText(s string, runes int) string {
 
 // RecordAccess keeps what a program asked and was shown, and drops the oldest entries.
 func (s *Records) RecordAccess(ctx context.Context, a chat.ClientAccess) error {
-	return s.write(ctx, "access.record", func(t *tx) error {
+	return s.Write(ctx, "access.record", func(t *core.Tx) error {
 		shown := a.Shown[:min(len(a.Shown), chat.MaxShown)]
 		id, err := sqlite.One[int64](t.DB, "mcp_accesses", "", `SELECT coalesce(max(id), 0) + 1 FROM mcp_accesses`)
 		if err != nil {
@@ -291,7 +292,7 @@ func (s *Records) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.Clie
 		limit = 500
 	}
 	var out []chat.ClientAccess
-	err := s.read(ctx, "access.list", func(db *gorm.DB) error {
+	err := s.Read(ctx, "access.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[accessRow](db, `SELECT a.*, w.session_id, w.turn_id, s.title FROM
 			  (SELECT * FROM mcp_accesses WHERE (? = '' OR client = ?) AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?) a
 			LEFT JOIN mcp_shown w ON w.access_id = a.id LEFT JOIN sessions s ON s.id = w.session_id ORDER BY a.id DESC, w.place`,
@@ -312,7 +313,7 @@ func (s *Records) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.Clie
 
 // ClearAccesses empties the access record.
 func (s *Records) ClearAccesses(ctx context.Context) error {
-	return s.write(ctx, "access.clear", func(t *tx) error {
+	return s.Write(ctx, "access.clear", func(t *core.Tx) error {
 		if _, err := t.Exec(`DELETE FROM mcp_shown`); err != nil {
 			return err
 		}
@@ -331,7 +332,7 @@ const sourceProgram = "mcp"
 // it is not there. The same key again is the same note: nothing is written, and made is false.
 func (s *Records) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Turn, made bool, err error) {
 	var row schema.TurnRow
-	err = s.write(ctx, "note.add", func(t *tx) error {
+	err = s.Write(ctx, "note.add", func(t *core.Tx) error {
 		before, err := sqlite.All[chat.TurnID](t.DB, `SELECT n.turn_id FROM mcp_notes n JOIN turns u ON u.id = n.turn_id WHERE n.client = ? AND n.key = ?`, n.Client, n.Key)
 		if err != nil {
 			return err
@@ -347,7 +348,7 @@ func (s *Records) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Tur
 	return row.Turn(), made, err
 }
 
-func (s *Records) addNote(t *tx, n chat.ClientNote) (schema.TurnRow, error) {
+func (s *Records) addNote(t *core.Tx, n chat.ClientNote) (schema.TurnRow, error) {
 	branch, err := noteBranch(t, n.Client)
 	if err != nil {
 		return schema.TurnRow{}, err
@@ -374,7 +375,7 @@ func (s *Records) addNote(t *tx, n chat.ClientNote) (schema.TurnRow, error) {
 }
 
 // noteBranch is the branch that a program's notes go to.
-func noteBranch(t *tx, client string) (chat.BranchID, error) {
+func noteBranch(t *core.Tx, client string) (chat.BranchID, error) {
 	id, err := notesOf(t.DB, client)
 	if err != nil {
 		return "", err

@@ -57,7 +57,7 @@ func (f *fixture) remembered(b chat.BranchID, n int) []chat.ChunkText {
 		words := longText()[2000*i : 2000*i+1700]
 		f.index(f.committed(b, fmt.Sprintf("%d\t\"%s\"\nif a < b && \\c {\r\n✓ 早 \x07", i, words), "answer "+words[:900]).ID)
 	}
-	ids, err := sqlite.All[chat.ChunkID](f.core.db.Reader, `SELECT id FROM chunks ORDER BY n`)
+	ids, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks ORDER BY n`)
 	f.ok(err)
 	texts, err := f.ChunkTexts(f.ctx, ids)
 	f.ok(err)
@@ -136,7 +136,7 @@ func TestQuotationsOutliveTheirRecord(t *testing.T) {
 		t.Errorf("%.60q, %v", got, err)
 	}
 	for _, c := range []chat.ChunkText{chunks[0], chunks[2], chunks[4]} {
-		turns, err := sqlite.All[string](f.core.db.Reader, `SELECT DISTINCT t.id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n JOIN turns t ON t.n = r.turn_n WHERE c.id = ?`, c.ID)
+		turns, err := sqlite.All[string](f.core.DB.Reader, `SELECT DISTINCT t.id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n JOIN turns t ON t.n = r.turn_n WHERE c.id = ?`, c.ID)
 		f.ok(err)
 		if !slices.Equal(turns, []string{string(turn.ID)}) {
 			t.Errorf("what depends on %s is %v", c.ID, turns)
@@ -152,8 +152,8 @@ func TestQuotationsInACopy(t *testing.T) {
 	chunks := f.remembered(b.ID, 3)
 	turn := f.accept(b.ID, "and then?")
 	_, request, step := f.remember(turn, "", chunks...)
-	f.ok(f.core.db.Writer.Exec(`DELETE FROM units WHERE chunk_id = ?`, chunks[1].ID).Error)
-	f.ok(f.core.db.Writer.Exec(`VACUUM`).Error)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM units WHERE chunk_id = ?`, chunks[1].ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`VACUUM`).Error)
 	f.reopen()
 	p, err := f.StepPayload(f.ctx, step.ID)
 	f.ok(err)

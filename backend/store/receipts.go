@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -38,7 +39,7 @@ func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
 // passed over: verify names it.
 func (s *Deletion) Receipts(ctx context.Context) ([]chat.Receipt, error) {
 	var out []chat.Receipt
-	err := s.read(ctx, "receipt.list", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "receipt.list", func(db *gorm.DB) (err error) {
 		out, err = schema.ReceiptsOf(db)
 		return err
 	})
@@ -52,8 +53,8 @@ func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids 
 	if len(ids) == 0 {
 		return out, nil
 	}
-	err := s.read(ctx, "receipt.turns", func(db *gorm.DB) error {
-		erased, err := erasuresIn(db, string(session))
+	err := s.Read(ctx, "receipt.turns", func(db *gorm.DB) error {
+		erased, err := core.ErasuresIn(db, string(session))
 		if err != nil || len(erased) == 0 {
 			return err
 		}
@@ -82,7 +83,7 @@ func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids 
 // was moved from. One that cannot be read may hold it. Copies in other places are not
 // known.
 func (s *Deletion) holding(ctx context.Context, kind, id string) ([]string, error) {
-	paths, err := s.databases()
+	paths, err := s.Databases()
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (s *Deletion) holding(ctx context.Context, kind, id string) ([]string, erro
 		}
 		// A log beside a copy may be damaged, and hold what can no longer be read of it.
 		if sqlite.SizeOf(path+"-wal") > 0 || copyHolds(ctx, path, kind, id) {
-			if rel, err := filepath.Rel(s.dir, path); err == nil && filepath.IsLocal(rel) {
+			if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) {
 				path = filepath.ToSlash(rel)
 			}
 			out = append(out, path)

@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -57,7 +58,7 @@ func (f *fixture) long(turns int) (chat.Session, chat.Branch) {
 func (f *fixture) derived(s chat.SessionID) *ledger.State {
 	f.Helper()
 	a := newAudit()
-	f.ok(f.core.read(f.ctx, "test", func(db *gorm.DB) error {
+	f.ok(f.core.Read(f.ctx, "test", func(db *gorm.DB) error {
 		a.db = db
 		a.replay(string(s))
 		return nil
@@ -73,8 +74,8 @@ func (f *fixture) derived(s chat.SessionID) *ledger.State {
 func (f *fixture) fromTheBeginning(s chat.SessionID) *ledger.State {
 	f.Helper()
 	state := ledger.NewState(string(s))
-	f.ok(f.core.read(f.ctx, "test", func(db *gorm.DB) error {
-		var decoded recentValues
+	f.ok(f.core.Read(f.ctx, "test", func(db *gorm.DB) error {
+		var decoded core.RecentValues
 		rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
 		f.ok(err)
 		tail := ledger.Genesis()
@@ -117,7 +118,7 @@ func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 	if how.From == 0 || how.Events >= snapshotEvery+40 || len(how.Ignored) > 0 {
 		t.Errorf("replayed %+v", how)
 	}
-	kept, err := sqlite.All[int64](f.core.db.Reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
+	kept, err := sqlite.All[int64](f.core.DB.Reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
 	f.ok(err)
 	if len(kept) != snapshotsKept || kept[1]-kept[0] < snapshotEvery || kept[1] != how.From {
 		t.Errorf("snapshots at %v, replayed from %d", kept, how.From)
@@ -179,7 +180,7 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 	}
 	grow(s.ID, snapshotEvery)
 	grow(broken.ID, snapshotEvery)
-	f.ok(f.core.db.Writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
 	n, _, err := f.Snapshot(f.ctx)
 	f.refused(err, chat.CodeCorrupt)
 	if n != 1 {
@@ -204,9 +205,9 @@ func TestASnapshotSaysWhatIsDurablyKnown(t *testing.T) {
 		"it rains\n\n## Decisions\n- we use Go\n\n## Constraints\n- no network\n\n## Open tasks\n- write the importer\n- test it\n"})
 	f.ok(err)
 	f.takeSnapshot(string(s.ID))
-	rows, err := sqlite.All[snapshotRow](f.core.db.Reader, `SELECT * FROM snapshots`)
+	rows, err := sqlite.All[snapshotRow](f.core.DB.Reader, `SELECT * FROM snapshots`)
 	f.ok(err)
-	snap, err := rows[0].snapshot(f.core.db.Reader)
+	snap, err := rows[0].snapshot(f.core.DB.Reader)
 	f.ok(err)
 	if got, want := fmt.Sprintf("%q", snap.Memory), `{["the deadline is Friday" "it rains"] ["we use Go"] ["write the importer" "test it"]}`; got != want {
 		t.Errorf("memory %s, want %s", got, want)
@@ -226,9 +227,9 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	f.takeSnapshot(string(other.ID))
 	f.full(b.ID, "three", "third answer")
 	want := f.encoded(f.derived(s.ID))
-	rows, err := sqlite.All[snapshotRow](f.core.db.Reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
+	rows, err := sqlite.All[snapshotRow](f.core.DB.Reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
 	f.ok(err)
-	foreign, err := sqlite.One[snapshotRow](f.core.db.Reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
+	foreign, err := sqlite.One[snapshotRow](f.core.DB.Reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
 	f.ok(err)
 	newest, older := rows[0], rows[1]
 	content, err := codec.Unpack(newest.Content)
@@ -238,7 +239,7 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	version := bytes.Replace(content, []byte(`{"v":1,`), []byte(`{"v":9,`), 1)
 	branched := bytes.Replace(content, []byte(`"event_hash":"`), []byte(`"event_hash":"0`), 1)
 	put := func(r snapshotRow, content, hash []byte) {
-		f.ok(f.core.db.Writer.Exec(`UPDATE snapshots SET content = ?, content_hash = ? WHERE session_id = ? AND event_seq = ?`, content, hash, s.ID, r.EventSeq).Error)
+		f.ok(f.core.DB.Writer.Exec(`UPDATE snapshots SET content = ?, content_hash = ? WHERE session_id = ? AND event_seq = ?`, content, hash, s.ID, r.EventSeq).Error)
 	}
 	for _, c := range []struct {
 		name          string

@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -16,7 +17,7 @@ import (
 // it made due; running it again makes none.
 func (s *Queue) RequeueMissing(ctx context.Context) (int, error) {
 	var n int
-	err := s.write(ctx, "job.requeue", func(t *tx) error {
+	err := s.Write(ctx, "job.requeue", func(t *core.Tx) error {
 		if err := capJobs(t); err != nil {
 			return err
 		}
@@ -43,7 +44,7 @@ func (s *Queue) RequeueMissing(ctx context.Context) (int, error) {
 	return n, err
 }
 
-func requeue(t *tx, kind chat.JobType, where string) (int, error) {
+func requeue(t *core.Tx, kind chat.JobType, where string) (int, error) {
 	turns, err := sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
 		LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
 		WHERE `+where+` AND (j.id IS NULL OR j.state = 'done') ORDER BY t.branch_id, t.turn_seq`, kind)
@@ -63,7 +64,7 @@ func requeue(t *tx, kind chat.JobType, where string) (int, error) {
 // other work. It answers how many it made due.
 func (s *Queue) RequeueOlder(ctx context.Context, version, limit int) (int, error) {
 	var turns []schema.TurnRow
-	err := s.write(ctx, "job.requeue", func(t *tx) (err error) {
+	err := s.Write(ctx, "job.requeue", func(t *core.Tx) (err error) {
 		turns, err = sqlite.All[schema.TurnRow](t.DB, `SELECT t.id, t.session_id, t.branch_id FROM turns t
 			LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
 			WHERE t.phase = 'Done' AND (j.id IS NULL OR j.state = 'done') AND t.id IN (SELECT c.source_turn FROM chunks c
@@ -80,7 +81,7 @@ func (s *Queue) RequeueOlder(ctx context.Context, version, limit int) (int, erro
 }
 
 // releaseJobs ends leases that ran out before a moment.
-func releaseJobs(t *tx, before string) (int64, error) {
+func releaseJobs(t *core.Tx, before string) (int64, error) {
 	return t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END, lease_until = NULL,
 		last_error = 'The program ended while this was running.', updated_at = ?
 		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, t.Stamp(), before)
@@ -89,13 +90,13 @@ func releaseJobs(t *tx, before string) (int64, error) {
 // releaseOrphanedJobs runs when the writer's lock was just taken: whatever was
 // running belonged to a process that is gone, its lease along with it.
 func (s *Queue) releaseOrphanedJobs(ctx context.Context) error {
-	return s.write(ctx, "store.open", func(t *tx) error {
+	return s.Write(ctx, "store.open", func(t *core.Tx) error {
 		again, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'running' AND attempts < ?`, chat.MaxJobAttempts)
 		if err != nil {
 			return err
 		}
 		s.orphaned.Store(int64(len(again)))
-		_, err = releaseJobs(t, endOfTime)
+		_, err = releaseJobs(t, core.EndOfTime)
 		return err
 	})
 }
@@ -109,7 +110,7 @@ func (s *Queue) Orphaned() int {
 // PendingIDs are the turns of all sessions that are final and in no state yet.
 func (s *Queue) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
 	var ids []chat.TurnID
-	err := s.read(ctx, "turn.pending", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "turn.pending", func(db *gorm.DB) (err error) {
 		ids, err = sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)
 		return err
 	})

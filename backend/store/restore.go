@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -337,7 +338,7 @@ func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error 
 
 // replace backs up what is there and puts the prepared data in its place.
 func (r *restoring) replace(ctx context.Context) error {
-	swap := swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(replacedDir, r.clock.Now().Format(backupStamp))}
+	swap := swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(core.ReplacedDir, r.clock.Now().Format(backupStamp))}
 	// A copy of data whose log is damaged lacks what cannot be read: the files are kept instead.
 	if damage, err := sqlite.DamagedLog(r.dir); err == nil && damage == "" && sqlite.SizeOf(r.database()) > 0 {
 		dir := filepath.Join(r.dir, sqlite.BackupDir)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -60,7 +61,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !c.put {
-				found, err := filepath.Glob(filepath.Join(dir, replacedDir, "*", schema.ConfigName))
+				found, err := filepath.Glob(filepath.Join(dir, core.ReplacedDir, "*", schema.ConfigName))
 				if err != nil || len(found) != 1 {
 					t.Fatalf("set aside: %v %v", found, err)
 				}
@@ -76,7 +77,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 // A half restored data directory is not told as an empty one.
 func TestHalfRestoredDataIsNotBackedUp(t *testing.T) {
 	dir := t.TempDir()
-	if err := writeSwap(dir, swap{Staging: stagingPrefix + "1", Aside: filepath.Join(replacedDir, "1")}); err != nil {
+	if err := writeSwap(dir, swap{Staging: stagingPrefix + "1", Aside: filepath.Join(core.ReplacedDir, "1")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := archiveOf(dir).Backup(t.Context(), t.TempDir()); chat.CodeOf(err) != chat.CodeConflict {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -71,7 +72,7 @@ func TestRestoreKilled(t *testing.T) {
 			if i < decided {
 				return
 			}
-			aside, _ := filepath.Glob(filepath.Join(to, replacedDir, "*"))
+			aside, _ := filepath.Glob(filepath.Join(to, core.ReplacedDir, "*"))
 			if len(aside) != 1 || journalsIn(t, aside[0]) != "journal of the present" {
 				t.Errorf("set aside: %v", aside)
 			}

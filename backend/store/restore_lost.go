@@ -13,22 +13,22 @@ import (
 
 // mark notes that there is a history in the data directory.
 func (s *Backups) mark() {
-	if s.scratch || s.copied || sqlite.Exists(s.dir, markFile) {
+	if s.Scratch || s.Copied || sqlite.Exists(s.Dir, markFile) {
 		return
 	}
-	text := "ContextInfinity began a history of conversations in this folder at " + chat.FormatTime(s.clock.Now()) + ".\n"
-	if err := atomicfile.Write(filepath.Join(s.dir, markFile), []byte(text), 0o600); err != nil {
-		s.log.Warn("the mark of the history could not be written; it is tried again at the next start", "err", err)
+	text := "ContextInfinity began a history of conversations in this folder at " + chat.FormatTime(s.Clock.Now()) + ".\n"
+	if err := atomicfile.Write(filepath.Join(s.Dir, markFile), []byte(text), 0o600); err != nil {
+		s.Log.Warn("the mark of the history could not be written; it is tried again at the next start", "err", err)
 	}
 }
 
 // adoptBackup marks the steps of a backup that somebody put in the place of the database by
 // hand, over the journals of what it replaced: it still has the table that only backups have.
 func (s *Backups) adoptBackup(ctx context.Context) error {
-	if s.copied {
+	if s.Copied {
 		return nil
 	}
-	byHand, err := schema.HasTable(s.db.Reader, schema.InfoTable)
+	byHand, err := schema.HasTable(s.DB.Reader, schema.InfoTable)
 	if err != nil || !byHand {
 		return err
 	}

@@ -337,13 +337,13 @@ func TestRestoreOverALog(t *testing.T) {
 	f.ok(err)
 	f.Store = s
 	f.session("in the log")
-	log, err := os.ReadFile(s.core.path() + "-wal")
+	log, err := os.ReadFile(s.core.Path() + "-wal")
 	f.ok(err)
-	main, err := os.ReadFile(s.core.path())
+	main, err := os.ReadFile(s.core.Path())
 	f.ok(err)
 	f.ok(s.Close())
-	f.ok(os.WriteFile(s.core.path(), main, 0o600)) // as after a kill
-	f.ok(os.WriteFile(s.core.path()+"-wal", log, 0o600))
+	f.ok(os.WriteFile(s.core.Path(), main, 0o600)) // as after a kill
+	f.ok(os.WriteFile(s.core.Path()+"-wal", log, 0o600))
 	got, err := archiveOf(dir).Restore(t.Context(), backup, agreed)
 	f.ok(err)
 	if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {

@@ -55,7 +55,7 @@ func TestRestoreTellsWhatComesBack(t *testing.T) {
 func TestBackupsAreVerified(t *testing.T) {
 	f := newFixture(t)
 	s, _ := f.session("s")
-	f.ok(f.core.db.Writer.Exec(`UPDATE sessions SET title = 'changed behind the ledger' WHERE id = ?`, s.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE sessions SET title = 'changed behind the ledger' WHERE id = ?`, s.ID).Error)
 	f.ok(sqlite.MakeDir(filepath.Join(f.dir, sqlite.BackupDir)))
 	b := f.backup(filepath.Join(f.dir, sqlite.BackupDir))
 	if !b.Checked || b.Problem != "" {

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // markRestored writes down the steps of open turns, in data that was or is about to be put in
 // place. From then on it is no backup.
-func markRestored(ctx context.Context, s *Core) error {
-	return s.write(ctx, "restore.mark", func(t *tx) error {
+func markRestored(ctx context.Context, s *core.Core) error {
+	return s.Write(ctx, "restore.mark", func(t *core.Tx) error {
 		if _, err := t.Exec(`DROP TABLE IF EXISTS ` + schema.InfoTable); err != nil {
 			return err
 		}

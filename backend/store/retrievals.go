@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -15,7 +16,7 @@ import (
 // Retrievals are the chunks that a turn's context holds, by rank.
 func (s *Records) Retrievals(ctx context.Context, turn chat.TurnID) ([]chat.Retrieval, error) {
 	var out []chat.Retrieval
-	err := s.read(ctx, "retrieval.list", func(db *gorm.DB) error {
+	err := s.Read(ctx, "retrieval.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[schema.NamedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
 			JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
 		out = make([]chat.Retrieval, len(rows))
@@ -39,7 +40,7 @@ func (s *Records) Recalled(ctx context.Context, turns []chat.TurnID) (map[chat.T
 		Pieces int
 		Error  string
 	}
-	err = s.read(ctx, "retrieval.count", func(db *gorm.DB) error {
+	err = s.Read(ctx, "retrieval.count", func(db *gorm.DB) error {
 		return db.Raw(`SELECT * FROM (SELECT t.id, (SELECT count(*) FROM retrieved r WHERE r.turn_n = t.n AND r.rank > 0) AS pieces,
 			  coalesce((SELECT iif(json_valid(m.metrics_json), m.metrics_json ->> '$.retrieval_error', '') FROM metrics m
 			    WHERE m.turn_id = t.id AND m.step_id = ''), '') AS error
@@ -61,7 +62,7 @@ type remembered struct {
 // putRetrievals records what memory a turn's context holds, in place of what was
 // recorded before; of that, which chunks they were is kept. The ledger is told the
 // hash, as of the manifest, which holds the same in full.
-func putRetrievals(t *tx, turn schema.TurnRow, list []chat.Retrieval) (remembered, error) {
+func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (remembered, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b chat.Retrieval) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Chunk, b.Chunk))

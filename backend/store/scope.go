@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -14,12 +15,12 @@ import (
 type scope struct {
 	chat.Within
 	// ownLineage is the branch's lineage up to Within.Before, nil without a branch.
-	ownLineage []segment
+	ownLineage []core.Segment
 	// originals are the turns of the lineage from Within.Before on.
-	originals []segment
+	originals []core.Segment
 	// fullLineage is where units in reach can lie: own, or the whole lineage where documents
 	// of its originals are in reach.
-	fullLineage []segment
+	fullLineage []core.Segment
 }
 
 // scopeOf resolves a scope. Where none is named it is the narrowest that the rest
@@ -37,7 +38,7 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 	}
 	r := scope{Within: in}
 	if in.Branch != "" {
-		segs, err := segments(db, in.Branch)
+		segs, err := core.Segments(db, in.Branch)
 		if err != nil {
 			return r, err
 		}
@@ -79,11 +80,11 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 
 // extraTurns keeps the turns that are originals of the lineage: who names another one, of a
 // sibling perhaps, does not open it.
-func extraTurns(db *gorm.DB, originals []segment, turns []chat.TurnID) ([]chat.TurnID, error) {
+func extraTurns(db *gorm.DB, originals []core.Segment, turns []chat.TurnID) ([]chat.TurnID, error) {
 	if len(turns) == 0 || len(originals) == 0 {
 		return nil, nil
 	}
-	scope, err := scopeJSON(originals)
+	scope, err := core.ScopeJSON(originals)
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +92,12 @@ func extraTurns(db *gorm.DB, originals []segment, turns []chat.TurnID) ([]chat.T
 	if err != nil {
 		return nil, err
 	}
-	return sqlite.All[chat.TurnID](db, scopeCTE+`SELECT u.id FROM json_each(?) j CROSS JOIN turns u ON u.id = j.value WHERE `+inSegments, scope, string(list))
+	return sqlite.All[chat.TurnID](db, core.ScopeCTE+`SELECT u.id FROM json_each(?) j CROSS JOIN turns u ON u.id = j.value WHERE `+inSegments, scope, string(list))
 }
 
 // cutAt parts a lineage before a turn_seq; 0 leaves it whole.
-func cutAt(segs []segment, before int64) (first, rest []segment) {
-	first = []segment{}
+func cutAt(segs []core.Segment, before int64) (first, rest []core.Segment) {
+	first = []core.Segment{}
 	for _, g := range segs {
 		if before <= 0 || g.From+1 < before {
 			part := g
@@ -200,9 +201,9 @@ func (c *condition) scope(r scope) error {
 	return nil
 }
 
-func (c *condition) segments(segs []segment) error {
-	scope, err := scopeJSON(segs)
-	c.with, c.head = scopeCTE, []any{scope}
+func (c *condition) segments(segs []core.Segment) error {
+	scope, err := core.ScopeJSON(segs)
+	c.with, c.head = core.ScopeCTE, []any{scope}
 	return err
 }
 
@@ -211,7 +212,7 @@ func (c *condition) segments(segs []segment) error {
 func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
 	if r.Scope == chat.ScopeAll {
 		if r.Newest <= 0 {
-			return 0, allTurns, nil
+			return 0, core.AllTurns, nil
 		}
 		last, err = sqlite.One[int64](db, "units", "", `SELECT coalesce(max(n), -1) FROM units`)
 		return max(last-r.Newest+1, 0), last, err
@@ -227,7 +228,7 @@ func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
 func (r scope) near(spans []chat.SeqSpan) [][3]any {
 	var parts []chat.SeqSpan
 	for _, sp := range spans {
-		onLineage := slices.ContainsFunc(r.fullLineage, func(g segment) bool { return g.Branch == string(sp.Branch) })
+		onLineage := slices.ContainsFunc(r.fullLineage, func(g core.Segment) bool { return g.Branch == string(sp.Branch) })
 		if r.Scope == chat.ScopeSession || r.Scope == chat.ScopeAll && !onLineage {
 			parts = append(parts, sp)
 			continue

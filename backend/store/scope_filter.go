@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -27,9 +28,9 @@ func (v *scopeFilter) Span(session chat.SessionID, branch chat.BranchID) (after,
 		if sp, named := v.spans[branch]; named {
 			return sp.after, sp.upTo, sp.after < sp.upTo
 		}
-		return 0, allTurns, v.siblings
+		return 0, core.AllTurns, v.siblings
 	}
-	return 0, allTurns, v.others && !v.archived[session] && (v.only == nil || v.only[session])
+	return 0, core.AllTurns, v.others && !v.archived[session] && (v.only == nil || v.only[session])
 }
 
 // ScopeFilter is the scope as the vector index needs it: by branch. Roles, types, dates
@@ -38,7 +39,7 @@ func (v *scopeFilter) Span(session chat.SessionID, branch chat.BranchID) (after,
 // cut is in reach, the span holds the cut turns too: Units leaves them out.
 func (s *Search) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFilter, error) {
 	v := &scopeFilter{spans: map[chat.BranchID]seqs{}, archived: map[chat.SessionID]bool{}}
-	err := s.read(ctx, "search.scope", func(db *gorm.DB) error {
+	err := s.Read(ctx, "search.scope", func(db *gorm.DB) error {
 		r, err := scopeOf(db, in)
 		if err != nil {
 			return err
@@ -79,7 +80,7 @@ func (s *Search) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFil
 	return v, nil
 }
 
-func (v *scopeFilter) narrow(segs []segment) {
+func (v *scopeFilter) narrow(segs []core.Segment) {
 	for _, g := range segs {
 		v.spans[chat.BranchID(g.Branch)] = seqs{g.From, g.To}
 	}
@@ -89,7 +90,7 @@ func (v *scopeFilter) narrow(segs []segment) {
 // nothing comes after those.
 func (v *scopeFilter) leaveOut(r scope) {
 	for _, g := range r.originals {
-		if g.To == allTurns && len(r.Beyond) == 0 {
+		if g.To == core.AllTurns && len(r.Beyond) == 0 {
 			v.spans[chat.BranchID(g.Branch)] = seqs{0, g.From}
 		}
 	}

@@ -13,13 +13,14 @@ import (
 
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Search finds what was said, by terms and by vectors.
 type Search struct {
-	*Core
+	*core.Core
 	tokens   tokenizer
 	embedded watermarks
 }
@@ -97,7 +98,7 @@ func (s *Search) TermFrequencies(ctx context.Context, terms []string) (map[strin
 		}
 	}
 	out := make(map[string]int, len(terms))
-	err = s.read(ctx, "search.terms", func(db *gorm.DB) error {
+	err = s.Read(ctx, "search.terms", func(db *gorm.DB) error {
 		for tok := range distinct {
 			n, err := sqlite.All[int](db, `SELECT doc FROM units_vocab WHERE term = ?`, tok)
 			if err != nil {

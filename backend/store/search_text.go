@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -41,7 +42,7 @@ func (s *Search) SearchText(ctx context.Context, q chat.TextQuery) (chat.TextRes
 	if err != nil {
 		return out, err
 	}
-	err = s.read(ctx, "search.text", func(db *gorm.DB) error {
+	err = s.Read(ctx, "search.text", func(db *gorm.DB) error {
 		w := &textSearch{db: db, q: q, terms: terms, out: &out, seen: map[saidIn]bool{}}
 		return w.run(rare)
 	})
@@ -280,7 +281,7 @@ func (w *textSearch) unindexed() error {
 		FROM (SELECT id FROM (`+unindexedTurns+`) ORDER BY id DESC LIMIT ?) x CROSS JOIN turns t ON t.id = x.id
 		WHERE (? = '' OR t.session_id = ?) AND (? OR t.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL))
 		  AND t.created_at >= ? AND t.created_at < ?`,
-		mostScanned, w.q.Session, w.q.Session, w.q.Archived, stampOr(w.q.Since, ""), stampOr(w.q.Until, endOfTime)).Rows()
+		mostScanned, w.q.Session, w.q.Session, w.q.Archived, stampOr(w.q.Since, ""), stampOr(w.q.Until, core.EndOfTime)).Rows()
 	if err != nil {
 		return err
 	}
@@ -327,7 +328,7 @@ func (w *textSearch) scan(hit chat.TextHit, role chat.Role, raw *string) {
 // the session's active one, if it does, else the turn's own.
 func (w *textSearch) place() error {
 	branches := map[chat.BranchID]string{}
-	shown := map[chat.SessionID][]segment{}
+	shown := map[chat.SessionID][]core.Segment{}
 	for i := range w.out.Hits {
 		hit := &w.out.Hits[i]
 		s, ok := w.out.Sessions[hit.Session]
@@ -343,12 +344,12 @@ func (w *textSearch) place() error {
 			segs, ok := shown[s.ID]
 			if !ok {
 				var err error
-				if segs, err = segments(w.db, s.ActiveBranch); err != nil {
+				if segs, err = core.Segments(w.db, s.ActiveBranch); err != nil {
 					return err
 				}
 				shown[s.ID] = segs
 			}
-			if shows(segs, schema.TurnRow{BranchID: string(hit.Branch), TurnSeq: hit.Seq}) {
+			if core.Shows(segs, schema.TurnRow{BranchID: string(hit.Branch), TurnSeq: hit.Seq}) {
 				hit.Branch = s.ActiveBranch
 			}
 		}

@@ -9,13 +9,14 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Records are what people and models said and what follows from it: sessions, branches,
 // turns, steps, pins, summaries, documents, tools.
-type Records struct{ *Core }
+type Records struct{ *core.Core }
 
 // mainBranch is the label of a session's first branch.
 const mainBranch = "main"
@@ -24,7 +25,7 @@ const mainBranch = "main"
 func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Session, chat.Branch, error) {
 	var session schema.SessionRow
 	var branch schema.BranchRow
-	err := s.write(ctx, "session.create", func(t *tx) error {
+	err := s.Write(ctx, "session.create", func(t *core.Tx) error {
 		var err error
 		session, branch, err = createSession(t, n)
 		return err
@@ -32,7 +33,7 @@ func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Se
 	return session.Session(), branch.Branch(), err
 }
 
-func createSession(t *tx, n chat.NewSession) (schema.SessionRow, schema.BranchRow, error) {
+func createSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.BranchRow, error) {
 	if n.Source == "" {
 		n.Source = "native"
 	}
@@ -64,7 +65,7 @@ func createSession(t *tx, n chat.NewSession) (schema.SessionRow, schema.BranchRo
 // Session reads one session.
 func (s *Records) Session(ctx context.Context, id chat.SessionID) (chat.Session, error) {
 	var row schema.SessionRow
-	err := s.read(ctx, "session.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "session.read", func(db *gorm.DB) (err error) {
 		row, err = schema.SessionByID(db, id)
 		return err
 	})
@@ -102,7 +103,7 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 		limit = -1
 	}
 	var rows []summaryRow
-	err := s.read(ctx, "session.list", func(db *gorm.DB) error {
+	err := s.Read(ctx, "session.list", func(db *gorm.DB) error {
 		titled, err := titledJSON(db, q.Title)
 		if err != nil {
 			return err
@@ -166,7 +167,7 @@ func (s *Records) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt
 // SetSessionSettings sets a session's own choices, all of them.
 func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
 	v.SystemPrompt = schema.Clean(v.SystemPrompt)
-	return s.write(ctx, "session.settings", func(t *tx) error {
+	return s.Write(ctx, "session.settings", func(t *core.Tx) error {
 		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // not a number fails too
 			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")
 		}
@@ -177,7 +178,7 @@ func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v c
 	})
 }
 
-func setSettings(t *tx, id chat.SessionID, v chat.SessionSettings) error {
+func setSettings(t *core.Tx, id chat.SessionID, v chat.SessionSettings) error {
 	return setSession(t, id, ledger.EventSessionSettings, ledger.SettingsChanged(v))
 }
 
@@ -198,7 +199,7 @@ func (s *Records) ArchiveSession(ctx context.Context, id chat.SessionID, archive
 
 // ArchiveSessions hides sessions or brings them back, all of them or none.
 func (s *Records) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archived bool) error {
-	return s.write(ctx, "session.archive", func(t *tx) error {
+	return s.Write(ctx, "session.archive", func(t *core.Tx) error {
 		for _, id := range ids {
 			if err := setSession(t, id, ledger.EventSessionArchived, ledger.FlagChanged{On: archived}); err != nil {
 				return err
@@ -209,12 +210,12 @@ func (s *Records) ArchiveSessions(ctx context.Context, ids []chat.SessionID, arc
 }
 
 func (s *Records) changeSession(ctx context.Context, op string, id chat.SessionID, kind ledger.Type, data any) error {
-	return s.write(ctx, op, func(t *tx) error { return setSession(t, id, kind, data) })
+	return s.Write(ctx, op, func(t *core.Tx) error { return setSession(t, id, kind, data) })
 }
 
 // setSession changes a session that is there. Its place in the list, updated_at, moves with
 // turns only.
-func setSession(t *tx, id chat.SessionID, kind ledger.Type, data any) error {
+func setSession(t *core.Tx, id chat.SessionID, kind ledger.Type, data any) error {
 	there, err := sqlite.One[bool](t.DB, "session", id, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)`, id)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -111,8 +112,8 @@ func (s *Upkeep) Sizes(ctx context.Context, branch chat.BranchID, encoding strin
 	key := sizeKey{branch, encoding}
 	have := s.sizes.get(key)
 	var rows []sizeRow
-	err := s.read(ctx, "turn.sizes", func(db *gorm.DB) error {
-		segs, err := segments(db, branch)
+	err := s.Read(ctx, "turn.sizes", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
@@ -145,12 +146,12 @@ func (s *Upkeep) weighed(key sizeKey, have settled, rows []sizeRow) []chat.TurnS
 }
 
 // sizeRows reads the turns of a lineage after a sequence.
-func sizeRows(db *gorm.DB, segs []segment, after int64, encoding string) ([]sizeRow, error) {
-	scope, err := scopeJSON(segs)
+func sizeRows(db *gorm.DB, segs []core.Segment, after int64, encoding string) ([]sizeRow, error) {
+	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.Raw(scopeCTE+`
+	rows, err := db.Raw(core.ScopeCTE+`
 		SELECT t.id, t.turn_seq, t.phase, t.state_after IS NOT NULL, n.tokens
 		FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > max(seg."from", ?) AND t.turn_seq <= seg."to"
 		LEFT JOIN turn_tokens n ON n.turn_id = t.id AND n.encoding = ?
@@ -192,7 +193,7 @@ func (s *Upkeep) PutSizes(ctx context.Context, encoding string, sizes []chat.Tur
 		return sqlite.MapError(op, err)
 	}
 	corrected := false
-	err = s.write(ctx, op, func(t *tx) (err error) {
+	err = s.Write(ctx, op, func(t *core.Tx) (err error) {
 		corrected, err = putSizes(t, encoding, string(list))
 		return err
 	})
@@ -203,7 +204,7 @@ func (s *Upkeep) PutSizes(ctx context.Context, encoding string, sizes []chat.Tur
 }
 
 // putSizes reports whether it replaced another count: what is cached is wrong then.
-func putSizes(t *tx, encoding, list string) (bool, error) {
+func putSizes(t *core.Tx, encoding, list string) (bool, error) {
 	corrected, err := sqlite.One[bool](t.DB, "sizes", encoding, `SELECT EXISTS (SELECT 1 FROM json_each(?) z
 		JOIN turn_tokens n ON n.turn_id = z.value ->> 0 AND n.encoding = ? WHERE n.tokens <> z.value ->> 1)`, list, encoding)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -75,7 +76,7 @@ type Replayed struct {
 func (s *Records) Replay(ctx context.Context, session chat.SessionID) (*ledger.State, Replayed, error) {
 	var state *ledger.State
 	var how Replayed
-	err := s.read(ctx, "ledger.replay", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "ledger.replay", func(db *gorm.DB) (err error) {
 		if _, err = schema.SessionByID(db, session); err != nil {
 			return err
 		}
@@ -97,12 +98,12 @@ func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 			return nil, how, err
 		}
 	}
-	erased, err := erasuresIn(db, session)
+	erased, err := core.ErasuresIn(db, session)
 	if err != nil {
 		return nil, how, err
 	}
 	var bad error
-	var decoded recentValues
+	var decoded core.RecentValues
 	err = sqlite.Stream(db, func(r schema.EventRow) {
 		if bad == nil {
 			bad = applyRow(db, &decoded, erased, state, tail, r)
@@ -114,9 +115,9 @@ func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 }
 
 // applyRow replays an event that is in its place and whole.
-func applyRow(db *gorm.DB, decoded *recentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r schema.EventRow) error {
+func applyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r schema.EventRow) error {
 	id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
-	payload, err := decoded.payload(db, r)
+	payload, err := decoded.Payload(db, r)
 	if err != nil {
 		return sqlite.CorruptRecord("events", id, err)
 	}
@@ -164,7 +165,7 @@ func snapshotFinding(id string, err error) chat.Finding {
 func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding, err error) {
 	const op = "ledger.snapshot"
 	var due []string
-	err = s.read(ctx, op, func(db *gorm.DB) (err error) {
+	err = s.Read(ctx, op, func(db *gorm.DB) (err error) {
 		due, err = sqlite.All[string](db, `SELECT id FROM (SELECT s.id,
 			  coalesce((SELECT max(e.event_seq) FROM events e WHERE e.session_id = s.id), 0) AS last,
 			  coalesce((SELECT max(p.event_seq) FROM snapshots p WHERE p.session_id = s.id), 0) AS taken FROM sessions s)
@@ -190,7 +191,7 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 func (s *Records) snapshotSession(ctx context.Context, op, session string) ([]chat.Finding, error) {
 	var row snapshotRow
 	var how Replayed
-	err := s.read(ctx, op, func(db *gorm.DB) error {
+	err := s.Read(ctx, op, func(db *gorm.DB) error {
 		var state *ledger.State
 		var err error
 		state, how, err = replaySession(db, session)
@@ -203,7 +204,7 @@ func (s *Records) snapshotSession(ctx context.Context, op, session string) ([]ch
 	if err != nil {
 		return how.Ignored, err
 	}
-	return how.Ignored, s.write(ctx, op, func(t *tx) error {
+	return how.Ignored, s.Write(ctx, op, func(t *core.Tx) error {
 		if _, err := t.Exec(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content)
 			SELECT session_id, event_seq, ?, ?, ? FROM events WHERE session_id = ? AND event_seq = ?`,
 			t.Stamp(), row.ContentHash, row.Content, row.SessionID, row.EventSeq); err != nil {
@@ -242,7 +243,7 @@ func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 	if err != nil {
 		return ledger.Memory{}, err
 	}
-	segs, err := segments(db, chat.BranchID(branch))
+	segs, err := core.Segments(db, chat.BranchID(branch))
 	if err != nil {
 		return ledger.Memory{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -19,19 +20,19 @@ import (
 // durable before a byte leaves; the turn is Responding from here on.
 func (s *Records) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, error) {
 	var row schema.StepRow
-	err := s.write(ctx, "step.begin", func(t *tx) (err error) {
+	err := s.Write(ctx, "step.begin", func(t *core.Tx) (err error) {
 		row, err = beginStep(t, b)
 		return err
 	})
 	if err != nil {
 		return chat.Step{}, err
 	}
-	s.requests.put(row.ID, bytes.Clone(b.Request))
-	s.setRunning(b.TurnID, true)
+	s.Requests.Put(row.ID, bytes.Clone(b.Request))
+	s.SetRunning(b.TurnID, true)
 	return row.Step(), nil
 }
 
-func beginStep(t *tx, b chat.StepStart) (schema.StepRow, error) {
+func beginStep(t *core.Tx, b chat.StepStart) (schema.StepRow, error) {
 	turn, err := schema.TurnHead(t.DB, b.TurnID)
 	if err != nil {
 		return schema.StepRow{}, err
@@ -63,13 +64,13 @@ func beginStep(t *tx, b chat.StepStart) (schema.StepRow, error) {
 			return row, err
 		}
 	}
-	return row, t.event(chat.SessionID(turn.SessionID), ledger.EventStepStarted, row.ID, ledger.StepStarted{
+	return row, t.Event(chat.SessionID(turn.SessionID), ledger.EventStepStarted, row.ID, ledger.StepStarted{
 		TurnID: b.TurnID, Index: row.StepIndex, Attempt: row.Attempt, Provider: row.Provider, ModelID: row.ModelID,
 		StreamPath: row.StreamPath, RequestSHA256: schema.HexHash(b.Request), RequestBytes: len(b.Request), ToolsMode: row.ToolsMode,
 	})
 }
 
-func newStep(t *tx, b chat.StepStart) (schema.StepRow, error) {
+func newStep(t *core.Tx, b chat.StepStart) (schema.StepRow, error) {
 	if b.Index < 0 {
 		return schema.StepRow{}, sqlite.Invalid("A step's index is not negative.")
 	}
@@ -86,7 +87,7 @@ func newStep(t *tx, b chat.StepStart) (schema.StepRow, error) {
 	return row, err
 }
 
-func refuseRunningStep(t *tx, turn chat.TurnID) error {
+func refuseRunningStep(t *core.Tx, turn chat.TurnID) error {
 	open, err := sqlite.All[string](t.DB, `SELECT id FROM steps WHERE turn_id = ? AND status = 'running'`, turn)
 	if err == nil && len(open) > 0 {
 		err = sqlite.Conflict("Step %s of this turn is still open.", open[0])
@@ -98,7 +99,7 @@ func refuseRunningStep(t *tx, turn chat.TurnID) error {
 // much of that is durable (SRD 13.2). The counters never go back, and those of a step
 // that has ended are final. The ledger learns them when the step ends.
 func (s *Records) StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error {
-	return s.write(ctx, "step.progress", func(t *tx) error {
+	return s.Write(ctx, "step.progress", func(t *core.Tx) error {
 		_, err := t.Exec(`UPDATE steps SET stream_displayed_bytes = max(stream_displayed_bytes, ?),
 			stream_durable_bytes = max(stream_durable_bytes, ?) WHERE id = ? AND status = 'running'`, displayed, durable, step)
 		return err
@@ -109,7 +110,7 @@ func (s *Records) StepProgress(ctx context.Context, step chat.StepID, displayed,
 func (s *Records) EndStep(ctx context.Context, e chat.StepEnd) error {
 	const op = "step.end"
 	var turn chat.TurnID
-	err := s.read(ctx, op, func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, op, func(db *gorm.DB) (err error) {
 		turn, err = sqlite.One[chat.TurnID](db, "step", e.StepID, `SELECT turn_id FROM steps WHERE id = ?`, e.StepID)
 		return err
 	})
@@ -120,11 +121,11 @@ func (s *Records) EndStep(ctx context.Context, e chat.StepEnd) error {
 	if err != nil {
 		return sqlite.MapError(op, err)
 	}
-	return s.write(ctx, op, func(t *tx) error { return endStep(t, turn, ended) })
+	return s.Write(ctx, op, func(t *core.Tx) error { return endStep(t, turn, ended) })
 }
 
 // closeSteps ends the step that closes with its turn. Without a step, none may be open.
-func closeSteps(t *tx, turn chat.TurnID, e *endedStep) error {
+func closeSteps(t *core.Tx, turn chat.TurnID, e *endedStep) error {
 	if e != nil {
 		if err := endStep(t, turn, e); err != nil {
 			return err
@@ -133,7 +134,7 @@ func closeSteps(t *tx, turn chat.TurnID, e *endedStep) error {
 	return refuseRunningStep(t, turn)
 }
 
-func endStep(t *tx, turn chat.TurnID, e *endedStep) error {
+func endStep(t *core.Tx, turn chat.TurnID, e *endedStep) error {
 	step, err := stepByID(t.DB, e.StepID)
 	if err != nil {
 		return err
@@ -156,9 +157,9 @@ func endStep(t *tx, turn chat.TurnID, e *endedStep) error {
 	}
 	session := chat.SessionID(head.SessionID)
 	if e.payload != nil {
-		return t.append(session, ledger.EventStepEnded, string(e.StepID), *e.payload)
+		return t.Append(session, ledger.EventStepEnded, string(e.StepID), *e.payload)
 	}
-	return t.event(session, ledger.EventStepEnded, string(e.StepID), e.told)
+	return t.Event(session, ledger.EventStepEnded, string(e.StepID), e.told)
 }
 
 func checkStepEnd(step schema.StepRow, turn chat.TurnID, e chat.StepEnd) error {
@@ -181,7 +182,7 @@ type endedStep struct {
 	chat.StepEnd
 	row     schema.StepRow
 	told    ledger.StepEnded
-	payload *payload // of told, where its items are long
+	payload *core.Payload // of told, where its items are long
 }
 
 // prepareStep encodes what a step's end brings; nil for none. answer is the JSON of the
@@ -242,7 +243,7 @@ func endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
 // error if it has one.
 func (s *Records) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
 	var row schema.StepRow
-	err := s.read(ctx, "step.events", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "step.events", func(db *gorm.DB) (err error) {
 		row, err = sqlite.One[schema.StepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
 		if _, _, rests := codec.BaseOf(row.RawEvents); err == nil && rests {
 			row, err = sqlite.One[schema.StepRow](db, "step", id, `SELECT raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, id)

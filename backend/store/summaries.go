@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -37,7 +38,7 @@ func summariesOf(rows []schema.RangeSummaryRow) []chat.RangeSummary {
 // superseded no longer is live.
 func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSummary, error) {
 	var row schema.RangeSummaryRow
-	err := s.write(ctx, "summary.add", func(t *tx) (err error) {
+	err := s.Write(ctx, "summary.add", func(t *core.Tx) (err error) {
 		row, err = addSummary(t, n)
 		return err
 	})
@@ -47,21 +48,21 @@ func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.Range
 	return row.Summary(), nil
 }
 
-func addSummary(t *tx, n chat.NewSummary) (schema.RangeSummaryRow, error) {
+func addSummary(t *core.Tx, n chat.NewSummary) (schema.RangeSummaryRow, error) {
 	if err := checkSummary(n); err != nil {
 		return schema.RangeSummaryRow{}, err
 	}
 	if err := checkLease(t, n.Job); err != nil {
 		return schema.RangeSummaryRow{}, err
 	}
-	segs, err := segments(t.DB, n.BranchID)
+	segs, err := core.Segments(t.DB, n.BranchID)
 	if err != nil {
 		return schema.RangeSummaryRow{}, err
 	}
 	if err := checkCommitted(t, segs, n); err != nil {
 		return schema.RangeSummaryRow{}, err
 	}
-	own := segs[slices.IndexFunc(segs, func(g segment) bool { return n.To-1 > g.From && n.To-1 <= g.To })]
+	own := segs[slices.IndexFunc(segs, func(g core.Segment) bool { return n.To-1 > g.From && n.To-1 <= g.To })]
 	body := schema.Clean(n.Content)
 	row := schema.RangeSummaryRow{
 		ID: t.NewID(), SessionID: own.Session, BranchID: own.Branch, FromSeq: n.From, ToSeq: n.To, TokenCount: n.TokenCount,
@@ -102,19 +103,19 @@ func checkSummary(n chat.NewSummary) error {
 
 // committedIn is how many turns of a range of a lineage are committed, and how
 // many of the others will never be.
-func committedIn(db *gorm.DB, segs []segment, from, to int64) (committed, failed int64, err error) {
-	scope, err := scopeJSON(segs)
+func committedIn(db *gorm.DB, segs []core.Segment, from, to int64) (committed, failed int64, err error) {
+	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return 0, 0, err
 	}
-	n, err := sqlite.One[struct{ Committed, Failed int64 }](db, "range", from, scopeCTE+`
+	n, err := sqlite.One[struct{ Committed, Failed int64 }](db, "range", from, core.ScopeCTE+`
 		SELECT count(t.state_after) AS committed, coalesce(sum(t.phase = 'Failed'), 0) AS failed
 		FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
 		WHERE t.turn_seq >= ? AND t.turn_seq < ?`, scope, from, to)
 	return n.Committed, n.Failed, err
 }
 
-func checkCommitted(t *tx, segs []segment, n chat.NewSummary) error {
+func checkCommitted(t *core.Tx, segs []core.Segment, n chat.NewSummary) error {
 	committed, failed, err := committedIn(t.DB, segs, n.From, n.To)
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func checkCommitted(t *tx, segs []segment, n chat.NewSummary) error {
 }
 
 // supersede marks what a summary takes the place of.
-func supersede(t *tx, by schema.RangeSummaryRow, ids []string) error {
+func supersede(t *core.Tx, by schema.RangeSummaryRow, ids []string) error {
 	for _, id := range ids {
 		old, err := sqlite.One[schema.RangeSummaryRow](t.DB, "summary", id, `SELECT * FROM summaries WHERE id = ?`, id)
 		if err != nil {
@@ -148,7 +149,7 @@ func supersede(t *tx, by schema.RangeSummaryRow, ids []string) error {
 	return nil
 }
 
-func refuseSecond(t *tx, row schema.RangeSummaryRow) error {
+func refuseSecond(t *core.Tx, row schema.RangeSummaryRow) error {
 	there, err := sqlite.All[string](t.DB, `SELECT id FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ?
 		AND superseded_by IS NULL`, row.BranchID, row.FromSeq, row.ToSeq)
 	if err == nil && len(there) > 0 {
@@ -170,16 +171,16 @@ func (s *Records) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.R
 // extraTurns the cut of a model with a larger window.
 func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
 	var rows []schema.RangeSummaryRow
-	err := s.read(ctx, "summary.list", func(db *gorm.DB) error {
-		segs, err := segments(db, branch)
+	err := s.Read(ctx, "summary.list", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
-		scope, err := scopeJSON(segs)
+		scope, err := core.ScopeJSON(segs)
 		if err != nil {
 			return err
 		}
-		rows, err = sqlite.All[schema.RangeSummaryRow](db, scopeCTE+`
+		rows, err = sqlite.All[schema.RangeSummaryRow](db, core.ScopeCTE+`
 			SELECT r.* FROM seg JOIN summaries r ON r.branch_id = seg.branch AND r.to_seq - 1 <= seg."to"
 			ORDER BY r.from_seq, r.to_seq, r.id`, scope)
 		return err
@@ -188,7 +189,7 @@ func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]
 		if r.Intact() {
 			return false
 		}
-		s.log.Warn("a range summary does not match its hash and is not used", "summary", r.ID)
+		s.Log.Warn("a range summary does not match its hash and is not used", "summary", r.ID)
 		return true
 	})
 	return summariesOf(rows), err
@@ -198,7 +199,7 @@ func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]
 // then in the order they were made.
 func (s *Records) AllSummaries(ctx context.Context, session chat.SessionID) ([]chat.RangeSummary, error) {
 	var rows []schema.RangeSummaryRow
-	err := s.read(ctx, "summary.list", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "summary.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[schema.RangeSummaryRow](db, `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
 		return err
 	})

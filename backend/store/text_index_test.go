@@ -61,7 +61,7 @@ func TestWriteBeforeLexical(t *testing.T) {
 func TestTextIndexOfTheVersionBefore(t *testing.T) {
 	f := copied(t, unpacked(t, beforeLexical))
 	f.verifyClean()
-	stored, err := sqlite.All[schema.UnitRow](f.core.db.Reader, `SELECT u.n, u.pairs, x.text FROM units u JOIN unit_texts x ON x.n = u.n`)
+	stored, err := sqlite.All[schema.UnitRow](f.core.DB.Reader, `SELECT u.n, u.pairs, x.text FROM units u JOIN unit_texts x ON x.n = u.n`)
 	f.ok(err)
 	for _, u := range stored {
 		if schema.Text(u.Pairs) != schema.Text(schema.PairsOf(u.Text)) {
@@ -84,11 +84,11 @@ func TestTextIndexOfTheVersionBefore(t *testing.T) {
 // characters, as a search asks for them.
 func TestIndexFindsWordsOfItsTexts(t *testing.T) {
 	f := newFixture(t)
-	f.ok(f.core.db.Writer.Exec(`CREATE VIRTUAL TABLE temp.probe USING fts5 (body, tokenize='porter unicode61')`).Error)
+	f.ok(f.core.DB.Writer.Exec(`CREATE VIRTUAL TABLE temp.probe USING fts5 (body, tokenize='porter unicode61')`).Error)
 	letters := rapid.SampledFrom([]rune("aZé9,. -'\"*猫数据库サバｻﾊーｰ\u3099ﾞﾟ데이터ㄱกขท\u0E35\u0E48ຂ\u0EB9ក\u17D2ឋမ\u103CＡ１〇々㍿\U000E0100"))
 	rapid.Check(t, func(rt *rapid.T) {
 		body := rapid.StringOfN(letters, 1, 30, -1).Draw(rt, "text")
-		tx := f.core.db.Writer.Begin()
+		tx := f.core.DB.Writer.Begin()
 		defer tx.Rollback()
 		f.ok(tx.Exec(`INSERT INTO probe VALUES (?)`, lexical.IndexText(body)).Error)
 		for _, word := range lexical.Words(body) {

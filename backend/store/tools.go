@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -21,7 +22,7 @@ func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.Ste
 		return chat.ToolBatch{}, sqlite.MapError(op, err)
 	}
 	var batch chat.ToolBatch
-	err = s.write(ctx, op, func(t *tx) error {
+	err = s.Write(ctx, op, func(t *core.Tx) error {
 		if len(calls) == 0 {
 			return sqlite.Invalid("There are no calls to record.")
 		}
@@ -39,7 +40,7 @@ func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.Ste
 }
 
 // respondingTurn is a turn that runs: it has no outcome yet.
-func respondingTurn(t *tx, id chat.TurnID) (schema.TurnRow, error) {
+func respondingTurn(t *core.Tx, id chat.TurnID) (schema.TurnRow, error) {
 	head, err := schema.TurnHead(t.DB, id)
 	if err == nil && (chat.Phase(head.Phase) != chat.PhaseResponding || head.Outcome != "") {
 		err = sqlite.Conflict("Turn %d is not running.", head.TurnSeq)
@@ -47,7 +48,7 @@ func respondingTurn(t *tx, id chat.TurnID) (schema.TurnRow, error) {
 	return head, err
 }
 
-func propose(t *tx, turn schema.TurnRow, step chat.StepID, calls []chat.ProposedCall) (chat.ToolBatch, error) {
+func propose(t *core.Tx, turn schema.TurnRow, step chat.StepID, calls []chat.ProposedCall) (chat.ToolBatch, error) {
 	told := ledger.ToolBatchProposed{TurnID: chat.TurnID(turn.ID), StepID: step}
 	for _, c := range calls {
 		told.Calls = append(told.Calls, ledger.ToolProposed{
@@ -74,13 +75,13 @@ type callAt struct {
 	Seq     int64  // of the turn
 }
 
-func readCall(t *tx, id chat.ToolCallID) (callAt, error) {
+func readCall(t *core.Tx, id chat.ToolCallID) (callAt, error) {
 	return sqlite.One[callAt](t.DB, "tool call", id, `SELECT c.*, t.session_id AS session, b.state AS batch, t.turn_seq AS seq FROM tool_calls c
 		JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id WHERE c.id = ?`, id)
 }
 
 // openCall is a call of a batch that is open, in one of some states.
-func openCall(t *tx, id chat.ToolCallID, states ...chat.ToolCallState) (callAt, error) {
+func openCall(t *core.Tx, id chat.ToolCallID, states ...chat.ToolCallState) (callAt, error) {
 	at, err := readCall(t, id)
 	if err != nil {
 		return at, err
@@ -100,7 +101,7 @@ func openCall(t *tx, id chat.ToolCallID, states ...chat.ToolCallState) (callAt, 
 // has its result in the same transaction. DecisionNone takes the decision about a call back
 // that is allowed and never began: it is asked about again.
 func (s *Records) DecideCall(ctx context.Context, d chat.CallDecision) error {
-	return s.write(ctx, "tool.decide", func(t *tx) error {
+	return s.Write(ctx, "tool.decide", func(t *core.Tx) error {
 		states := []chat.ToolCallState{chat.CallProposed, chat.CallUnknown, chat.CallAllowed}
 		if d.State != "" {
 			states = []chat.ToolCallState{d.State}
@@ -124,7 +125,7 @@ func (s *Records) DecideCall(ctx context.Context, d chat.CallDecision) error {
 // StartCall is durable before the tool hears of the call. A call that was started before
 // may start again only if it has no effects: another needs a new decision.
 func (s *Records) StartCall(ctx context.Context, id chat.ToolCallID, redactions []chat.CallRedaction) error {
-	return s.write(ctx, "tool.start", func(t *tx) error {
+	return s.Write(ctx, "tool.start", func(t *core.Tx) error {
 		at, err := openCall(t, id, chat.CallAllowed, chat.CallStarted)
 		if err != nil {
 			return err
@@ -138,7 +139,7 @@ func (s *Records) StartCall(ctx context.Context, id chat.ToolCallID, redactions 
 
 // EndCall records the result of a call, or that its outcome is unknown.
 func (s *Records) EndCall(ctx context.Context, e chat.CallEnd) error {
-	return s.write(ctx, "tool.end", func(t *tx) error {
+	return s.Write(ctx, "tool.end", func(t *core.Tx) error {
 		states := []chat.ToolCallState{chat.CallStarted, chat.CallUnknown}
 		if e.State != "" {
 			states = []chat.ToolCallState{e.State}
@@ -151,7 +152,7 @@ func (s *Records) EndCall(ctx context.Context, e chat.CallEnd) error {
 	})
 }
 
-func endCall(t *tx, at callAt, e chat.CallEnd) error {
+func endCall(t *core.Tx, at callAt, e chat.CallEnd) error {
 	if (e.Result == nil) == (e.Reason == "") {
 		return sqlite.Invalid("A tool call ends with a result, or unknown for a reason.")
 	}
@@ -174,7 +175,7 @@ func endCall(t *tx, at callAt, e chat.CallEnd) error {
 }
 
 // answerRest gives the calls of a turn that ends their results.
-func answerRest(t *tx, ends []chat.CallEnd) error {
+func answerRest(t *core.Tx, ends []chat.CallEnd) error {
 	for _, e := range ends {
 		at, err := openCall(t, e.Call, chat.CallProposed, chat.CallAllowed, chat.CallStarted, chat.CallUnknown)
 		if err != nil {
@@ -195,7 +196,7 @@ func answerRest(t *tx, ends []chat.CallEnd) error {
 
 // CommitBatch closes a batch of which every call has its result.
 func (s *Records) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
-	return s.write(ctx, "tool.commit", func(t *tx) error {
+	return s.Write(ctx, "tool.commit", func(t *core.Tx) error {
 		rows, err := batchesWhere(t.DB, `b.id = ?`, id)
 		if err != nil {
 			return err
@@ -207,14 +208,14 @@ func (s *Records) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
 	})
 }
 
-func closeBatch(t *tx, b chat.ToolBatch, state chat.BatchState) error {
+func closeBatch(t *core.Tx, b chat.ToolBatch, state chat.BatchState) error {
 	return record(t, b.SessionID, ledger.EventToolBatchClosed, string(b.ID), ledger.ToolBatchClosed{State: state})
 }
 
 // AbandonBatches gives up the open batches of a turn whose step is asked again. Of one in
 // which a call was started nothing is given up here: its effects are part of the answer.
 func (s *Records) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
-	return s.write(ctx, "tool.abandon", func(t *tx) error {
+	return s.Write(ctx, "tool.abandon", func(t *core.Tx) error {
 		open, err := batchesWhere(t.DB, `b.turn_id = ? AND b.state = 'open'`, turn)
 		for _, b := range open {
 			for _, c := range b.Calls {
@@ -232,7 +233,7 @@ func (s *Records) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
 }
 
 // closeBatches closes what is open with its turn.
-func closeBatches(t *tx, turn chat.TurnID) error {
+func closeBatches(t *core.Tx, turn chat.TurnID) error {
 	open, err := batchesWhere(t.DB, `b.turn_id = ? AND b.state = 'open'`, turn)
 	for _, b := range open {
 		state := chat.BatchAbandoned
@@ -252,7 +253,7 @@ func (s *Records) ToolBatches(ctx context.Context, turns []chat.TurnID) (map[cha
 	if len(turns) == 0 {
 		return out, nil
 	}
-	err := s.read(ctx, "tool.batches", func(db *gorm.DB) error {
+	err := s.Read(ctx, "tool.batches", func(db *gorm.DB) error {
 		list, err := batchesWhere(db, `b.turn_id IN ?`, turns)
 		for _, b := range list {
 			out[b.TurnID] = append(out[b.TurnID], b)
@@ -312,7 +313,7 @@ func callsOf(db *gorm.DB, b chat.ToolBatch) ([]chat.CallRecord, error) {
 // CallBatch is the batch that a call belongs to.
 func (s *Records) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolBatch, error) {
 	var b chat.ToolBatch
-	err := s.read(ctx, "tool.batch", func(db *gorm.DB) error {
+	err := s.Read(ctx, "tool.batch", func(db *gorm.DB) error {
 		list, err := batchesWhere(db, `b.id = (SELECT c.batch_id FROM tool_calls c WHERE c.id = ?)`, id)
 		if err == nil && len(list) == 0 {
 			err = chat.Errorf(chat.CodeNotFound, "", "There is no tool call %s.", id)
@@ -328,7 +329,7 @@ func (s *Records) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolB
 // WaitingCalls are the calls of all sessions that wait for a person, the oldest first.
 func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
 	var out []chat.WaitingCall
-	err := s.read(ctx, "tool.waiting", func(db *gorm.DB) error {
+	err := s.Read(ctx, "tool.waiting", func(db *gorm.DB) error {
 		open, err := batchesWhere(db, `b.state = 'open'`)
 		if err != nil {
 			return err
@@ -353,7 +354,7 @@ func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) 
 // CallIDs are calls whose id ends with a text, for people who type one.
 func (s *Records) CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error) {
 	var ids []chat.ToolCallID
-	err := s.read(ctx, "tool.find", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "tool.find", func(db *gorm.DB) (err error) {
 		ids, err = sqlite.All[chat.ToolCallID](db, `SELECT id FROM tool_calls WHERE substr(id, -length(?)) = ? ORDER BY id DESC LIMIT 2`, suffix, suffix)
 		return err
 	})

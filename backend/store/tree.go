@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -15,7 +16,7 @@ import (
 // branches, and of each run two turns are read.
 func (s *Records) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, error) {
 	var tree chat.Tree
-	err := s.read(ctx, "branch.tree", func(db *gorm.DB) error {
+	err := s.Read(ctx, "branch.tree", func(db *gorm.DB) error {
 		row, err := schema.SessionByID(db, session)
 		if err != nil {
 			return err
@@ -178,12 +179,12 @@ func treeTurn(r schema.TurnRow, user *string) chat.TreeTurn {
 // BranchesApart tells where two branches part. CodeInvalid: they are of two sessions.
 func (s *Records) BranchesApart(ctx context.Context, a, b chat.BranchID) (chat.BranchesApart, error) {
 	var apart chat.BranchesApart
-	err := s.read(ctx, "branch.compare", func(db *gorm.DB) error {
-		left, err := segments(db, a)
+	err := s.Read(ctx, "branch.compare", func(db *gorm.DB) error {
+		left, err := core.Segments(db, a)
 		if err != nil {
 			return err
 		}
-		right, err := segments(db, b)
+		right, err := core.Segments(db, b)
 		if err != nil {
 			return err
 		}
@@ -206,18 +207,18 @@ func (s *Records) BranchesApart(ctx context.Context, a, b chat.BranchID) (chat.B
 }
 
 // lastSeqs is the smaller of two lineages' last turn_seq.
-func lastSeqs(db *gorm.DB, left, right []segment) (int64, error) {
-	a, err := lastSeq(db, left)
+func lastSeqs(db *gorm.DB, left, right []core.Segment) (int64, error) {
+	a, err := core.LastSeq(db, left)
 	if err != nil {
 		return 0, err
 	}
-	b, err := lastSeq(db, right)
+	b, err := core.LastSeq(db, right)
 	return min(a, b), err
 }
 
 // sharedTurns is the last turn_seq that two lineages share, up to end, and the branch
 // that owns that turn.
-func sharedTurns(left, right []segment, end int64) (int64, string) {
+func sharedTurns(left, right []core.Segment, end int64) (int64, string) {
 	var shared int64
 	owner := ""
 	for i := range min(len(left), len(right)) {

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -17,7 +18,7 @@ import (
 // Turn reads one turn.
 func (s *Records) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	var row schema.TurnRow
-	err := s.read(ctx, "turn.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "turn.read", func(db *gorm.DB) (err error) {
 		row, err = schema.TurnByID(db, id)
 		return err
 	})
@@ -27,8 +28,8 @@ func (s *Records) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 // Lineage reads turns of a branch's lineage, in turn_seq order.
 func (s *Records) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, error) {
 	var rows []schema.TurnRow
-	err := s.read(ctx, "turn.lineage", func(db *gorm.DB) error {
-		segs, err := segments(db, q.Branch)
+	err := s.Read(ctx, "turn.lineage", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, q.Branch)
 		if err != nil {
 			return err
 		}
@@ -47,8 +48,8 @@ func (s *Records) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn
 
 // pageBounds turns a query into a range of sequences. A lineage's sequences run
 // from 1 without a gap, so a page is arithmetic and reads only its own rows.
-func pageBounds(db *gorm.DB, segs []segment, q chat.LineageQuery) (int64, int64, error) {
-	last, err := lastSeq(db, segs)
+func pageBounds(db *gorm.DB, segs []core.Segment, q chat.LineageQuery) (int64, int64, error) {
+	last, err := core.LastSeq(db, segs)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -66,12 +67,12 @@ func pageBounds(db *gorm.DB, segs []segment, q chat.LineageQuery) (int64, int64,
 	return from, to, nil
 }
 
-func lineageRows(db *gorm.DB, segs []segment, from, to int64) ([]schema.TurnRow, error) {
-	scope, err := scopeJSON(segs)
+func lineageRows(db *gorm.DB, segs []core.Segment, from, to int64) ([]schema.TurnRow, error) {
+	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return nil, err
 	}
-	return sqlite.All[schema.TurnRow](db, scopeCTE+inOrder(`t.turn_seq BETWEEN ? AND ?`), scope, from, to)
+	return sqlite.All[schema.TurnRow](db, core.ScopeCTE+inOrder(`t.turn_seq BETWEEN ? AND ?`), scope, from, to)
 }
 
 // inOrder reads the turns of the segments that meet a condition, in order. Their ids are
@@ -84,12 +85,12 @@ func inOrder(where string) string {
 
 // lineageOneByOne is for a damaged file: a page of it that cannot be read costs
 // the one turn that lies on it. That turn stands in its place, said to be unreadable.
-func lineageOneByOne(db *gorm.DB, segs []segment, from, to int64) ([]schema.TurnRow, error) {
-	scope, err := scopeJSON(segs)
+func lineageOneByOne(db *gorm.DB, segs []core.Segment, from, to int64) ([]schema.TurnRow, error) {
+	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return nil, err
 	}
-	heads, err := sqlite.All[schema.TurnRow](db, scopeCTE+`
+	heads, err := sqlite.All[schema.TurnRow](db, core.ScopeCTE+`
 		SELECT t.id, t.session_id, t.branch_id, t.turn_seq, t.state_before, t.state_after, t.phase, t.outcome, t.created_at, t.updated_at
 		FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
 		WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq`, scope, from, to)
@@ -107,12 +108,12 @@ func lineageOneByOne(db *gorm.DB, segs []segment, from, to int64) ([]schema.Turn
 // LineageBounds is the first and last turn_seq of a lineage and how many turns
 // it has; all 0 when it has none.
 func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (first, last int64, count int, err error) {
-	err = s.read(ctx, "turn.lineage", func(db *gorm.DB) error {
-		segs, err := segments(db, branch)
+	err = s.Read(ctx, "turn.lineage", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
-		last, err = lastSeq(db, segs)
+		last, err = core.LastSeq(db, segs)
 		return err
 	})
 	if last > 0 {
@@ -124,16 +125,16 @@ func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (firs
 // PendingTurns are the lineage's final turns that no state covers yet, in order.
 func (s *Records) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.Turn, error) {
 	var rows []schema.TurnRow
-	err := s.read(ctx, "turn.pending", func(db *gorm.DB) error {
-		segs, err := segments(db, branch)
+	err := s.Read(ctx, "turn.pending", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
-		scope, err := scopeJSON(segs)
+		scope, err := core.ScopeJSON(segs)
 		if err != nil {
 			return err
 		}
-		rows, err = sqlite.All[schema.TurnRow](db, scopeCTE+inOrder(`t.phase = 'ResponseFinalized'`), scope)
+		rows, err = sqlite.All[schema.TurnRow](db, core.ScopeCTE+inOrder(`t.phase = 'ResponseFinalized'`), scope)
 		return err
 	})
 	return schema.TurnsOf(rows), err
@@ -158,7 +159,7 @@ func (s *Records) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn
 // prepared or responding, the incomplete ones too.
 func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 	var rows []schema.TurnRow
-	err := s.read(ctx, "turn.unfinished", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "turn.unfinished", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[schema.TurnRow](db, `SELECT `+schema.TurnColumns+` FROM turns t
 			WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.created_at, t.id`)
 		return err
@@ -169,7 +170,7 @@ func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 // Steps are a turn's attempts, by index and attempt, without their payloads and items.
 func (s *Records) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
 	var rows []schema.StepRow
-	err := s.read(ctx, "step.list", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "step.list", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[schema.StepRow](db, `SELECT `+schema.StepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
 		return err
 	})
@@ -195,7 +196,7 @@ func (s *Records) stepsOf(ctx context.Context, columns string, turns []chat.Turn
 	if len(turns) == 0 {
 		return out, nil
 	}
-	err := s.read(ctx, "step.list", func(db *gorm.DB) error {
+	err := s.Read(ctx, "step.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[schema.StepRow](db, `SELECT `+columns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
 		for _, r := range rows {
 			step := r.Step()
@@ -209,7 +210,7 @@ func (s *Records) stepsOf(ctx context.Context, columns string, turns []chat.Turn
 // StepByID reads one step without its payload and items.
 func (s *Records) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error) {
 	var row schema.StepRow
-	err := s.read(ctx, "step.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "step.read", func(db *gorm.DB) (err error) {
 		row, err = stepByID(db, id)
 		return err
 	})
@@ -223,7 +224,7 @@ func stepByID(db *gorm.DB, id chat.StepID) (schema.StepRow, error) {
 // StepPayload reads the exact request, response and stream of a step.
 func (s *Records) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
-	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
+	err := s.Read(ctx, "step.payload", func(db *gorm.DB) error {
 		row, err := sqlite.One[schema.StepRow](db, "step", id, `SELECT response_json, raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, id)
 		if err != nil {
 			return err
@@ -244,7 +245,7 @@ func (s *Records) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPay
 // StepEvents yields.
 func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
-	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
+	err := s.Read(ctx, "step.payload", func(db *gorm.DB) error {
 		row, err := sqlite.One[schema.StepRow](db, "step", id, `SELECT response_json FROM steps WHERE id = ?`, id)
 		if err != nil {
 			return err
@@ -264,12 +265,12 @@ func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayl
 // nil before there was one.
 func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {
 	var manifest []byte
-	err := s.read(ctx, "turn.manifest", func(db *gorm.DB) error {
+	err := s.Read(ctx, "turn.manifest", func(db *gorm.DB) error {
 		if _, err := schema.TurnHead(db, turn); err != nil {
 			return err
 		}
 		var err error
-		if manifest, err = manifestChain.read(db, string(turn), &s.manifests); err != nil {
+		if manifest, err = manifestChain.read(db, string(turn), &s.Manifests); err != nil {
 			return sqlite.CorruptRecord("turns", string(turn), err)
 		}
 		return nil
@@ -282,23 +283,23 @@ func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessa
 // that cannot be read is passed over: the caller then plans anew.
 func (s *Records) PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error) {
 	if beforeSeq <= 0 {
-		beforeSeq = allTurns
+		beforeSeq = core.AllTurns
 	}
 	var manifest []byte
 	var id string
-	err := s.read(ctx, "turn.manifest", func(db *gorm.DB) error {
-		segs, err := segments(db, branch)
+	err := s.Read(ctx, "turn.manifest", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
 		if id, err = newestManifest(db, segs, beforeSeq); err != nil || id == "" {
 			return err
 		}
-		if manifest, err = manifestChain.read(db, id, &s.manifests); ctx.Err() != nil {
+		if manifest, err = manifestChain.read(db, id, &s.Manifests); ctx.Err() != nil {
 			return err
 		}
 		if err != nil {
-			s.log.Warn("a manifest cannot be read", "turn", id)
+			s.Log.Warn("a manifest cannot be read", "turn", id)
 			manifest, id = nil, ""
 		}
 		return nil
@@ -308,7 +309,7 @@ func (s *Records) PreviousManifest(ctx context.Context, branch chat.BranchID, be
 
 // newestManifest looks from the lineage's own branch towards its root for the
 // newest turn with a manifest; empty is none.
-func newestManifest(db *gorm.DB, segs []segment, before int64) (string, error) {
+func newestManifest(db *gorm.DB, segs []core.Segment, before int64) (string, error) {
 	for _, g := range slices.Backward(segs) {
 		ids, err := sqlite.All[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
 			AND manifest IS NOT NULL ORDER BY turn_seq DESC LIMIT 1`, g.Branch, g.From, min(g.To, before-1))
@@ -322,7 +323,7 @@ func newestManifest(db *gorm.DB, segs []segment, before int64) (string, error) {
 // State reads one state.
 func (s *Records) State(ctx context.Context, id chat.StateID) (chat.State, error) {
 	var row schema.StateRow
-	err := s.read(ctx, "state.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "state.read", func(db *gorm.DB) (err error) {
 		row, err = stateByID(db, id)
 		return err
 	})
@@ -340,16 +341,16 @@ func stateByID(db *gorm.DB, id chat.StateID) (schema.StateRow, error) {
 // States are the states of a branch's lineage, newest first, the root last.
 func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.State, error) {
 	var rows []schema.StateRow
-	err := s.read(ctx, "state.list", func(db *gorm.DB) error {
-		segs, err := segments(db, branch)
+	err := s.Read(ctx, "state.list", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
-		scope, err := scopeJSON(segs)
+		scope, err := core.ScopeJSON(segs)
 		if err != nil {
 			return err
 		}
-		rows, err = sqlite.All[schema.StateRow](db, scopeCTE+`
+		rows, err = sqlite.All[schema.StateRow](db, core.ScopeCTE+`
 			SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
 			ORDER BY st.state_seq DESC`, scope)
 		if err != nil {
@@ -381,7 +382,7 @@ func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []schema.S
 		if err := r.Unpack(db); ctx.Err() != nil {
 			return err
 		} else if err != nil {
-			s.log.Warn("the summary of a state cannot be read", "state", r.ID)
+			s.Log.Warn("the summary of a state cannot be read", "state", r.ID)
 		}
 	}
 	return nil
@@ -390,7 +391,7 @@ func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []schema.S
 // StateTurnSeq is the turn_seq of the last turn a state covers, 0 for a root.
 func (s *Records) StateTurnSeq(ctx context.Context, id chat.StateID) (int64, error) {
 	var seq int64
-	err := s.read(ctx, "state.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "state.read", func(db *gorm.DB) (err error) {
 		seq, err = sqlite.One[int64](db, "state", id, `SELECT covers_seq FROM states WHERE id = ?`, id)
 		return err
 	})

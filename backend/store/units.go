@@ -26,7 +26,7 @@ func (s *Search) SearchUnits(ctx context.Context, terms []string, in chat.Within
 		limit = defaultHits
 	}
 	var out []chat.UnitScore
-	err := s.read(ctx, "search.units", func(db *gorm.DB) error {
+	err := s.Read(ctx, "search.units", func(db *gorm.DB) error {
 		r, err := scopeOf(db, in)
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ const (
 // for each would take twice the time.
 func (s *Search) unitRefs(ctx context.Context, in chat.Within, from string, list func(scope) any) ([]chat.UnitRef, error) {
 	var out []chat.UnitRef
-	err := s.read(ctx, "search.read", func(db *gorm.DB) error {
+	err := s.Read(ctx, "search.read", func(db *gorm.DB) error {
 		r, err := scopeOf(db, in)
 		if err != nil {
 			return err
@@ -177,7 +177,7 @@ func speakerIn(indexed string) string {
 
 // UnitTotals returns how many units there are, and their tokens.
 func (s *Search) UnitTotals(ctx context.Context) (units int, tokens int64, err error) {
-	err = s.read(ctx, "search.totals", func(db *gorm.DB) error {
+	err = s.Read(ctx, "search.totals", func(db *gorm.DB) error {
 		return db.Raw(`SELECT count(*), coalesce(sum(tokens), 0) FROM units`).Row().Scan(&units, &tokens)
 	})
 	return units, tokens, err
@@ -187,7 +187,7 @@ func (s *Search) UnitTotals(ctx context.Context) (units int, tokens int64, err e
 // few is rare. Row numbers of units that were superseded count too.
 func (s *Search) UnitCount(ctx context.Context) (int, error) {
 	var n int
-	err := s.read(ctx, "search.count", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "search.count", func(db *gorm.DB) (err error) {
 		n, err = sqlite.One[int](db, "units", "", `SELECT coalesce(max(n), 0) FROM units`)
 		return err
 	})

@@ -8,13 +8,14 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Upkeep is what keeps the database small and fast, and says how large it is.
 type Upkeep struct {
-	*Core
+	*core.Core
 	sizes sizeCache
 }
 
@@ -22,12 +23,12 @@ type Upkeep struct {
 // Readers that are at work make it a partial one, which is no error.
 func (s *Upkeep) Checkpoint(ctx context.Context) error {
 	const op = "store.checkpoint"
-	if s.db.Writer == nil {
+	if s.DB.Writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
 	err := faults.Point("store.checkpoint")
 	if err == nil {
-		err = s.db.Writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
+		err = s.DB.Writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
 	}
 	return sqlite.MapError(op, err)
 }
@@ -35,7 +36,7 @@ func (s *Upkeep) Checkpoint(ctx context.Context) error {
 // Setting reads a piece of small application state.
 func (s *Upkeep) Setting(ctx context.Context, key string) (string, bool, error) {
 	var rows []string
-	err := s.read(ctx, "setting.read", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "setting.read", func(db *gorm.DB) (err error) {
 		rows, err = sqlite.All[string](db, `SELECT value FROM settings WHERE key = ?`, key)
 		return err
 	})
@@ -47,7 +48,7 @@ func (s *Upkeep) Setting(ctx context.Context, key string) (string, bool, error) 
 
 // PutSetting keeps a piece of small application state, such as the last session.
 func (s *Upkeep) PutSetting(ctx context.Context, key, value string) error {
-	return s.write(ctx, "setting.write", func(t *tx) error {
+	return s.Write(ctx, "setting.write", func(t *core.Tx) error {
 		_, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
 			schema.Clean(key), schema.Clean(value), t.Stamp())
@@ -78,7 +79,7 @@ type Stats struct {
 // Stats counts what is stored.
 func (s *Upkeep) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
-	err := s.read(ctx, "store.stats", func(db *gorm.DB) error {
+	err := s.Read(ctx, "store.stats", func(db *gorm.DB) error {
 		return db.Raw(`SELECT
 			(SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM branches) AS branches,
 			(SELECT count(*) FROM turns) AS turns,
@@ -91,7 +92,7 @@ func (s *Upkeep) Stats(ctx context.Context) (Stats, error) {
 			(SELECT count(*) FROM jobs WHERE state = 'dead') AS dead_jobs,
 			(SELECT max(version_id) FROM ` + schema.VersionTable + `) AS schema`).Scan(&st).Error
 	})
-	for _, name := range []string{s.path(), s.path() + "-wal"} {
+	for _, name := range []string{s.Path(), s.Path() + "-wal"} {
 		if info, statErr := os.Stat(name); statErr == nil {
 			st.Bytes += info.Size()
 		}

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -17,7 +18,7 @@ import (
 // memory must read them anew, instead of those alone that follow the last it has.
 func (s *Search) VectorGeneration(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.read(ctx, "vector.generation", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "vector.generation", func(db *gorm.DB) (err error) {
 		n, err = sqlite.One[int64](db, "vector generation", "", `SELECT generation FROM vector_generation`)
 		return err
 	})
@@ -28,7 +29,7 @@ func (s *Search) VectorGeneration(ctx context.Context) (int64, error) {
 // follow a unit, in the order of units. A vector that is damaged is nil. What is
 // yielded is the receiver's to keep; an error of its own ends the stream.
 func (s *Search) VectorRows(ctx context.Context, ns int64, within chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error {
-	return s.read(ctx, "vector.rows", func(db *gorm.DB) error {
+	return s.Read(ctx, "vector.rows", func(db *gorm.DB) error {
 		dimension, err := dimensionOf(db, ns)
 		if err != nil || dimension == 0 {
 			return err
@@ -81,7 +82,7 @@ const vectorBatch = 500
 // are left out.
 func (s *Search) VectorsOf(ctx context.Context, ns int64, units []int64) (map[int64][]float32, error) {
 	out := make(map[int64][]float32, len(units))
-	err := s.read(ctx, "vector.read", func(db *gorm.DB) error {
+	err := s.Read(ctx, "vector.read", func(db *gorm.DB) error {
 		dimension, err := dimensionOf(db, ns)
 		if err != nil || dimension == 0 {
 			return err
@@ -126,7 +127,7 @@ func vectorsOf(db *gorm.DB, ns int64, dimension int, units []int64, out map[int6
 // of units: always the same ones while nothing is added.
 func (s *Search) SampleVectors(ctx context.Context, ns int64, n int) ([][]float32, error) {
 	var units []int64
-	err := s.read(ctx, "vector.sample", func(db *gorm.DB) error {
+	err := s.Read(ctx, "vector.sample", func(db *gorm.DB) error {
 		ends, err := sqlite.One[struct{ First, Last int64 }](db, "namespace", ns,
 			`SELECT coalesce((SELECT min(unit_n) FROM unit_embeddings WHERE namespace_id = ?), 0) AS first,
 			  coalesce((SELECT max(unit_n) FROM unit_embeddings WHERE namespace_id = ?), -1) AS last`, ns, ns)
@@ -171,7 +172,7 @@ func spread(first, last int64, n int) []int64 {
 // Unembedded reads up to limit units that have no vector in a namespace, in order.
 func (s *Search) Unembedded(ctx context.Context, ns int64, limit int) ([]chat.UnitText, error) {
 	var out []chat.UnitText
-	err := s.read(ctx, "vector.missing", func(db *gorm.DB) error {
+	err := s.Read(ctx, "vector.missing", func(db *gorm.DB) error {
 		space, err := sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns)
 		if err != nil || len(space) == 0 || space[0].Vectors == space[0].Units {
 			return err // each unit has one: asked again and again, it must cost nothing
@@ -227,7 +228,7 @@ func (s *Search) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte)
 	if err != nil {
 		return nil, sqlite.MapError("vector.cached", err)
 	}
-	err = s.read(ctx, "vector.cached", func(db *gorm.DB) error {
+	err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error {
 		dimension, err := dimensionOf(db, ns)
 		if err != nil || dimension == 0 {
 			return err
@@ -250,13 +251,13 @@ func (s *Search) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte)
 // that is none is refused, and nothing is kept. Units that are gone are passed
 // over; so is everything if the namespace was retired meanwhile.
 func (s *Search) PutVectors(ctx context.Context, ns int64, vectors []chat.UnitVector) error {
-	return s.write(ctx, "vector.write", func(t *tx) error {
+	return s.Write(ctx, "vector.write", func(t *core.Tx) error {
 		return putVectors(t, ns, vectors, `DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector`)
 	})
 }
 
 // putVectors keeps vectors; there says what to do about one that is there already.
-func putVectors(t *tx, ns int64, vectors []chat.UnitVector, there string) error {
+func putVectors(t *core.Tx, ns int64, vectors []chat.UnitVector, there string) error {
 	rows, err := sqlite.All[namespaceRow](t.DB, `SELECT * FROM namespaces WHERE id = ?`, ns)
 	if err != nil || len(rows) == 0 || !rows[0].live() {
 		return err

@@ -11,12 +11,13 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Verifier checks everything stored.
-type Verifier struct{ *Core }
+type Verifier struct{ *core.Core }
 
 // Kinds of findings.
 const (
@@ -48,7 +49,7 @@ type audit struct {
 	// calibrated are the newest calibrations that the ledgers so far tell
 	calibrated map[string][]*ledger.Calibration
 	// decoded are the payloads and summaries read last, for those that rest on them
-	decoded recentValues
+	decoded core.RecentValues
 	loosen  func() // set: a long event was found in the session at hand
 }
 
@@ -68,8 +69,8 @@ func newAudit() *audit {
 func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 	const op = "store.verify"
 	a := newAudit()
-	a.logs(s.dir)
-	if err := s.read(ctx, op, func(db *gorm.DB) error { return a.tables(ctx, db) }); err != nil {
+	a.logs(s.Dir)
+	if err := s.Read(ctx, op, func(db *gorm.DB) error { return a.tables(ctx, db) }); err != nil {
 		return a.found, err
 	}
 	agrees, err := s.compareIndex(ctx, a)
@@ -79,18 +80,18 @@ func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 	if agrees {
 		return a.found, nil
 	}
-	return a.found, s.read(ctx, op, func(db *gorm.DB) error { return a.lookUpUnits(ctx, db) })
+	return a.found, s.Read(ctx, op, func(db *gorm.DB) error { return a.lookUpUnits(ctx, db) })
 }
 
 // compareIndex has the engine compare the text index with the units, which counts as a
 // write: who only reads has it done on a copy. Where there is no room for one, it is not
 // known whether they agree.
 func (s *Verifier) compareIndex(ctx context.Context, a *audit) (agrees bool, err error) {
-	if s.db.Writer != nil {
-		return a.compareTextIndex(s.db.Writer.WithContext(ctx))
+	if s.DB.Writer != nil {
+		return a.compareTextIndex(s.DB.Writer.WithContext(ctx))
 	}
 	sqlite.SweepReadings()
-	if free, err := sqlite.FreeSpace(os.TempDir()); err != nil || free < 2*sqlite.SizeOf(s.path())+sqlite.MinToOpen {
+	if free, err := sqlite.FreeSpace(os.TempDir()); err != nil || free < 2*sqlite.SizeOf(s.Path())+sqlite.MinToOpen {
 		return false, nil
 	}
 	dir, err := os.MkdirTemp("", sqlite.ReadingPrefix+"*")
@@ -99,7 +100,7 @@ func (s *Verifier) compareIndex(ctx context.Context, a *audit) (agrees bool, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, sqlite.DatabaseFile)
-	source, err := sqlite.ConnectAt(s.place, sqlite.CommonPragmas, 1)
+	source, err := sqlite.ConnectAt(s.Place, sqlite.CommonPragmas, 1)
 	if err != nil {
 		return false, err
 	}

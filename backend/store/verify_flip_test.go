@@ -22,9 +22,9 @@ func TestAFlippedBitOfTheFileIsFound(t *testing.T) {
 	d := seed(f)
 	f.everyTable(d)
 	f.ok(f.Store.Close())
-	whole, err := os.ReadFile(f.core.path())
+	whole, err := os.ReadFile(f.core.Path())
 	f.ok(err)
-	want := f.contents(f.core.path())
+	want := f.contents(f.core.Path())
 	random := rand.New(rand.NewPCG(13, 4711))
 	found, unused := 0, 0
 	for range size(40, 2000) {
@@ -87,9 +87,9 @@ func (f *fixture) saidIn(dir string) string {
 	s, err := Open(f.ctx, Options{DataDir: dir, ReadOnly: true})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()
-	sessions, err := sqlite.All[string](s.core.db.Reader, `SELECT id FROM sessions ORDER BY id`)
+	sessions, err := sqlite.All[string](s.core.DB.Reader, `SELECT id FROM sessions ORDER BY id`)
 	f.ok(err)
-	_, said := f.sayings(s.core.db.Reader, sessions)
+	_, said := f.sayings(s.core.DB.Reader, sessions)
 	return string(said)
 }
 
@@ -139,7 +139,7 @@ func TestVerifyLeavesTheLog(t *testing.T) {
 func TestReadersCompareTheTextIndex(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
-	f.ok(f.core.db.Writer.Exec(`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id = (SELECT max(id) FROM units_fts_data)`).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id = (SELECT max(id) FROM units_fts_data)`).Error)
 	f.ok(f.Store.Close())
 	s, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
 	f.ok(err)

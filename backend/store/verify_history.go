@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -17,7 +18,7 @@ import (
 func (a *audit) summaries() {
 	ranges := map[string]schema.RangeSummaryRow{}
 	each(a, "summaries", "id, branch_id, from_seq, to_seq", "id", func(r schema.RangeSummaryRow) { ranges[r.ID] = r })
-	lineages := map[string][]segment{}
+	lineages := map[string][]core.Segment{}
 	each(a, "summaries", "*", "id", func(r schema.RangeSummaryRow) {
 		a.times("summaries", r.ID, &r.CreatedAt)
 		a.expect(r.Intact(), findContent, "summaries", r.ID, "Its text does not match its hash.")
@@ -35,10 +36,10 @@ func (a *audit) summaries() {
 }
 
 // summaryRange: a summary stands for committed turns, the last one its branch's own.
-func (a *audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]segment) {
+func (a *audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]core.Segment) {
 	segs, ok := lineages[r.BranchID]
 	if !ok {
-		segs, _ = segments(a.db, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns
+		segs, _ = core.Segments(a.db, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns
 		lineages[r.BranchID] = segs
 	}
 	committed, failed, err := committedIn(a.db, segs, r.FromSeq, r.ToSeq)
@@ -61,7 +62,7 @@ func (a *audit) sizes() {
 type chainAudit struct {
 	chain
 	links   map[string]linkRow
-	decoded recentValues
+	decoded core.RecentValues
 }
 
 // chain reads the session's links of a kind and checks them by themselves.
@@ -97,7 +98,7 @@ func (a *audit) links() {
 func (ca *chainAudit) decode(a *audit, id string, packed []byte) ([]byte, error) {
 	value, err := ca.unpack(a, id, packed)
 	if err == nil {
-		ca.decoded.put(id, value)
+		ca.decoded.Put(id, value)
 	}
 	return value, err
 }
@@ -115,7 +116,7 @@ func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error)
 	if link.Base == "" {
 		return ca.chain.unpack(nil, false, link.Quotes, quoted, packed)
 	}
-	base, ok := ca.decoded.get(link.Base)
+	base, ok := ca.decoded.Get(link.Base)
 	if !ok {
 		if base, err = ca.read(a.db, link.Base, nil); err != nil {
 			return nil, err
@@ -123,7 +124,7 @@ func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error)
 		if base == nil {
 			return nil, errors.New("the value it is packed against is gone")
 		}
-		ca.decoded.put(link.Base, base)
+		ca.decoded.Put(link.Base, base)
 	}
 	return ca.chain.unpack(base, true, link.Quotes, quoted, packed)
 }

@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/internal/heap"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -138,7 +139,7 @@ func (a *audit) ledger() {
 // against its receipt.
 func (a *audit) erasures() {
 	var err error
-	a.erased, err = erasuresIn(a.db, a.session)
+	a.erased, err = core.ErasuresIn(a.db, a.session)
 	a.expect(err == nil, findUnreadable, "events", a.session, "What was erased cannot be read.")
 	receipts, err := sqlite.All[string](a.db, `SELECT id FROM receipts`)
 	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
@@ -166,9 +167,9 @@ func (a *audit) apply(id string, e ledger.Event, err error) {
 	}
 }
 
-// payload decodes an event's; those decoded last are kept for events that rest on
+// Payload decodes an event's; those decoded last are kept for events that rest on
 // them.
-func (a *audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.payload(a.db, e) }
+func (a *audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.Payload(a.db, e) }
 
 // calibrations against the newest that any ledger tells; two that came from different
 // data directories may be as new as each other.

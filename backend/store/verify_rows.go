@@ -46,7 +46,7 @@ func (a *audit) states() {
 // summaryOf decodes a state's summary; those decoded last are kept for the states
 // that rest on them.
 func (a *audit) summaryOf(r *schema.StateRow) error {
-	if base, ok := a.decoded.get(schema.Text(r.ParentID)); ok && r.SummaryZ != nil {
+	if base, ok := a.decoded.Get(schema.Text(r.ParentID)); ok && r.SummaryZ != nil {
 		value, err := codec.UnpackOn(base, r.SummaryZ)
 		r.Summary = string(value)
 		if err != nil {
@@ -55,7 +55,7 @@ func (a *audit) summaryOf(r *schema.StateRow) error {
 	} else if err := r.Unpack(a.db); err != nil {
 		return err
 	}
-	a.decoded.put(r.ID, []byte(r.Summary))
+	a.decoded.Put(r.ID, []byte(r.Summary))
 	return nil
 }
 

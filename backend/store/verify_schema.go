@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -48,12 +49,12 @@ func makeSchema() (map[string]schemaObject, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	s, err := openScratch(context.Background(), filepath.Join(dir, "fresh"), nil)
+	s, err := core.OpenScratch(context.Background(), filepath.Join(dir, "fresh"), nil)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = s.db.Close() }()
-	return schemaOf(s.db.Reader)
+	defer func() { _ = s.DB.Close() }()
+	return schemaOf(s.DB.Reader)
 }
 
 // schema compares the tables, indexes and triggers with those of a new database: a flipped

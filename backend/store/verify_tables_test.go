@@ -47,12 +47,12 @@ func TestEveryTableIsCovered(t *testing.T) {
 	f := newFixture(t)
 	f.everyTable(seed(f))
 	f.verifyClean()
-	tables, err := sqlite.All[string](f.core.db.Reader, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
+	tables, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
 	f.ok(err)
 	f.allCopied()
 	pages := map[string][]int{}
 	for _, table := range tables {
-		if pages[table], err = sqlite.All[int](f.core.db.Reader, `SELECT pageno FROM dbstat WHERE name = ? AND pagetype IN ('leaf', 'overflow') AND unused < pgsize - 8`, table); err != nil {
+		if pages[table], err = sqlite.All[int](f.core.DB.Reader, `SELECT pageno FROM dbstat WHERE name = ? AND pagetype IN ('leaf', 'overflow') AND unused < pgsize - 8`, table); err != nil {
 			t.Fatal(err)
 		}
 		if table == "units_fts_idx" && len(pages[table]) == 0 {
@@ -66,9 +66,9 @@ func TestEveryTableIsCovered(t *testing.T) {
 		}
 	}
 	f.ok(f.Store.Close())
-	whole, err := os.ReadFile(f.core.path())
+	whole, err := os.ReadFile(f.core.Path())
 	f.ok(err)
-	want := f.contents(f.core.path())
+	want := f.contents(f.core.Path())
 	random := rand.New(rand.NewPCG(13, 3))
 	found, unused := 0, 0
 	for _, table := range tables {
@@ -102,7 +102,7 @@ func (f *fixture) allCopied() {
 		if how != byCopy {
 			continue
 		}
-		lacking, err := sqlite.All[string](f.core.db.Reader, `SELECT name FROM pragma_table_xinfo(?) WHERE name NOT IN
+		lacking, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM pragma_table_xinfo(?) WHERE name NOT IN
 			(SELECT coalesce(name, '') FROM pragma_index_xinfo(?))`, table, "idx_"+table+"_copy")
 		f.ok(err)
 		if len(lacking) > 0 {
@@ -120,7 +120,7 @@ func (f *fixture) everyTable(d seeded) {
 	_, tooled := f.session("tooled")
 	f.answerWithTools(tooled.ID, "write it down", `{"path":"a"}`, "it is written", "I wrote it down.")
 	f.proposes(f.accept(tooled.ID, "and that"), "I write that too.", `{"path":"b"}`)
-	sessions, err := sqlite.All[string](f.core.db.Reader, `SELECT id FROM sessions`)
+	sessions, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM sessions`)
 	f.ok(err)
 	for _, id := range sessions {
 		f.takeSnapshot(id)
@@ -138,10 +138,10 @@ func (f *fixture) everyTable(d seeded) {
 		`INSERT INTO mcp_notes VALUES ('Zed', 'key', '` + string(d.Session.ID) + `', '` + string(d.Turns[0].ID) + `', '` + stamp + `')`,
 		`UPDATE files SET text = 'what was read from it' WHERE turn_id IS NULL`,
 	} {
-		f.ok(f.core.db.Writer.Exec(sql).Error)
+		f.ok(f.core.DB.Writer.Exec(sql).Error)
 	}
 	content := []byte("a record that stands whole")
-	f.ok(f.core.db.Writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, codec.Hash(content), len(content), stamp, content).Error)
+	f.ok(f.core.DB.Writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, codec.Hash(content), len(content), stamp, content).Error)
 	f.clock.Advance(time.Second)
 }
 
@@ -183,7 +183,7 @@ func TestCountersThatAreTooLow(t *testing.T) {
 		`DELETE FROM sqlite_sequence WHERE name = '` + schema.VersionTable + `'`:        schema.VersionTable,
 		`UPDATE sqlite_sequence SET seq = 0 WHERE name = '` + schema.VersionTable + `'`: schema.VersionTable,
 	} {
-		db := f.core.db.Writer.Begin()
+		db := f.core.DB.Writer.Begin()
 		f.ok(db.Exec(sql).Error)
 		a := newAudit()
 		a.db = db
@@ -200,7 +200,7 @@ func TestACopiedRowIsNamed(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
 	f.ok(f.Store.Close())
-	whole, err := os.ReadFile(f.core.path())
+	whole, err := os.ReadFile(f.core.Path())
 	f.ok(err)
 	at := bytes.Index(whole, []byte("last_session"))
 	if at < 0 {
@@ -208,7 +208,7 @@ func TestACopiedRowIsNamed(t *testing.T) {
 	}
 	at = at + bytes.Index(whole[at:], []byte(d.Session.ID)) + 3
 	whole[at] ^= 1
-	f.ok(os.WriteFile(f.core.path(), whole, 0o600))
+	f.ok(os.WriteFile(f.core.Path(), whole, 0o600))
 	s, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()

@@ -34,7 +34,7 @@ func (s *Search) Vocabulary(ctx context.Context, term string, letters, margin in
 	beginning := runes[:min(max(letters, 1), len(runes))]
 	next := slices.Clone(beginning)
 	next[len(next)-1]++
-	err = s.read(ctx, "search.vocabulary", func(db *gorm.DB) error {
+	err = s.Read(ctx, "search.vocabulary", func(db *gorm.DB) error {
 		known, err = sqlite.All[chat.TermCount](db, `SELECT term, doc AS units FROM (SELECT term, doc FROM units_vocab WHERE term >= ? AND term < ? LIMIT ?)
 			WHERE length(term) BETWEEN ? AND ?`, string(beginning), string(next), maxVocabulary, len(runes)-margin, len(runes)+margin)
 		return err

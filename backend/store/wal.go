@@ -13,7 +13,7 @@ import (
 
 // LogBytes is how large the write-ahead log is on disk.
 func (s *Upkeep) LogBytes() int64 {
-	info, err := os.Stat(s.path() + "-wal")
+	info, err := os.Stat(s.Path() + "-wal")
 	if err != nil {
 		return 0
 	}
@@ -25,12 +25,12 @@ func (s *Upkeep) LogBytes() int64 {
 // takes. The log is used from its beginning again; its file stays as large as it is.
 func (s *Upkeep) CheckpointSome(ctx context.Context) error {
 	const op = "store.checkpoint"
-	if s.db.Writer == nil {
+	if s.DB.Writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
 	err := faults.Point("store.checkpoint_some")
 	if err == nil {
-		err = s.db.Writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(PASSIVE)`).Error
+		err = s.DB.Writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(PASSIVE)`).Error
 	}
 	return sqlite.MapError(op, err)
 }
@@ -45,7 +45,7 @@ func (s *Upkeep) CheckpointIdle(ctx context.Context) error {
 	if err := s.CheckpointSome(ctx); err != nil {
 		return err
 	}
-	err := s.db.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
+	err := s.DB.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
 		var patience int
 		if err := db.Raw(`PRAGMA busy_timeout`).Scan(&patience).Error; err != nil {
 			return err
@@ -63,10 +63,10 @@ func (s *Upkeep) CheckpointIdle(ctx context.Context) error {
 // stays, there is nothing new to look after.
 func (s *Upkeep) Changes(ctx context.Context) (int64, error) {
 	const op = "store.changes"
-	if s.db.Writer == nil {
+	if s.DB.Writer == nil {
 		return 0, chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
 	var n int64
-	err := sqlite.MapError(op, s.db.Writer.WithContext(ctx).Raw(`SELECT total_changes()`).Scan(&n).Error)
+	err := sqlite.MapError(op, s.DB.Writer.WithContext(ctx).Raw(`SELECT total_changes()`).Scan(&n).Error)
 	return n, err
 }

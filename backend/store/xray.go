@@ -17,7 +17,7 @@ func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, er
 		return nil, nil
 	}
 	byID := map[chat.PinID]chat.Pin{}
-	err := s.read(ctx, "pin.read", func(db *gorm.DB) error {
+	err := s.Read(ctx, "pin.read", func(db *gorm.DB) error {
 		rows, err := sqlite.All[schema.PinRow](db, `SELECT * FROM pins WHERE id IN ?`, ids)
 		for _, r := range rows {
 			byID[chat.PinID(r.ID)] = pinned{PinRow: r}.pin(0)
@@ -38,7 +38,7 @@ func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, er
 // PreparedTurns are the turns for which a context was assembled, oldest first.
 func (s *Upkeep) PreparedTurns(ctx context.Context) ([]chat.TurnID, error) {
 	var ids []chat.TurnID
-	err := s.read(ctx, "turn.list", func(db *gorm.DB) (err error) {
+	err := s.Read(ctx, "turn.list", func(db *gorm.DB) (err error) {
 		ids, err = sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE manifest IS NOT NULL ORDER BY created_at, id`)
 		return err
 	})

@@ -1,4 +1,4 @@
-package store
+package core
 
 import (
 	"errors"
@@ -23,8 +23,8 @@ import (
 // An event that others rest on can be erased only once those are packed anew; its
 // hash, and so the chain of the ledger, is over what they say and stays.
 
-// unpackPayload decodes an event's payload, reading what it rests on.
-func unpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
+// UnpackPayload decodes an event's payload, reading what it rests on.
+func UnpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 	depth, ref, ok := codec.BaseOf(packed)
 	if !ok {
 		return codec.Unpack(packed)
@@ -39,16 +39,16 @@ func unpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 	if below, _, _ := codec.BaseOf(base[0].Payload); below >= depth {
 		return nil, errors.New("payloads that rest on each other")
 	}
-	value, err := unpackPayload(db, session, base[0].Payload)
+	value, err := UnpackPayload(db, session, base[0].Payload)
 	if err != nil {
 		return nil, err
 	}
 	return codec.UnpackOn(value, packed)
 }
 
-// payloadOf is the payload of the newest event of a kind about an entity, to rest
+// PayloadOf is the payload of the newest event of a kind about an entity, to rest
 // another on. One that cannot be read is none: nothing new rests on it.
-func (t *tx) payloadOf(session chat.SessionID, kind ledger.Type, entity string) (codec.Base, error) {
+func (t *Tx) PayloadOf(session chat.SessionID, kind ledger.Type, entity string) (codec.Base, error) {
 	if entity == "" {
 		return codec.Base{}, nil
 	}
@@ -58,7 +58,7 @@ func (t *tx) payloadOf(session chat.SessionID, kind ledger.Type, entity string) 
 		return codec.Base{}, err
 	}
 	depth, _, _ := codec.BaseOf(rows[0].Payload)
-	value, err := unpackPayload(t.DB, string(session), rows[0].Payload)
+	value, err := UnpackPayload(t.DB, string(session), rows[0].Payload)
 	if err != nil {
 		return codec.Base{}, nil
 	}

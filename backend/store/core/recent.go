@@ -1,4 +1,4 @@
-package store
+package core
 
 import (
 	"sync"
@@ -10,10 +10,10 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// recentValues holds the values decoded last, for those packed against them: requests,
+// RecentValues holds the values decoded last, for those packed against them: requests,
 // and manifests that are a base. What it holds never changes in the database: what is
 // here is what is stored. nil holds nothing.
-type recentValues struct {
+type RecentValues struct {
 	mu    sync.Mutex
 	order []string
 	by    map[string][]byte
@@ -26,7 +26,7 @@ const (
 	maxRecentBytes = 16 << 20
 )
 
-func (r *recentValues) get(id string) ([]byte, bool) {
+func (r *RecentValues) Get(id string) ([]byte, bool) {
 	if r == nil {
 		return nil, false
 	}
@@ -36,7 +36,7 @@ func (r *recentValues) get(id string) ([]byte, bool) {
 	return b, ok
 }
 
-func (r *recentValues) put(id string, value []byte) {
+func (r *RecentValues) Put(id string, value []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.by[id]; ok || len(value) > maxRecentBytes {
@@ -55,25 +55,25 @@ func (r *recentValues) put(id string, value []byte) {
 	}
 }
 
-func (r *recentValues) clear() {
+func (r *RecentValues) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.order, r.by, r.bytes = nil, nil, 0
 }
 
-// payload decodes an event's payload, with those decoded before.
-func (v *recentValues) payload(db *gorm.DB, e schema.EventRow) ([]byte, error) {
+// Payload decodes an event's payload, with those decoded before.
+func (v *RecentValues) Payload(db *gorm.DB, e schema.EventRow) ([]byte, error) {
 	name := func(seq int64) string { return e.SessionID + "/" + sqlite.Itoa(seq) }
 	var payload []byte
 	var err error
 	_, ref, rests := codec.BaseOf(e.Payload)
-	if base, ok := v.get(name(ref)); rests && ok {
+	if base, ok := v.Get(name(ref)); rests && ok {
 		payload, err = codec.UnpackOn(base, e.Payload)
 	} else {
-		payload, err = unpackPayload(db, e.SessionID, e.Payload)
+		payload, err = UnpackPayload(db, e.SessionID, e.Payload)
 	}
 	if err == nil && payload != nil {
-		v.put(name(e.EventSeq), payload)
+		v.Put(name(e.EventSeq), payload)
 	}
 	return payload, err
 }

@@ -1,4 +1,4 @@
-package store
+package core
 
 import (
 	"gorm.io/gorm"
@@ -8,12 +8,12 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// erasuresIn reads what hard deletes took out of a session's ledger.
-func erasuresIn(db *gorm.DB, session string) (ledger.Erasures, error) {
+// ErasuresIn reads what hard deletes took out of a session's ledger.
+func ErasuresIn(db *gorm.DB, session string) (ledger.Erasures, error) {
 	out := ledger.Erasures{}
 	rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentErased)
 	for _, r := range rows {
-		payload, err := unpackPayload(db, session, r.Payload)
+		payload, err := UnpackPayload(db, session, r.Payload)
 		if err == nil {
 			out.Add(r.Event(payload))
 		}

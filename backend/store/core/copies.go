@@ -1,4 +1,4 @@
-package store
+package core
 
 import (
 	"encoding/json"
@@ -11,16 +11,16 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// replacedDir holds what restores put aside, in a folder for each by its moment.
-const replacedDir = "replaced"
+// ReplacedDir holds what restores put aside, in a folder for each by its moment.
+const ReplacedDir = "replaced"
 
-// formerFile lists the folders that the data was moved from: absolute paths, oldest first.
-const formerFile = "moved-from.json"
+// FormerFile lists the folders that the data was moved from: absolute paths, oldest first.
+const FormerFile = "moved-from.json"
 
-// previousDirs are the folders that the data in dir was moved from; one that holds no data any
+// PreviousDirs are the folders that the data in dir was moved from; one that holds no data any
 // more is among them too. A list that cannot be read is none.
-func previousDirs(dir string) ([]string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, formerFile))
+func PreviousDirs(dir string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, FormerFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -31,19 +31,19 @@ func previousDirs(dir string) ([]string, error) {
 	return out, err
 }
 
-// databases are the copies of the data that are known: the backups of this folder and what
+// Databases are the copies of the data that are known: the backups of this folder and what
 // restores set aside in it, and all that is in the folders that the data was moved from.
-func (s *Core) databases() ([]string, error) {
-	out, err := copiesIn(s.dir)
+func (s *Core) Databases() ([]string, error) {
+	out, err := copiesIn(s.Dir)
 	if err != nil {
 		return nil, err
 	}
-	list, err := previousDirs(s.dir)
+	list, err := PreviousDirs(s.Dir)
 	if err != nil {
-		s.log.Warn("where the data was before cannot be read", "err", err)
+		s.Log.Warn("where the data was before cannot be read", "err", err)
 	}
 	for _, dir := range list {
-		if sqlite.Resolved(dir) == sqlite.Resolved(s.dir) {
+		if sqlite.Resolved(dir) == sqlite.Resolved(s.Dir) {
 			continue
 		}
 		if sqlite.Exists(dir, sqlite.DatabaseFile) {
@@ -51,7 +51,7 @@ func (s *Core) databases() ([]string, error) {
 		}
 		copies, err := copiesIn(dir)
 		if err != nil {
-			s.log.Warn("a folder that the data was moved from cannot be read", "dir", dir, "err", err)
+			s.Log.Warn("a folder that the data was moved from cannot be read", "dir", dir, "err", err)
 		}
 		out = append(out, copies...)
 	}
@@ -65,6 +65,6 @@ func copiesIn(dir string) ([]string, error) {
 		return nil, err
 	}
 	slices.Reverse(backups) // newest first, of each kind: they are named by their time
-	aside, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), replacedDir, "*", sqlite.DatabaseFile))
+	aside, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), ReplacedDir, "*", sqlite.DatabaseFile))
 	return append(backups, aside...), err
 }
