@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -48,7 +49,7 @@ func (s *Records) accept(t *core.Tx, a chat.Acceptance) (schema.TurnRow, error) 
 			return row, err
 		}
 	}
-	if err := record(t, chat.SessionID(row.SessionID), ledger.EventTurnAccepted, row.ID, ledger.TurnAccepted{
+	if err := events.Record(t, chat.SessionID(row.SessionID), ledger.EventTurnAccepted, row.ID, ledger.TurnAccepted{
 		BranchID: a.BranchID, Seq: row.TurnSeq, StateBefore: chat.StateID(row.StateBefore),
 		User: json.RawMessage(row.UserMessageJSON), Provider: row.PrimaryProvider, Model: row.PrimaryModel,
 		RetryOf: a.RetryOf,
@@ -153,7 +154,7 @@ func prepare(t *core.Tx, p chat.Preparation) error {
 	if err != nil {
 		return err
 	}
-	if err := putManifest(t, turn, p.Manifest, memory.chunks); err != nil {
+	if err := events.PutManifest(t, turn, p.Manifest, memory.chunks); err != nil {
 		return err
 	}
 	if err := mergePrepared(t, p); err != nil {
@@ -187,7 +188,7 @@ func (s *Records) Resume(ctx context.Context, id chat.TurnID) error {
 		if chat.Phase(turn.Phase) != chat.PhaseResponding || chat.Outcome(turn.Outcome) != chat.OutcomeIncomplete {
 			return sqlite.Conflict("Turn %d is not incomplete.", turn.TurnSeq)
 		}
-		return record(t, chat.SessionID(turn.SessionID), ledger.EventTurnResumed, turn.ID, struct{}{})
+		return events.Record(t, chat.SessionID(turn.SessionID), ledger.EventTurnResumed, turn.ID, struct{}{})
 	})
 	if err == nil {
 		s.SetRunning(id, true)

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -191,7 +192,7 @@ func BenchmarkRequests(b *testing.B) {
 	})
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			for range maxChain - 1 {
+			for range delta.MaxChain - 1 {
 				if _, err := codec.UnpackAgainst(base, z); err != nil {
 					b.Fatal(err)
 				}

@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -84,7 +85,7 @@ func (r branchSummaryRow) summary() chat.BranchSummary {
 
 // insertBranch writes a branch whose head is its base.
 func insertBranch(t *core.Tx, b schema.BranchRow) error {
-	return record(t, chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
+	return events.Record(t, chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
 		Label: b.Label, ParentBranch: chat.BranchID(schema.Text(b.ParentBranch)), ForkTurn: chat.TurnID(schema.Text(b.ForkTurn)),
 		ForkSeq: b.ForkSeq, BaseState: chat.StateID(b.BaseState), BaseSeq: b.BaseSeq,
 	})
@@ -295,5 +296,5 @@ func setBranch(t *core.Tx, id chat.BranchID, kind ledger.Type, data any) error {
 	if err != nil {
 		return err
 	}
-	return record(t, chat.SessionID(b.SessionID), kind, string(id), data)
+	return events.Record(t, chat.SessionID(b.SessionID), kind, string(id), data)
 }

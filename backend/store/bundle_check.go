@@ -6,6 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 )
 
 // What a stranger's ledger says of a session may be consistent and yet reach out of it:
@@ -53,7 +54,7 @@ func reachesOut(s *ledger.State) string {
 		return []bool{must(s.Branches, r.BranchID), must(s.States, r.StateBefore), in(s.States, r.StateAfter), in(s.Turns, r.RetryOf)}
 	})
 	keepsTo(c, "step", s.Steps, func(id string, r *ledger.Step) []bool {
-		c.expect(r.StreamPath == "" || r.StreamPath == streamPath(id), "the journal of step %s is not where journals are", id)
+		c.expect(r.StreamPath == "" || r.StreamPath == events.StreamPath(id), "the journal of step %s is not where journals are", id)
 		return []bool{must(s.Turns, r.TurnID)}
 	})
 	keepsTo(c, "pin", s.Pins, func(_ string, r *ledger.Pin) []bool {

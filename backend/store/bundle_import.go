@@ -15,6 +15,8 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
@@ -131,7 +133,7 @@ func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
 	if e.Type != ledger.EventTurnAccepted {
 		return nil
 	}
-	_, err := payloadOf(e, func(e ledger.Event, d ledger.TurnAccepted) (struct{}, error) {
+	_, err := events.PayloadOf(e, func(e ledger.Event, d ledger.TurnAccepted) (struct{}, error) {
 		m, err := schema.DecodeMessage(chat.RoleUser, string(d.User))
 		if err != nil {
 			return struct{}{}, unsound("the message of event %d cannot be read", e.Seq)
@@ -174,7 +176,7 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 			return relation{outcome: chat.ImportAlready, there: chat.SessionID(in.session)}, err
 		}
 	}
-	there, err := sqlite.All[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, sourceBundle, in.key())
+	there, err := sqlite.All[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, events.SourceBundle, in.key())
 	if err != nil || len(there) > 0 {
 		return relation{outcome: chat.ImportAlready, there: append(there, "")[0]}, err
 	}
@@ -217,7 +219,7 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 			if err := in.replay(t, as.from, nil, &out); err != nil {
 				return err
 			}
-			if err := knowElsewhere(t); err != nil {
+			if err := events.KnowElsewhere(t); err != nil {
 				return err
 			}
 			return enqueueOf(t, in.session)
@@ -234,20 +236,20 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 
 // importAsCopy brings in a session that is not here, or a copy of one that has diverged.
 func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*core.Tx) error) (chat.Imported, error) {
-	var c *copying
+	var c *events.Copying
 	if as.outcome == chat.ImportCopied {
-		c = newCopying(s.Clock.Now(), in.session)
+		c = events.NewCopying(s.Clock.Now(), in.session)
 	}
 	st, err := in.stage(s, c)
 	if err != nil {
 		return chat.Imported{}, err
 	}
 	err = s.takeOver(in.ctx, st, still, func(t *core.Tx) error {
-		if err := errors.Join(knowElsewhere(t), enqueueOf(t, string(st.out.Session))); err != nil || c == nil {
+		if err := errors.Join(events.KnowElsewhere(t), enqueueOf(t, string(st.out.Session))); err != nil || c == nil {
 			return err
 		}
 		_, err := t.Exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
-			sourceBundle, in.key(), c.session, c.session, t.Stamp())
+			events.SourceBundle, in.key(), c.Session, c.Session, t.Stamp())
 		return err
 	})
 	if err == nil {
@@ -281,9 +283,9 @@ func (in *incoming) besideWhat(s *Bundles, copied bool) (string, error) {
 }
 
 // replay makes the records of the events after one; c, if not nil, gives them other ids.
-func (in *incoming) replay(t *core.Tx, after int64, c *copying, out *chat.Imported) error {
+func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat.Imported) error {
 	now := t.Now
-	p := &applier{Tx: t, session: string(out.Session)}
+	p := &events.Applier{Tx: t, Session: string(out.Session)}
 	_, err := in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
 		err := in.ctx.Err()
 		if err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
@@ -291,7 +293,7 @@ func (in *incoming) replay(t *core.Tx, after int64, c *copying, out *chat.Import
 		}
 		seq, was := e.Seq, e.Entity
 		if c != nil {
-			copied, err := c.event(e)
+			copied, err := c.Event(e)
 			if err != nil || copied == nil {
 				return err
 			}
@@ -304,9 +306,9 @@ func (in *incoming) replay(t *core.Tx, after int64, c *copying, out *chat.Import
 			out.Branches++
 		}
 		if e.Type == ledger.EventFileAdded && in.gone[was] {
-			err = p.keep(e)
+			err = p.Keep(e)
 		} else {
-			err = p.play(e, contents)
+			err = p.Play(e, contents)
 		}
 		if err != nil {
 			return playFault(seq, err)
@@ -316,14 +318,14 @@ func (in *incoming) replay(t *core.Tx, after int64, c *copying, out *chat.Import
 	if err != nil {
 		return err
 	}
-	if err := p.settleStep(ledger.Event{}); err != nil {
+	if err := p.SettleStep(ledger.Event{}); err != nil {
 		return playFault(int64(len(in.hashes)), err)
 	}
 	t.Now = now
 	if after == 0 {
 		out.Branches = max(out.Branches-1, 0)
 	}
-	return in.agrees(t, p.session)
+	return in.agrees(t, p.Session)
 }
 
 // playFault names the event whose records cannot be made.
@@ -370,7 +372,7 @@ func enqueueOf(t *core.Tx, session string) error {
 		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
 			kind = chat.JobIndexTurn
 		}
-		if err := enqueue(t, kind, turn); err != nil {
+		if err := queue.Enqueue(t, kind, turn); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -29,14 +31,14 @@ type staged struct {
 }
 
 // stage makes it; c, if not nil, gives it other ids.
-func (in *incoming) stage(s *Bundles, c *copying) (*staged, error) {
+func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
 	dir, err := os.MkdirTemp(s.Dir, stagePrefix)
 	if err != nil {
 		return nil, err
 	}
 	st := &staged{dir: dir, out: chat.Imported{Session: chat.SessionID(in.session)}}
 	if c != nil {
-		st.out.Session = chat.SessionID(c.session)
+		st.out.Session = chat.SessionID(c.Session)
 	}
 	scratch, err := core.OpenScratch(in.ctx, dir, s.Clock)
 	if err != nil {
@@ -102,7 +104,7 @@ func copyRows(t *core.Tx) error {
 			return err
 		}
 	}
-	for _, c := range []chain{requestChain, manifestChain} {
+	for _, c := range []delta.Chain{delta.RequestChain, delta.ManifestChain} {
 		if err := shiftQuotes(t, c, free.Chunks); err != nil {
 			return err
 		}
@@ -145,23 +147,23 @@ func copyTable(t *core.Tx, table string, shift map[string]int64) error {
 }
 
 // shiftQuotes gives the chunks that values quote the names that they have here.
-func shiftQuotes(t *core.Tx, c chain, by int64) error {
+func shiftQuotes(t *core.Tx, c delta.Chain, by int64) error {
 	if by == 0 {
 		return nil
 	}
-	rows, err := sqlite.All[linkRow](t.DB, `SELECT `+c.key+` AS id, quotes FROM incoming.`+c.links+` WHERE quotes IS NOT NULL`)
+	rows, err := sqlite.All[delta.LinkRow](t.DB, `SELECT `+c.Key+` AS id, quotes FROM incoming.`+c.Links+` WHERE quotes IS NOT NULL`)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
-		ns, err := decodeQuotes(r.Quotes)
+		ns, err := delta.DecodeQuotes(r.Quotes)
 		if err != nil {
 			return err
 		}
 		for i := range ns {
 			ns[i] += by
 		}
-		if _, err := t.Exec(`UPDATE main.`+c.links+` SET quotes = ? WHERE `+c.key+` = ?`, encodeQuotes(ns), r.ID); err != nil {
+		if _, err := t.Exec(`UPDATE main.`+c.Links+` SET quotes = ? WHERE `+c.Key+` = ?`, delta.EncodeQuotes(ns), r.ID); err != nil {
 			return err
 		}
 	}

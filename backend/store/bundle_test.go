@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -288,7 +289,7 @@ func TestImportOfADivergedBundle(t *testing.T) {
 		t.Error("ours changed: " + firstDifference(ours, now))
 	}
 	made := to.again(chat.Session{ID: got.Session})
-	if made.Source != sourceBundle || made.Title != "theirs went on" {
+	if made.Source != events.SourceBundle || made.Title != "theirs went on" {
 		t.Errorf("the copy is %+v", made)
 	}
 	want := strings.Replace(anonymous(from.whole(s.ID)), `"source":"native"`, `"source":"bundle"`, 1)

@@ -12,6 +12,8 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
@@ -111,13 +113,13 @@ func (x *exporter) contents(yield func(bundle.Content, error) bool) {
 func (x *exporter) of(e ledger.Event) ([]bundle.Content, error) {
 	switch e.Type {
 	case ledger.EventStepStarted:
-		return payloadOf(e, x.request)
+		return events.PayloadOf(e, x.request)
 	case ledger.EventStepEnded:
-		return payloadOf(e, x.answer)
+		return events.PayloadOf(e, x.answer)
 	case ledger.EventTurnPrepared:
-		return payloadOf(e, x.context)
+		return events.PayloadOf(e, x.context)
 	}
-	return payloadOf(e, x.document)
+	return events.PayloadOf(e, x.document)
 }
 
 // toLedgerRecord keeps the contents that are what their event says; one that is not is damaged.
@@ -144,7 +146,7 @@ func (x *exporter) request(e ledger.Event, p ledger.StepStarted) ([]bundle.Conte
 	if p.RequestSHA256 == schema.HexHash(nil) {
 		return nil, nil
 	}
-	request, err := requestChain.read(x.db, e.Entity, &x.requests)
+	request, err := delta.RequestChain.Read(x.db, e.Entity, &x.requests)
 	if err == nil {
 		x.requests.Put(e.Entity, request)
 	}
@@ -179,11 +181,11 @@ func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Cont
 	turn := x.state.Turns[e.Entity]
 	var t told
 	if p.ManifestSHA256 != "" && p.ManifestSHA256 != schema.HexHash(nil) && turn != nil && turn.Manifest == sumOfHex(p.ManifestSHA256) {
-		manifest, err := manifestChain.read(x.db, e.Entity, nil)
+		manifest, err := delta.ManifestChain.Read(x.db, e.Entity, nil)
 		t.add(bundle.Manifest, p.ManifestSHA256, manifest, err)
 	}
 	if p.RetrievedSHA256 != "" && turn != nil && turn.Retrieved == sumOfHex(p.RetrievedSHA256) {
-		record, err := retrievedRecord(x.db, e.Entity, p.RetrievedSHA256)
+		record, err := events.RetrievedRecord(x.db, e.Entity, p.RetrievedSHA256)
 		t.add(bundle.Retrieved, p.RetrievedSHA256, record, err)
 	}
 	return t.of("turns", e.Entity)

@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -17,7 +18,7 @@ import (
 func (s *Records) Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error) {
 	var row schema.CalibrationRow
 	err := s.Read(ctx, "calibration.read", func(db *gorm.DB) (err error) {
-		row, err = calibrationOf(db, provider, modelID)
+		row, err = events.CalibrationOf(db, provider, modelID)
 		return err
 	})
 	return chat.Calibration{Factor: row.Factor, Samples: row.Samples, Mean: row.Mean}, err
@@ -28,16 +29,16 @@ func (s *Records) Calibration(ctx context.Context, provider, modelID string) (ch
 // The ledger, that of the session whose step used the model last, is told only
 // when the factor changes.
 func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error {
-	if estimated < calibrationMin || reported <= 0 {
+	if estimated < events.CalibrationMin || reported <= 0 {
 		return nil
 	}
 	return s.Write(ctx, "calibration.observe", func(t *core.Tx) error {
-		row, err := calibrationOf(t.DB, provider, modelID)
+		row, err := events.CalibrationOf(t.DB, provider, modelID)
 		if err != nil {
 			return err
 		}
 		old := row.Factor
-		observe(&row, float64(reported)/float64(estimated))
+		events.Observe(&row, float64(reported)/float64(estimated))
 		if row.Factor != old {
 			if err := tellCalibration(t, &row); err != nil {
 				return err

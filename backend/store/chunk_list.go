@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -42,7 +43,7 @@ func (s *Search) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.Chu
 		if err != nil {
 			return err
 		}
-		page, err = chunkTexts(db, ids)
+		page, err = delta.ChunkTexts(db, ids)
 		return err
 	})
 	return page, total, err
@@ -77,14 +78,14 @@ func chunksSaying(ctx context.Context, db *gorm.DB, c condition, q chat.ChunkQue
 		return nil, 0, err
 	}
 	words := strings.ToLower(q.Text)
-	from := newSources(db)
+	from := delta.NewSources(db)
 	for len(ids) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
 		batch := ids[:min(len(ids), chunkBatch)]
 		ids = ids[len(batch):]
-		texts, err := from.chunks(batch)
+		texts, err := from.Chunks(batch)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -175,7 +176,7 @@ func (s *Search) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.Chu
 	}
 	var out []chat.ChunkText
 	err := s.Read(ctx, "chunk.read", func(db *gorm.DB) (err error) {
-		out, err = chunkTexts(db, ids)
+		out, err = delta.ChunkTexts(db, ids)
 		return err
 	})
 	return out, err

@@ -8,6 +8,8 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -26,7 +28,7 @@ func (s *Records) Commit(ctx context.Context, c chat.Commit) (chat.State, error)
 }
 
 func commit(t *core.Tx, c chat.Commit) (schema.StateRow, error) {
-	if err := checkLease(t, c.Job); err != nil {
+	if err := queue.CheckLease(t, c.Job); err != nil {
 		return schema.StateRow{}, err
 	}
 	branch, err := schema.BranchByID(t.DB, c.BranchID)
@@ -51,7 +53,7 @@ func commit(t *core.Tx, c chat.Commit) (schema.StateRow, error) {
 	if err := coverTurns(t, turns, committedMetrics(c)); err != nil {
 		return st, err
 	}
-	return st, finishJob(t, c.Job)
+	return st, queue.FinishJob(t, c.Job)
 }
 
 // checkRun refuses turns that are not the branch's oldest pending ones in order.
@@ -114,7 +116,7 @@ func insertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int6
 	if turns == nil {
 		turns = []chat.TurnID{}
 	}
-	return recordOn(t, base, chat.SessionID(st.SessionID), ledger.EventStateCommitted, st.ID, ledger.StateCommitted{
+	return events.RecordOn(t, base, chat.SessionID(st.SessionID), ledger.EventStateCommitted, st.ID, ledger.StateCommitted{
 		BranchID: chat.BranchID(st.BranchID), Seq: st.StateSeq, ParentID: chat.StateID(schema.Text(st.ParentID)),
 		CoversSeq: st.CoversSeq, Summary: st.Summary, PinnedFacts: st.PinnedFacts, Tokens: st.TokenCountEst,
 		Origin: chat.StateOrigin(st.Origin), Model: st.Model, Validation: json.RawMessage(schema.Text(st.ValidationJSON)),
@@ -134,14 +136,14 @@ func coverTurns(t *core.Tx, turns []schema.TurnRow, m chat.TurnMetrics) error {
 	for i := range turns {
 		turn := &turns[i]
 		turn.Phase = string(chat.PhaseStateCommitted)
-		if err := enqueue(t, chat.JobIndexTurn, *turn); err != nil {
+		if err := queue.Enqueue(t, chat.JobIndexTurn, *turn); err != nil {
 			return err
 		}
 		if err := suggestPins(t, *turn); err != nil {
 			return err
 		}
 		if !t.Commits {
-			if err := settleJob(t, chat.JobSummarizeTurn, turn.ID); err != nil {
+			if err := queue.SettleJob(t, chat.JobSummarizeTurn, turn.ID); err != nil {
 				return err
 			}
 		}

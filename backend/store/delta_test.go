@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -148,7 +149,7 @@ func TestUnitIsItsMessagesPart(t *testing.T) {
 		"plain":   {chat.AssistantText("a heron, \"quoted\" \\ and\ttabbed\u2028 <&> 😀 naïve"), true},
 		"chinese": {chat.AssistantText("我爱猫 heron 猫"), true},
 		"nul":     {chat.AssistantText("a heron\x00and more"), false},
-		"long":    {chat.AssistantText("heron " + strings.Repeat("stands long ", maxSaid/8)), false},
+		"long":    {chat.AssistantText("heron " + strings.Repeat("stands long ", events.MaxSaid/8)), false},
 		"refusal": {refusal, false},
 		"two":     {two, false},
 	} {

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -60,16 +61,16 @@ func (e *erasing) dropContexts(turns []quoted, by affectedContexts) error {
 	}
 	e.counts["requests"] += int64(len(requests))
 	e.counts["manifests"] += int64(len(manifests))
-	if err := e.replace(requestChain, requests); err != nil {
+	if err := e.replace(delta.RequestChain, requests); err != nil {
 		return err
 	}
-	return e.replace(manifestChain, manifests)
+	return e.replace(delta.ManifestChain, manifests)
 }
 
 // dropMemory takes what is erased out of a turn's manifest and out of what was
 // retrieved for it.
 func (e *erasing) dropMemory(t quoted, by affectedContexts, manifests map[string][]byte) error {
-	manifest, err := manifestChain.read(e.DB, t.ID, nil)
+	manifest, err := delta.ManifestChain.Read(e.DB, t.ID, nil)
 	if err != nil || manifest == nil {
 		manifest = nil
 	} else if manifest, err = markManifest(manifest, e.receipt, by); err != nil {
@@ -100,13 +101,13 @@ func (e *erasing) dropMemory(t quoted, by affectedContexts, manifests map[string
 // replace puts other values in the place of those of a chain. Those that were packed
 // against them are packed alone first. The deepest come first: while a value is
 // decoded all it rests on is as it was.
-func (e *erasing) replace(c chain, values map[string][]byte) error {
+func (e *erasing) replace(c delta.Chain, values map[string][]byte) error {
 	ids, err := e.deepestFirst(c, values)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		dependants, err := sqlite.All[linkRow](e.DB, `SELECT `+c.key+` AS id, depth FROM `+c.links+` WHERE base = ?`, id)
+		dependants, err := sqlite.All[delta.LinkRow](e.DB, `SELECT `+c.Key+` AS id, depth FROM `+c.Links+` WHERE base = ?`, id)
 		if err != nil {
 			return err
 		}
@@ -114,9 +115,9 @@ func (e *erasing) replace(c chain, values map[string][]byte) error {
 			if _, changes := values[d.ID]; changes {
 				continue
 			}
-			value, err := c.read(e.DB, d.ID, nil)
+			value, err := c.Read(e.DB, d.ID, nil)
 			if err != nil {
-				return sqlite.CorruptRecord(c.table, d.ID, err)
+				return sqlite.CorruptRecord(c.Table, d.ID, err)
 			}
 			if err := e.packAlone(c, d.ID, value); err != nil {
 				return err
@@ -130,29 +131,29 @@ func (e *erasing) replace(c chain, values map[string][]byte) error {
 }
 
 // packAlone stores a value as a key frame, and tells those that rest on it.
-func (e *erasing) packAlone(c chain, id string, value []byte) error {
+func (e *erasing) packAlone(c delta.Chain, id string, value []byte) error {
 	if _, err := e.Exec(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
 		  SELECT %[2]s, 1 FROM %[1]s WHERE base = ? UNION ALL
 		  SELECT l.%[2]s, below.depth + 1 FROM below JOIN %[1]s l ON l.base = below.id WHERE below.depth < ?)
 		UPDATE %[1]s SET depth = (SELECT depth FROM below WHERE below.id = %[1]s.%[2]s) WHERE %[2]s IN (SELECT id FROM below)`,
-		c.links, c.key), id, maxChain); err != nil {
+		c.Links, c.Key), id, delta.MaxChain); err != nil {
 		return err
 	}
-	if err := c.link(e.Tx, id, nil); err != nil {
+	if err := c.Link(e.Tx, id, nil); err != nil {
 		return err
 	}
-	_, err := e.Exec(`UPDATE `+c.table+` SET `+c.column+` = ? WHERE id = ?`, codec.Pack(value), id)
+	_, err := e.Exec(`UPDATE `+c.Table+` SET `+c.Column+` = ? WHERE id = ?`, codec.Pack(value), id)
 	return err
 }
 
-func (e *erasing) deepestFirst(c chain, values map[string][]byte) ([]string, error) {
+func (e *erasing) deepestFirst(c delta.Chain, values map[string][]byte) ([]string, error) {
 	type placed struct {
 		ID    string
 		Depth int
 	}
 	var list []placed
 	for id := range values {
-		depth, err := sqlite.All[int](e.DB, `SELECT depth FROM `+c.links+` WHERE `+c.key+` = ?`, id)
+		depth, err := sqlite.All[int](e.DB, `SELECT depth FROM `+c.Links+` WHERE `+c.Key+` = ?`, id)
 		if err != nil {
 			return nil, err
 		}

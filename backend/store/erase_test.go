@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -106,12 +107,12 @@ func (f *fixture) tracesInChains(word string) []string {
 			found = append(found, what)
 		}
 	}
-	for _, c := range []chain{requestChain, manifestChain} {
-		ids, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM `+c.table)
+	for _, c := range []delta.Chain{delta.RequestChain, delta.ManifestChain} {
+		ids, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM `+c.Table)
 		f.ok(err)
 		for _, id := range ids {
-			value, err := c.read(f.core.DB.Reader, id, nil)
-			look(c.table+"."+c.column+" of "+id, value, err)
+			value, err := c.Read(f.core.DB.Reader, id, nil)
+			look(c.Table+"."+c.Column+" of "+id, value, err)
 		}
 	}
 	events, err := sqlite.All[schema.EventRow](f.core.DB.Reader, `SELECT * FROM events`)

@@ -6,6 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -17,17 +18,17 @@ const (
 
 // toolWords reads what the calls of a turn say, before it is erased.
 func (x *erasingTurn) toolWords(turn string) error {
-	batches, err := sqlite.All[callRow](x.DB, `SELECT c.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id WHERE b.turn_id = ?`, turn)
+	batches, err := sqlite.All[events.CallRow](x.DB, `SELECT c.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id WHERE b.turn_id = ?`, turn)
 	if err != nil {
 		return err
 	}
 	for _, c := range batches {
 		x.words.json(c.Arguments)
 	}
-	results, err := sqlite.All[resultRow](x.DB, `SELECT r.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id
+	results, err := sqlite.All[events.ResultRow](x.DB, `SELECT r.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id
 		JOIN tool_results r ON r.tool_call_id = c.id WHERE b.turn_id = ?`, turn)
 	for _, r := range results {
-		if content, err := r.content(); err == nil {
+		if content, err := r.Unpacked(); err == nil {
 			x.words.json(string(content))
 		}
 	}

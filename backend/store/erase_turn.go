@@ -6,6 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -172,7 +173,7 @@ func (x *erasingTurn) following(by affectedContexts) ([]quoted, error) {
 		if !x.sees[t.Branch] {
 			continue
 		}
-		manifest, err := manifestChain.read(x.DB, t.Quoted.ID, &known)
+		manifest, err := delta.ManifestChain.Read(x.DB, t.Quoted.ID, &known)
 		if err == nil && manifest != nil {
 			known.Put(t.Quoted.ID, manifest)
 		}
@@ -247,7 +248,7 @@ func (x *erasingTurn) steps() error {
 		return err
 	}
 	x.counts["requests"] += int64(len(requests))
-	return x.replace(requestChain, requests)
+	return x.replace(delta.RequestChain, requests)
 }
 
 func (x *erasingTurn) step(r schema.StepRow) error {
@@ -290,7 +291,7 @@ func (x *erasingTurn) messages() error {
 		manifests[t.ID] = nil
 	}
 	// What was packed against their manifests is packed alone; they have none any more.
-	return x.replace(manifestChain, manifests)
+	return x.replace(delta.ManifestChain, manifests)
 }
 
 func (x *erasingTurn) message(t schema.TurnRow) error {

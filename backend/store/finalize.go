@@ -13,6 +13,8 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -149,7 +151,7 @@ func finalizePrepared(t *core.Tx, turn *schema.TurnRow, f finalization) error {
 		return err
 	}
 	if !t.Commits {
-		if err := enqueue(t, chat.JobSummarizeTurn, *turn); err != nil {
+		if err := queue.Enqueue(t, chat.JobSummarizeTurn, *turn); err != nil {
 			return err
 		}
 	}
@@ -202,7 +204,7 @@ func interrupt(t *core.Tx, turn *schema.TurnRow, i chat.Interruption, step *ende
 	if err := closeSteps(t, i.TurnID, step); err != nil {
 		return err
 	}
-	if err := setEnd(t, turn, chat.OutcomeIncomplete, i.Failure, i.Usage); err != nil {
+	if err := events.SetEnd(t, turn, chat.OutcomeIncomplete, i.Failure, i.Usage); err != nil {
 		return err
 	}
 	return t.Event(chat.SessionID(turn.SessionID), ledger.EventTurnInterrupted, turn.ID,
@@ -234,7 +236,7 @@ func failPrepared(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure, step *en
 	if err := closeBatches(t, f.TurnID); err != nil {
 		return err
 	}
-	if err := setEnd(t, turn, f.Outcome, f.Failure, nil); err != nil {
+	if err := events.SetEnd(t, turn, f.Outcome, f.Failure, nil); err != nil {
 		return err
 	}
 	if err := mergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -110,26 +111,26 @@ func FuzzDamaged(f *testing.F) {
 // FuzzQuotes: any bytes are a list of quotes or an error; a chunk is quoted as a
 // request's JSON has it.
 func FuzzQuotes(f *testing.F) {
-	f.Add(encodeQuotes([]int64{1, 300, 1 << 40}), "words", "Ann")
+	f.Add(delta.EncodeQuotes([]int64{1, 300, 1 << 40}), "words", "Ann")
 	f.Add([]byte{0xff}, "a \"b\" \\ <c>\r\n\td", "")
-	f.Add(bytes.Repeat([]byte{1}, maxQuotes+1), "漢字\u2028", "B")
+	f.Add(bytes.Repeat([]byte{1}, delta.MaxQuotes+1), "漢字\u2028", "B")
 	f.Fuzz(func(t *testing.T, list []byte, text, speaker string) {
-		if ns, err := decodeQuotes(list); err == nil {
-			again, err := decodeQuotes(encodeQuotes(ns))
-			if err != nil || !slices.Equal(again, ns) || len(ns) > maxQuotes {
+		if ns, err := delta.DecodeQuotes(list); err == nil {
+			again, err := delta.DecodeQuotes(delta.EncodeQuotes(ns))
+			if err != nil || !slices.Equal(again, ns) || len(ns) > delta.MaxQuotes {
 				t.Fatalf("%v became %v, %v", ns, again, err)
 			}
 		}
 		c := chat.ChunkText{Chunk: chat.Chunk{Text: text}, Speaker: speaker}
-		want, err := chat.MarshalJSON(artifactOf(c))
+		want, err := chat.MarshalJSON(delta.ArtifactOf(c))
 		if err != nil {
 			t.Fatal(err)
 		}
 		hidden := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x2028 || r == 0x2029 }
-		if got := quoteArtifact(nil, c); utf8.ValidString(text+speaker) && !strings.ContainsFunc(artifactOf(c), hidden) && `"`+string(got)+`"` != string(want) {
+		if got := delta.QuoteArtifact(nil, c); utf8.ValidString(text+speaker) && !strings.ContainsFunc(delta.ArtifactOf(c), hidden) && `"`+string(got)+`"` != string(want) {
 			t.Fatalf("quoted as %q, a request has %q", got, want)
 		}
-		if len(quotePart(nil, c)) < len(schema.HexHash(nil)) {
+		if len(delta.QuotePart(nil, c)) < len(schema.HexHash(nil)) {
 			t.Fatal("no part")
 		}
 	})

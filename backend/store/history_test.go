@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -268,16 +269,16 @@ func TestCalibration(t *testing.T) {
 		t.Errorf("the ledger is told though the factor stays: %+v, %d", c, told())
 	}
 	c := chat.Calibration{}
-	for range 2 * calibrationSamples {
+	for range 2 * events.CalibrationSamples {
 		c = observe(1000, 90_000)
 	}
-	if c.Factor != calibrationHigh || c.Samples != calibrationSamples || c.Mean > sampleHigh {
+	if c.Factor != events.CalibrationHigh || c.Samples != events.CalibrationSamples || c.Mean > events.SampleHigh {
 		t.Errorf("%+v", c)
 	}
-	for range 8 * calibrationSamples {
+	for range 8 * events.CalibrationSamples {
 		c = observe(1000, 1)
 	}
-	if c.Factor != calibrationLow {
+	if c.Factor != events.CalibrationLow {
 		t.Errorf("%+v", c)
 	}
 	if other, err := f.Calibration(f.ctx, "recall", "another"); err != nil || other.Factor != 1 {

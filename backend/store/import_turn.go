@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
@@ -110,7 +111,7 @@ func (w *importTx) failed(row *schema.TurnRow, t *transfer.Turn) error {
 	case failure.Message == "":
 		failure.Message = unanswered
 	}
-	failure.Message = strings.ToValidUTF8(cut(failure.Message, maxLastError), "")
+	failure.Message = strings.ToValidUTF8(queue.Cut(failure.Message, queue.MaxLastError), "")
 	end := chat.TurnFailure{TurnID: chat.TurnID(row.ID), Outcome: chat.OutcomeFailed, Failure: &failure}
 	if t.Assistant != nil && !t.Assistant.IsEmpty() {
 		step, err := w.failedStep(row, t, failure)

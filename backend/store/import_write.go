@@ -6,6 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
@@ -176,7 +177,7 @@ func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 	r.on.head = chat.StateID(st.ID)
 	keys := make([]string, len(turns))
 	for i, id := range turns {
-		keys[i] = jobKey(chat.JobIndexTurn, string(id))
+		keys[i] = queue.JobKey(chat.JobIndexTurn, string(id))
 	}
 	list, err := chat.MarshalJSON(keys)
 	if err != nil {

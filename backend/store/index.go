@@ -8,6 +8,8 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -30,7 +32,7 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 		if err := checkIndexing(turn, i); err != nil {
 			return err
 		}
-		if err := checkLease(t, i.Job); err != nil {
+		if err := queue.CheckLease(t, i.Job); err != nil {
 			return err
 		}
 		said, err := checkSource(t, i)
@@ -43,7 +45,7 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 		}
 		told := ledger.TurnIndexed{Status: i.Status, Chunks: made.told}
 		clear(said)
-		if told.Dropped, err = dropSuperseded(t, turn, i); err != nil {
+		if told.Dropped, err = events.DropSuperseded(t, turn, i); err != nil {
 			return err
 		}
 		if err := indexVectors(t, made.units, i.Vectors); err != nil {
@@ -54,7 +56,7 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 			return err
 		}
 		if i.Status != chat.IndexNone {
-			if err := finishJob(t, i.Job); err != nil {
+			if err := queue.FinishJob(t, i.Job); err != nil {
 				return err
 			}
 		}
@@ -119,7 +121,7 @@ func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
 // checkSource refuses a chunk that is not what its source says at that place:
 // provenance is what makes retrieved text worth quoting (SRD 9.2). It answers the
 // sources.
-func checkSource(t *core.Tx, i chat.Indexing) (map[sourceOf]chunkSource, error) {
+func checkSource(t *core.Tx, i chat.Indexing) (map[events.SourceOf]events.ChunkSource, error) {
 	if len(i.Chunks) == 0 {
 		return nil, nil
 	}
@@ -128,18 +130,18 @@ func checkSource(t *core.Tx, i chat.Indexing) (map[sourceOf]chunkSource, error) 
 		return nil, err
 	}
 	turn := row.Turn()
-	from := map[sourceOf]chunkSource{{role: chat.RoleUser}: {turn.User.RenderedText(), onlyBlock(turn.User)}}
+	from := map[events.SourceOf]events.ChunkSource{{Role: chat.RoleUser}: {Text: turn.User.RenderedText(), Said: events.OnlyBlock(turn.User)}}
 	if turn.Assistant != nil {
-		from[sourceOf{role: chat.RoleAssistant}] = chunkSource{turn.Assistant.IndexedText(), onlyBlock(*turn.Assistant)}
+		from[events.SourceOf{Role: chat.RoleAssistant}] = events.ChunkSource{Text: turn.Assistant.IndexedText(), Said: events.OnlyBlock(*turn.Assistant)}
 	}
 	for _, c := range i.Chunks {
-		key := sourceOf{c.Role, c.File}
+		key := events.SourceOf{Role: c.Role, file: c.File}
 		if _, known := from[key]; !known && c.File != "" {
-			if from[key], err = documentSource(t, turn, c.File); err != nil {
+			if from[key], err = events.DocumentSource(t, turn, c.File); err != nil {
 				return nil, err
 			}
 		}
-		if !schema.Spans(from[key].text, c.Start, c.End, c.Text) {
+		if !schema.Spans(from[key].Text, c.Start, c.End, c.Text) {
 			return nil, sqlite.Invalid("A chunk of turn %d is not what its source says there.", turn.Seq)
 		}
 	}
@@ -156,7 +158,7 @@ func setIndexed(t *core.Tx, turn *schema.TurnRow, status chat.IndexStatus) (bool
 			return false, nil
 		}
 	} else {
-		if err := settleJob(t, chat.JobIndexTurn, turn.ID); err != nil {
+		if err := queue.SettleJob(t, chat.JobIndexTurn, turn.ID); err != nil {
 			return false, err
 		}
 		if chat.Phase(turn.Phase) == chat.PhaseDone && turn.IndexStatus == string(status) {
@@ -186,7 +188,7 @@ type inserted struct {
 
 // insertChunks stores the chunks that are new. Those of an earlier chunker than the
 // turn's newest are not: their units are gone for good.
-func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map[sourceOf]chunkSource) (inserted, error) {
+func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map[events.SourceOf]events.ChunkSource) (inserted, error) {
 	made := inserted{told: []ledger.IndexedChunk{}}
 	newest, err := sqlite.One[int](t.DB, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
 	if err != nil {
@@ -206,7 +208,7 @@ func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map
 			if err := t.DB.Create(&row).Error; err != nil {
 				return made, err
 			}
-			units, err := insertUnits(t, turn, row, c.Units, from[sourceOf{c.Role, c.File}])
+			units, err := insertUnits(t, turn, row, c.Units, from[events.SourceOf{Role: c.Role, file: c.File}])
 			if err != nil {
 				return made, err
 			}

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -17,7 +18,7 @@ import (
 // insertUnits stores a chunk's units; triggers put them into the text index. Those of
 // a document are stored whole, for SQL would read all of it for each; the ledger is
 // toLedgerRecord what stands before their words, which the document holds, and the hash.
-func insertUnits(t *core.Tx, turn schema.TurnRow, chunk schema.ChunkRow, units []chat.Unit, from chunkSource) ([]ledger.IndexedUnit, error) {
+func insertUnits(t *core.Tx, turn schema.TurnRow, chunk schema.ChunkRow, units []chat.Unit, from events.ChunkSource) ([]ledger.IndexedUnit, error) {
 	made := make([]ledger.IndexedUnit, 0, len(units))
 	for _, u := range units {
 		if u.Start < 0 || u.End < u.Start {
@@ -30,9 +31,9 @@ func insertUnits(t *core.Tx, turn schema.TurnRow, chunk schema.ChunkRow, units [
 			Tokens: u.Tokens, ContentHash: codec.Hash([]byte(body)), Text: body, Pairs: schema.PairsOf(body),
 		}
 		told := ledger.IndexedUnit{ID: chat.UnitID(row.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: body}
-		if u.Start < u.End && u.End <= len(from.text) && strings.HasSuffix(body, from.text[u.Start:u.End]) {
-			before := strings.TrimSuffix(body, from.text[u.Start:u.End])
-			if from.said != "" {
+		if u.Start < u.End && u.End <= len(from.Text) && strings.HasSuffix(body, from.Text[u.Start:u.End]) {
+			before := strings.TrimSuffix(body, from.Text[u.Start:u.End])
+			if from.Said != "" {
 				row.Text, row.Said = before, true
 			}
 			if chunk.FileID != nil {

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/schema"
 )
@@ -114,11 +115,11 @@ func TestEveryTypeOfEventHasOneMeaning(t *testing.T) {
 	t.Parallel()
 	types := ledger.Types()
 	for _, kind := range types {
-		if k, ok := eventKinds[kind]; !ok || k.apply == nil || k.decode == nil {
+		if k, ok := events.EventKinds[kind]; !ok || k.Apply == nil || k.Decode == nil {
 			t.Errorf("events of type %s make no rows", kind)
 		}
 	}
-	if len(types) != len(eventKinds) {
-		t.Errorf("the ledger knows %d types of events, the store %d", len(types), len(eventKinds))
+	if len(types) != len(events.EventKinds) {
+		t.Errorf("the ledger knows %d types of events, the store %d", len(types), len(events.EventKinds))
 	}
 }

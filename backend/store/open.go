@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -35,7 +36,7 @@ type Options struct {
 
 // The parts of a store, under names that nobody outside can reach.
 type (
-	queueRoom    = Queue
+	queueRoom    = queue.Queue
 	recordsRoom  = Records
 	searchRoom   = Search
 	verifyRoom   = Verifier
@@ -102,7 +103,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 func newStore(c *core.Core, archive *Archive) *Store {
 	records := &Records{c}
 	s := &Store{
-		queueRoom: &Queue{Core: c}, recordsRoom: records, searchRoom: &Search{Core: c}, verifyRoom: &Verifier{c},
+		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &Search{Core: c}, verifyRoom: &Verifier{c},
 		bundlesRoom: &Bundles{Core: c, records: records}, importsRoom: &Imports{c, records}, deletionRoom: &Deletion{c},
 		upkeepRoom: &Upkeep{Core: c}, backupRoom: &Backups{c, archive},
 		core: c,
@@ -189,7 +190,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := s.deletionRoom.finishErasures(ctx); err != nil {
 		s.core.Log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
 	}
-	return s.queueRoom.releaseOrphanedJobs(ctx)
+	return s.queueRoom.ReleaseOrphanedJobs(ctx)
 }
 
 // migrate brings the schema up to date. An existing database is copied first.

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -241,7 +242,7 @@ func insertPin(t *core.Tx, segs []core.Segment, row schema.PinRow, kind ledger.T
 	}
 	row.ID, row.SessionID, row.BranchID, row.AfterTurnSeq = t.NewID(), own.Session, own.Branch, after
 	row.CreatedAt = t.Stamp()
-	return row, record(t, chat.SessionID(row.SessionID), kind, row.ID, ledger.PinChanged{
+	return row, events.Record(t, chat.SessionID(row.SessionID), kind, row.ID, ledger.PinChanged{
 		BranchID: chat.BranchID(row.BranchID), AfterTurn: after, Replaces: chat.PinID(schema.Text(row.Replaces)),
 		Text: row.Text, Tokens: row.Tokens,
 	})
@@ -257,6 +258,6 @@ func insertPinOrder(t *core.Tx, segs []core.Segment, pins []pinned) error {
 	for i, p := range pins {
 		ids[i] = chat.PinID(p.first)
 	}
-	return record(t, chat.SessionID(own.Session), ledger.EventPinsMoved, t.NewID(),
+	return events.Record(t, chat.SessionID(own.Session), ledger.EventPinsMoved, t.NewID(),
 		ledger.PinsMoved{BranchID: chat.BranchID(own.Branch), AfterTurn: after, Pins: ids})
 }

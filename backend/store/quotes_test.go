@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -76,7 +77,7 @@ func TestWhatMemoryQuotesIsNotStoredAgain(t *testing.T) {
 		step              chat.Step
 	}
 	var all []sent
-	for i := range maxChain + 3 {
+	for i := range delta.MaxChain + 3 {
 		if i%20 == 0 {
 			f.reopen()
 		}
@@ -103,10 +104,10 @@ func TestWhatMemoryQuotesIsNotStoredAgain(t *testing.T) {
 		}
 	}
 	f.verifyClean()
-	if _, depth := f.stored(all[maxChain].step.ID); depth != 0 {
+	if _, depth := f.stored(all[delta.MaxChain].step.ID); depth != 0 {
 		t.Errorf("the key frame is link %d", depth)
 	}
-	if size, _ := f.stored(all[maxChain].step.ID); size > len(codec.Pack([]byte(common)))+1000 {
+	if size, _ := f.stored(all[delta.MaxChain].step.ID); size > len(codec.Pack([]byte(common)))+1000 {
 		t.Errorf("a key frame takes %d bytes: it quotes nothing", size)
 	}
 }
@@ -165,15 +166,15 @@ func TestQuotationsInACopy(t *testing.T) {
 // TestHowChunksAreQuoted fixes the dictionary's bytes: what is stored depends on them.
 func TestHowChunksAreQuoted(t *testing.T) {
 	c := chat.ChunkText{Chunk: chat.Chunk{ID: "C", SourceTurn: "T", Role: chat.RoleUser, Text: " a\t\"b\" \\ <c>\r\n&lt; ✓\x07\n"}, At: time.Date(2026, 3, 9, 23, 0, 0, 0, time.UTC)}
-	if got := string(quoteArtifact(nil, c)); got != `<m>[9 March 2026] user: a\t\"b\" \\ &lt;c>\n&lt; ✓`+"\x07"+`\n` {
+	if got := string(delta.QuoteArtifact(nil, c)); got != `<m>[9 March 2026] user: a\t\"b\" \\ &lt;c>\n&lt; ✓`+"\x07"+`\n` {
 		t.Errorf("%s", got)
 	}
 	c.Speaker = "Ana"
-	if got := string(quoteArtifact([]byte("x"), c)); !strings.HasPrefix(got, `x<m>[9 March 2026] Ana: a`) {
+	if got := string(delta.QuoteArtifact([]byte("x"), c)); !strings.HasPrefix(got, `x<m>[9 March 2026] Ana: a`) {
 		t.Errorf("%s", got)
 	}
 	c.Speaker = ""
-	if got := string(quotePart(nil, c)); got != `{"source":"chunk","id":"C","turn":"T","form":"full","score":,"bytes":49,`+
+	if got := string(delta.QuotePart(nil, c)); got != `{"source":"chunk","id":"C","turn":"T","form":"full","score":,"bytes":49,`+
 		`"sha256":"dfc3423796df5f16e6e63707951f411cf43ea40bc869a448d8bc528342e62aa5"},` {
 		t.Errorf("%s", got)
 	}
@@ -181,17 +182,17 @@ func TestHowChunksAreQuoted(t *testing.T) {
 
 func TestListsOfQuotations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ns := rapid.SliceOfN(rapid.Int64Range(1, 1<<40), 0, maxQuotes).Draw(t, "ns")
-		b := encodeQuotes(ns)
-		got, err := decodeQuotes(b)
+		ns := rapid.SliceOfN(rapid.Int64Range(1, 1<<40), 0, delta.MaxQuotes).Draw(t, "ns")
+		b := delta.EncodeQuotes(ns)
+		got, err := delta.DecodeQuotes(b)
 		if err != nil || !slices.Equal(got, ns) {
 			t.Fatalf("%v, %v", got, err)
 		}
-		if _, err := decodeQuotes(append(b, 0x80)); err == nil {
+		if _, err := delta.DecodeQuotes(append(b, 0x80)); err == nil {
 			t.Fatal("a torn list is read")
 		}
 	})
-	if _, err := decodeQuotes(bytes.Repeat([]byte{1}, maxQuotes+1)); err == nil {
+	if _, err := delta.DecodeQuotes(bytes.Repeat([]byte{1}, delta.MaxQuotes+1)); err == nil {
 		t.Error("a list without end is read")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -69,13 +70,13 @@ func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (reme
 	})
 	var rows []schema.RetrievedRow
 	var named []schema.NamedRetrieval
-	known, err := chunkNumbers(t, list)
+	known, err := events.ChunkNumbers(t, list)
 	if err != nil {
 		return remembered{}, err
 	}
 	var out remembered
 	for _, r := range list {
-		row, err := retrievedOf(turn, r, known)
+		row, err := events.RetrievedOf(turn, r, known)
 		if err != nil {
 			return remembered{}, err
 		}
@@ -85,12 +86,14 @@ func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (reme
 		rows, named = append(rows, row), append(named, schema.NamedRetrieval{Row: row, ChunkID: string(r.Chunk)})
 		out.chunks = append(out.chunks, row.ChunkN)
 	}
-	if err := retireRetrievals(t, turn); err != nil || len(rows) == 0 {
+	if err := events.RetireRetrievals(t, turn); err != nil || len(rows) == 0 {
 		return out, err
 	}
 	out.sum = hashRetrieved(named)
-	return out, t.DB.CreateInBatches(&rows, retrievedBatch).Error
+	return out, t.DB.CreateInBatches(&rows, events.RetrievedBatch).Error
 }
 
 // hashRetrieved is what the ledger is told of records.
-func hashRetrieved(rows []schema.NamedRetrieval) string { return schema.HexHash(retrievedText(rows)) }
+func hashRetrieved(rows []schema.NamedRetrieval) string {
+	return schema.HexHash(events.RetrievedText(rows))
+}

@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -225,7 +226,7 @@ func (w *textSearch) read(rows []unitFound, sure bool) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	texts, err := newSources(w.db).chunks(ids)
+	texts, err := delta.NewSources(w.db).Chunks(ids)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -49,7 +50,7 @@ func createSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.Bra
 		ID: session.ActiveBranch, SessionID: session.ID, CreatedAt: t.Stamp(), Label: mainBranch,
 		BaseState: root.ID, HeadState: root.ID,
 	}
-	err := record(t, chat.SessionID(session.ID), ledger.EventSessionCreated, session.ID, ledger.SessionCreated{
+	err := events.Record(t, chat.SessionID(session.ID), ledger.EventSessionCreated, session.ID, ledger.SessionCreated{
 		Title: session.Title, SystemPrompt: session.SystemPrompt, Source: session.Source,
 		ActiveBranch: chat.BranchID(branch.ID),
 	})
@@ -223,5 +224,5 @@ func setSession(t *core.Tx, id chat.SessionID, kind ledger.Type, data any) error
 	if !there {
 		return chat.Errorf(chat.CodeNotFound, "", "There is no session %s.", id)
 	}
-	return record(t, id, kind, string(id), data)
+	return events.Record(t, id, kind, string(id), data)
 }

@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -51,7 +52,7 @@ func beginStep(t *core.Tx, b chat.StepStart) (schema.StepRow, error) {
 	if err != nil {
 		return row, err
 	}
-	packed, link, err := packRequest(t, turn, schema.OrEmpty(b.Request))
+	packed, link, err := delta.PackRequest(t, turn, schema.OrEmpty(b.Request))
 	if err != nil {
 		return row, err
 	}
@@ -60,7 +61,7 @@ func beginStep(t *core.Tx, b chat.StepStart) (schema.StepRow, error) {
 		return row, err
 	}
 	if link != nil {
-		if err := requestChain.link(t, row.ID, link); err != nil {
+		if err := delta.RequestChain.Link(t, row.ID, link); err != nil {
 			return row, err
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -52,7 +54,7 @@ func addSummary(t *core.Tx, n chat.NewSummary) (schema.RangeSummaryRow, error) {
 	if err := checkSummary(n); err != nil {
 		return schema.RangeSummaryRow{}, err
 	}
-	if err := checkLease(t, n.Job); err != nil {
+	if err := queue.CheckLease(t, n.Job); err != nil {
 		return schema.RangeSummaryRow{}, err
 	}
 	segs, err := core.Segments(t.DB, n.BranchID)
@@ -75,10 +77,10 @@ func addSummary(t *core.Tx, n chat.NewSummary) (schema.RangeSummaryRow, error) {
 	if err := refuseSecond(t, row); err != nil {
 		return row, err
 	}
-	if err := finishJob(t, n.Job); err != nil {
+	if err := queue.FinishJob(t, n.Job); err != nil {
 		return row, err
 	}
-	return row, record(t, chat.SessionID(row.SessionID), ledger.EventSummaryCreated, row.ID, ledger.SummaryCreated{
+	return row, events.Record(t, chat.SessionID(row.SessionID), ledger.EventSummaryCreated, row.ID, ledger.SummaryCreated{
 		BranchID: chat.BranchID(row.BranchID), From: row.FromSeq, To: row.ToSeq, Content: row.Content,
 		Tokens: row.TokenCount, OriginalTokens: row.OriginalTokens, GeneratedBy: row.GeneratedBy, Validation: n.Validation,
 	})
@@ -142,7 +144,7 @@ func supersede(t *core.Tx, by schema.RangeSummaryRow, ids []string) error {
 		if old.SupersededBy != nil {
 			return sqlite.Conflict("Summary %s was superseded meanwhile.", id).WithHint("read the summaries again")
 		}
-		if err := record(t, chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: by.ID}); err != nil {
+		if err := events.Record(t, chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: by.ID}); err != nil {
 			return err
 		}
 	}

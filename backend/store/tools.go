@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -57,7 +58,7 @@ func propose(t *core.Tx, turn schema.TurnRow, step chat.StepID, calls []chat.Pro
 		})
 	}
 	id := t.NewID()
-	if err := record(t, chat.SessionID(turn.SessionID), ledger.EventToolBatchProposed, id, told); err != nil {
+	if err := events.Record(t, chat.SessionID(turn.SessionID), ledger.EventToolBatchProposed, id, told); err != nil {
 		return chat.ToolBatch{}, err
 	}
 	list, err := batchesWhere(t.DB, `b.id = ?`, id)
@@ -69,7 +70,7 @@ func propose(t *core.Tx, turn schema.TurnRow, step chat.StepID, calls []chat.Pro
 
 // callAt is a call with the ledger it belongs to.
 type callAt struct {
-	Call    callRow `gorm:"embedded"`
+	Call    events.CallRow `gorm:"embedded"`
 	Session string
 	Batch   string // its state
 	Seq     int64  // of the turn
@@ -114,7 +115,7 @@ func (s *Records) DecideCall(ctx context.Context, d chat.CallDecision) error {
 		if !again && (d.Decision == chat.DecisionNone || d.Decision.Allows() != (d.Result == nil)) {
 			return sqlite.Invalid("A tool call is allowed, or has a result that says that it is not.")
 		}
-		if err := record(t, chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
+		if err := events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
 			ledger.ToolCallDecided{Decision: d.Decision, Definition: d.Definition}); err != nil || d.Result == nil {
 			return err
 		}
@@ -133,7 +134,7 @@ func (s *Records) StartCall(ctx context.Context, id chat.ToolCallID, redactions 
 		if at.Call.Effects && chat.ToolCallState(at.Call.State) == chat.CallStarted {
 			return sqlite.Conflict("The tool call was started before and may have had effects; it is not run again by itself.")
 		}
-		return record(t, chat.SessionID(at.Session), ledger.EventToolCallStarted, at.Call.ID, ledger.ToolCallStarted{Redactions: redactions})
+		return events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallStarted, at.Call.ID, ledger.ToolCallStarted{Redactions: redactions})
 	})
 }
 
@@ -171,7 +172,7 @@ func endCall(t *core.Tx, at callAt, e chat.CallEnd) error {
 			told.Recalled = append(told.Recalled, ledger.RecalledTurn{Session: r.Session, Turn: r.Turn})
 		}
 	}
-	return record(t, chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, told)
+	return events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, told)
 }
 
 // answerRest gives the calls of a turn that ends their results.
@@ -182,7 +183,7 @@ func answerRest(t *core.Tx, ends []chat.CallEnd) error {
 			return err
 		}
 		if s := chat.ToolCallState(at.Call.State); s == chat.CallProposed || s == chat.CallAllowed {
-			if err := record(t, chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
+			if err := events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
 				ledger.ToolCallDecided{Decision: chat.DecisionNotRun, Definition: at.Call.DefinitionHash}); err != nil {
 				return err
 			}
@@ -209,7 +210,7 @@ func (s *Records) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
 }
 
 func closeBatch(t *core.Tx, b chat.ToolBatch, state chat.BatchState) error {
-	return record(t, b.SessionID, ledger.EventToolBatchClosed, string(b.ID), ledger.ToolBatchClosed{State: state})
+	return events.Record(t, b.SessionID, ledger.EventToolBatchClosed, string(b.ID), ledger.ToolBatchClosed{State: state})
 }
 
 // AbandonBatches gives up the open batches of a turn whose step is asked again. Of one in
@@ -266,7 +267,7 @@ func (s *Records) ToolBatches(ctx context.Context, turns []chat.TurnID) (map[cha
 // batchesWhere reads batches with their calls and results. The condition names a batch b.
 func batchesWhere(db *gorm.DB, where string, args ...any) ([]chat.ToolBatch, error) {
 	rows, err := sqlite.All[struct {
-		Batch   batchRow `gorm:"embedded"`
+		Batch   events.BatchRow `gorm:"embedded"`
 		Session string
 		Branch  string
 	}](db, `SELECT b.*, t.session_id AS session, t.branch_id AS branch FROM tool_batches b JOIN turns t ON t.id = b.turn_id
@@ -276,7 +277,7 @@ func batchesWhere(db *gorm.DB, where string, args ...any) ([]chat.ToolBatch, err
 	}
 	out := make([]chat.ToolBatch, len(rows))
 	for i, r := range rows {
-		out[i] = r.Batch.batch()
+		out[i] = r.Batch.Batch()
 		out[i].SessionID, out[i].BranchID = chat.SessionID(r.Session), chat.BranchID(r.Branch)
 		if out[i].Calls, err = callsOf(db, out[i]); err != nil {
 			return nil, err
@@ -286,23 +287,23 @@ func batchesWhere(db *gorm.DB, where string, args ...any) ([]chat.ToolBatch, err
 }
 
 func callsOf(db *gorm.DB, b chat.ToolBatch) ([]chat.CallRecord, error) {
-	rows, err := sqlite.All[callRow](db, `SELECT * FROM tool_calls WHERE batch_id = ? ORDER BY ordinal`, b.ID)
+	rows, err := sqlite.All[events.CallRow](db, `SELECT * FROM tool_calls WHERE batch_id = ? ORDER BY ordinal`, b.ID)
 	if err != nil {
 		return nil, err
 	}
-	results, err := sqlite.All[resultRow](db, `SELECT r.* FROM tool_calls c JOIN tool_results r ON r.tool_call_id = c.id WHERE c.batch_id = ?`, b.ID)
+	results, err := sqlite.All[events.ResultRow](db, `SELECT r.* FROM tool_calls c JOIN tool_results r ON r.tool_call_id = c.id WHERE c.batch_id = ?`, b.ID)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]chat.CallRecord, len(rows))
 	for i, r := range rows {
-		out[i] = r.record()
+		out[i] = r.Record()
 		out[i].TurnID = b.TurnID
 		for _, have := range results {
 			if have.ToolCallID != r.ID {
 				continue
 			}
-			if out[i].Result, err = have.result(r.CallID); err != nil {
+			if out[i].Result, err = have.Result(r.CallID); err != nil {
 				return nil, sqlite.CorruptRecord("tool_results", r.ID, err)
 			}
 		}

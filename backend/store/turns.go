@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -231,7 +232,7 @@ func (s *Records) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPay
 		}
 		p, err = row.Payload()
 		if err == nil {
-			p.Request, err = requestChain.read(db, string(id), nil)
+			p.Request, err = delta.RequestChain.Read(db, string(id), nil)
 		}
 		if err != nil {
 			return sqlite.CorruptRecord("steps", string(id), err)
@@ -251,7 +252,7 @@ func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayl
 			return err
 		}
 		if p.Response, err = codec.Unpack(row.ResponseJSON); err == nil {
-			p.Request, err = requestChain.read(db, string(id), nil)
+			p.Request, err = delta.RequestChain.Read(db, string(id), nil)
 		}
 		if err != nil {
 			return sqlite.CorruptRecord("steps", string(id), err)
@@ -270,7 +271,7 @@ func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessa
 			return err
 		}
 		var err error
-		if manifest, err = manifestChain.read(db, string(turn), &s.Manifests); err != nil {
+		if manifest, err = delta.ManifestChain.Read(db, string(turn), &s.Manifests); err != nil {
 			return sqlite.CorruptRecord("turns", string(turn), err)
 		}
 		return nil
@@ -295,7 +296,7 @@ func (s *Records) PreviousManifest(ctx context.Context, branch chat.BranchID, be
 		if id, err = newestManifest(db, segs, beforeSeq); err != nil || id == "" {
 			return err
 		}
-		if manifest, err = manifestChain.read(db, id, &s.Manifests); ctx.Err() != nil {
+		if manifest, err = delta.ManifestChain.Read(db, id, &s.Manifests); ctx.Err() != nil {
 			return err
 		}
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -60,22 +61,22 @@ func (a *audit) sizes() {
 // chainAudit decodes the values of a chain in order, each once: the newest ones
 // are kept for those packed against them.
 type chainAudit struct {
-	chain
-	links   map[string]linkRow
+	delta.Chain
+	links   map[string]delta.LinkRow
 	decoded core.RecentValues
 }
 
-// chain reads the session's links of a kind and checks them by themselves.
-func (a *audit) chain(c chain) *chainAudit {
-	ca := &chainAudit{chain: c, links: map[string]linkRow{}}
-	rows, err := sqlite.All[linkRow](a.db, `SELECT `+c.key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.links+
-		` WHERE `+c.within(c.key), a.session)
-	a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
+// Chain reads the session's links of a kind and checks them by themselves.
+func (a *audit) chain(c delta.Chain) *chainAudit {
+	ca := &chainAudit{Chain: c, links: map[string]delta.LinkRow{}}
+	rows, err := sqlite.All[delta.LinkRow](a.db, `SELECT `+c.Key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.Links+
+		` WHERE `+c.Within(c.Key), a.session)
+	a.expect(err == nil, findUnreadable, c.Links, "", "Links cannot be read.")
 	for _, r := range rows {
 		ca.links[r.ID] = r
 	}
 	for id, l := range ca.links {
-		a.expect(l.Base == "" && l.Depth == 0 || l.Depth == ca.links[l.Base].Depth+1 && l.Depth < maxChain, findHistory, c.table, id,
+		a.expect(l.Base == "" && l.Depth == 0 || l.Depth == ca.links[l.Base].Depth+1 && l.Depth < delta.MaxChain, findHistory, c.Table, id,
 			"It is link %d of its chain, after link %d.", l.Depth, ca.links[l.Base].Depth)
 	}
 	return ca
@@ -83,12 +84,12 @@ func (a *audit) chain(c chain) *chainAudit {
 
 // links name records that are there.
 func (a *audit) links() {
-	for _, c := range []chain{requestChain, manifestChain} {
-		strays, err := sqlite.All[string](a.db, `SELECT l.`+c.key+` FROM `+c.links+` l LEFT JOIN `+c.table+` v ON v.id = l.`+c.key+
-			` LEFT JOIN `+c.table+` b ON b.id = l.base WHERE v.id IS NULL OR l.base IS NOT NULL AND b.id IS NULL ORDER BY 1`)
-		a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
+	for _, c := range []delta.Chain{delta.RequestChain, delta.ManifestChain} {
+		strays, err := sqlite.All[string](a.db, `SELECT l.`+c.Key+` FROM `+c.Links+` l LEFT JOIN `+c.Table+` v ON v.id = l.`+c.Key+
+			` LEFT JOIN `+c.Table+` b ON b.id = l.base WHERE v.id IS NULL OR l.base IS NOT NULL AND b.id IS NULL ORDER BY 1`)
+		a.expect(err == nil, findUnreadable, c.Links, "", "Links cannot be read.")
 		for _, id := range strays {
-			a.add(findForeignKey, c.links, id, "It links records of %s of which one is not there.", c.table)
+			a.add(findForeignKey, c.Links, id, "It links records of %s of which one is not there.", c.Table)
 		}
 	}
 }
@@ -108,17 +109,17 @@ func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error)
 	if !linked {
 		return codec.Unpack(packed)
 	}
-	quoted, err := readQuoted(a.db, link.Quotes)
+	quoted, err := delta.ReadQuoted(a.db, link.Quotes)
 	if err != nil {
 		return nil, err
 	}
 	ca.quotesOf(a, id, link.Quotes)
 	if link.Base == "" {
-		return ca.chain.unpack(nil, false, link.Quotes, quoted, packed)
+		return ca.Chain.Unpack(nil, false, link.Quotes, quoted, packed)
 	}
 	base, ok := ca.decoded.Get(link.Base)
 	if !ok {
-		if base, err = ca.read(a.db, link.Base, nil); err != nil {
+		if base, err = ca.Read(a.db, link.Base, nil); err != nil {
 			return nil, err
 		}
 		if base == nil {
@@ -126,24 +127,24 @@ func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error)
 		}
 		ca.decoded.Put(link.Base, base)
 	}
-	return ca.chain.unpack(base, true, link.Quotes, quoted, packed)
+	return ca.Chain.Unpack(base, true, link.Quotes, quoted, packed)
 }
 
 // quotesOf: who deletes a chunk finds what quotes it by what was retrieved.
 func (ca *chainAudit) quotesOf(a *audit, id string, quotes []byte) {
-	ns, _ := decodeQuotes(quotes) // read before
+	ns, _ := delta.DecodeQuotes(quotes) // read before
 	if len(ns) == 0 {
 		return
 	}
 	list, err := chat.MarshalJSON(ns)
 	turn := `t.id = ?`
-	if ca.table == "steps" {
+	if ca.Table == "steps" {
 		turn = `t.id = (SELECT turn_id FROM steps WHERE id = ?)`
 	}
 	hidden := 0
 	if err == nil {
-		hidden, err = sqlite.One[int](a.db, ca.chain.links, id, `SELECT count(*) FROM json_each(?) j WHERE NOT EXISTS
+		hidden, err = sqlite.One[int](a.db, ca.Chain.Links, id, `SELECT count(*) FROM json_each(?) j WHERE NOT EXISTS
 			(SELECT 1 FROM turns t JOIN retrieved r ON r.turn_n = t.n WHERE `+turn+` AND r.chunk_n = j.value)`, string(list), id)
 	}
-	a.expect(err == nil && hidden == 0, findHistory, ca.chain.links, id, "It quotes chunks that were not retrieved for its turn.")
+	a.expect(err == nil && hidden == 0, findHistory, ca.Chain.Links, id, "It quotes chunks that were not retrieved for its turn.")
 }

@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -179,7 +180,7 @@ func (a *audit) calibrations() {
 		id := r.Provider + "/" + r.ModelID
 		seen[id] = true
 		a.times("calibrations", id, &r.UpdatedAt)
-		a.expect(r.Samples >= 1 && r.Samples <= calibrationSamples && r.Factor == calibrationFactor(r.Mean),
+		a.expect(r.Samples >= 1 && r.Samples <= events.CalibrationSamples && r.Factor == events.CalibrationFactor(r.Mean),
 			findHistory, "calibrations", id, "Its factor is not that of its mean.")
 		told := a.calibrated[id]
 		if len(told) == 0 {

@@ -3,6 +3,7 @@ package store
 import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -66,7 +67,7 @@ func (a *audit) retrievals() {
 	a.expect(err == nil, findUnreadable, "retrieved", a.session, "What was retrieved cannot be read.")
 	for id, list := range rows {
 		if t := a.have.Turns[id]; t != nil {
-			t.Retrieved = ledger.SumOf(retrievedText(list))
+			t.Retrieved = ledger.SumOf(events.RetrievedText(list))
 		}
 	}
 	a.retrievedElsewhere()
@@ -89,7 +90,7 @@ func (a *audit) retrievedElsewhere() {
 		for _, t := range lacking[sum] {
 			t.Retrieved = sum
 		}
-	}, `SELECT content FROM blobs WHERE session_id = ? AND media_type = ?`, a.session, retrievedElsewhere)
+	}, `SELECT content FROM blobs WHERE session_id = ? AND media_type = ?`, a.session, events.RetrievedElsewhere)
 	a.expect(err == nil, findUnreadable, "blobs", a.session, "What was retrieved cannot be read.")
 }
 

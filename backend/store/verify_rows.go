@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 )
 
@@ -66,7 +67,7 @@ type auditedTurn struct {
 }
 
 func (a *audit) turns() {
-	manifests := a.chain(manifestChain)
+	manifests := a.chain(delta.ManifestChain)
 	each(a, "turns", "*", "id", func(t auditedTurn) {
 		r := t.Row
 		a.times("turns", r.ID, &r.CreatedAt, &r.UpdatedAt)
@@ -136,7 +137,7 @@ func (a *audit) steps() {
 		index int
 	}
 	attempts := map[place]int{}
-	requests := a.chain(requestChain)
+	requests := a.chain(delta.RequestChain)
 	each(a, "steps", schema.StepColumns+", request_json, response_json, raw_events", "turn_id, step_index, attempt", func(r schema.StepRow) {
 		at := place{r.TurnID, r.StepIndex}
 		attempts[at]++

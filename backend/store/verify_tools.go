@@ -7,31 +7,32 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 )
 
 // toolBatches checks the batches of the tool journal: one that is open belongs to a turn
 // that can still go on.
 func (a *audit) toolBatches() {
-	each(a, "tool_batches", "*", "id", func(r batchRow) {
+	each(a, "tool_batches", "*", "id", func(r events.BatchRow) {
 		a.times("tool_batches", r.ID, &r.CreatedAt, r.CommittedAt)
 		if t := a.have.Turns[r.TurnID]; t != nil && chat.BatchState(r.State) == chat.BatchOpen {
 			a.expect(chat.Phase(t.Phase) == chat.PhaseResponding, findPhase, "tool_batches", r.ID, "It is open in a turn that is %s.", t.Phase)
 		}
-		a.have.ToolBatches[r.ID] = r.toLedgerRecord()
+		a.have.ToolBatches[r.ID] = r.ToLedgerRecord()
 	})
 }
 
 // toolCalls checks the calls and their results.
 func (a *audit) toolCalls() {
 	type stored struct {
-		row     resultRow
+		row     events.ResultRow
 		content []byte
 	}
 	results := map[string]stored{}
-	each(a, "tool_results", "*", "tool_call_id", func(r resultRow) {
+	each(a, "tool_results", "*", "tool_call_id", func(r events.ResultRow) {
 		a.times("tool_results", r.ToolCallID, &r.CreatedAt)
-		content, err := r.content()
+		content, err := r.Unpacked()
 		if err == nil {
 			var blocks chat.Blocks
 			err = json.Unmarshal(content, &blocks)
@@ -47,16 +48,16 @@ func (a *audit) toolCalls() {
 	each(a, "tool_recalled", "*", "tool_call_id, place", func(r schema.LookedUpRow) {
 		recalled[r.ToolCallID] = append(recalled[r.ToolCallID], ledger.RecalledTurn{Session: chat.SessionID(r.SessionID), Turn: chat.TurnID(r.TurnID)})
 	})
-	each(a, "tool_calls", "*", "batch_id, ordinal", func(r callRow) {
+	each(a, "tool_calls", "*", "batch_id, ordinal", func(r events.CallRow) {
 		a.times("tool_calls", r.ID, r.StartedAt, r.EndedAt, r.DecidedAt)
 		a.expect(json.Valid([]byte(r.Arguments)), findContent, "tool_calls", r.ID, "Its arguments cannot be read.")
 		have, done := results[r.ID]
 		delete(results, r.ID)
 		a.expect(done == (chat.ToolCallState(r.State) == chat.CallDone), findPhase, "tool_calls", r.ID,
 			"It is %s, which does not fit whether it has a result.", r.State)
-		record := r.toLedgerRecord(nil, nil, nil)
+		record := r.ToLedgerRecord(nil, nil, nil)
 		if done {
-			record = r.toLedgerRecord(&have.row, have.content, recalled[r.ID])
+			record = r.ToLedgerRecord(&have.row, have.content, recalled[r.ID])
 			delete(recalled, r.ID)
 		}
 		a.have.ToolCalls[r.ID] = record

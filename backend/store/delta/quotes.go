@@ -1,4 +1,4 @@
-package store
+package delta
 
 import (
 	"encoding/binary"
@@ -28,12 +28,12 @@ import (
 
 // maxQuotes and maxQuoted bound what one value quotes: chunks, and bytes of them.
 const (
-	maxQuotes = 500
+	MaxQuotes = 500
 	maxQuoted = 1 << 20
 )
 
-// encodeQuotes writes numbers of chunks as varints; nil for none.
-func encodeQuotes(ns []int64) []byte {
+// EncodeQuotes writes numbers of chunks as varints; nil for none.
+func EncodeQuotes(ns []int64) []byte {
 	var b []byte
 	for _, n := range ns {
 		b = binary.AppendUvarint(b, uint64(n))
@@ -41,11 +41,11 @@ func encodeQuotes(ns []int64) []byte {
 	return b
 }
 
-func decodeQuotes(b []byte) ([]int64, error) {
+func DecodeQuotes(b []byte) ([]int64, error) {
 	var ns []int64
 	for len(b) > 0 {
 		n, size := binary.Uvarint(b)
-		if size <= 0 || len(ns) == maxQuotes {
+		if size <= 0 || len(ns) == MaxQuotes {
 			return nil, errors.New("it quotes what is no list of chunks")
 		}
 		ns, b = append(ns, int64(n)), b[size:]
@@ -56,13 +56,13 @@ func decodeQuotes(b []byte) ([]int64, error) {
 // quotedTexts are chunks by their n.
 type quotedTexts map[int64]chat.ChunkText
 
-// readQuoted reads the chunks of lists of quotes, each once. Those that are not there
+// ReadQuoted reads the chunks of lists of quotes, each once. Those that are not there
 // are left out.
-func readQuoted(db *gorm.DB, lists ...[]byte) (quotedTexts, error) {
+func ReadQuoted(db *gorm.DB, lists ...[]byte) (quotedTexts, error) {
 	var ns []int64
 	known := map[int64]bool{}
 	for _, b := range lists {
-		list, err := decodeQuotes(b)
+		list, err := DecodeQuotes(b)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func chunksByNumber(db *gorm.DB, ns []int64) (quotedTexts, error) {
 	for i, r := range rows {
 		ids[i], number[r.ID] = r.ID, r.N
 	}
-	texts, err := chunkTexts(db, ids)
+	texts, err := ChunkTexts(db, ids)
 	for _, c := range texts {
 		out[number[c.ID]] = c
 	}
@@ -106,24 +106,24 @@ func chunksByNumber(db *gorm.DB, ns []int64) (quotedTexts, error) {
 // quotable are the chunks that a value may quote, with their list for the link: those
 // that are as they were when they were cut, within the bounds.
 func quotable(db *gorm.DB, ns []int64) (quotedTexts, []byte, error) {
-	texts, err := chunksByNumber(db, ns[:min(len(ns), maxQuotes)])
+	texts, err := chunksByNumber(db, ns[:min(len(ns), MaxQuotes)])
 	if err != nil {
 		return nil, nil, err
 	}
 	var quoted []int64
 	size := 0
-	for _, n := range ns[:min(len(ns), maxQuotes)] {
+	for _, n := range ns[:min(len(ns), MaxQuotes)] {
 		c, ok := texts[n]
 		if size += len(c.Text); ok && size <= maxQuoted && c.ContentHash == schema.HexHash([]byte(c.Text)) {
 			quoted = append(quoted, n)
 		}
 	}
-	return texts, encodeQuotes(quoted), nil
+	return texts, EncodeQuotes(quoted), nil
 }
 
-// artifactOf is a chunk as it stands, whole, in a context's memory, where nothing in
+// ArtifactOf is a chunk as it stands, whole, in a context's memory, where nothing in
 // its words has to be made visible.
-func artifactOf(c chat.ChunkText) string {
+func ArtifactOf(c chat.ChunkText) string {
 	who := string(c.Role)
 	if c.Speaker != "" {
 		who = c.Speaker
@@ -132,9 +132,9 @@ func artifactOf(c chat.ChunkText) string {
 	return "<m>[" + c.At.UTC().Format("2 January 2006") + "] " + who + ": " + words + "\n"
 }
 
-// quoteArtifact writes a chunk as it stands in a request: as in a JSON string.
-func quoteArtifact(b []byte, c chat.ChunkText) []byte {
-	text := artifactOf(c)
+// QuoteArtifact writes a chunk as it stands in a request: as in a JSON string.
+func QuoteArtifact(b []byte, c chat.ChunkText) []byte {
+	text := ArtifactOf(c)
 	for i := range len(text) {
 		switch ch := text[i]; ch {
 		case '\n':
@@ -150,10 +150,10 @@ func quoteArtifact(b []byte, c chat.ChunkText) []byte {
 	return b
 }
 
-// quotePart writes what a manifest says of a chunk that does not depend on the
+// QuotePart writes what a manifest says of a chunk that does not depend on the
 // question.
-func quotePart(b []byte, c chat.ChunkText) []byte {
-	text := artifactOf(c)
+func QuotePart(b []byte, c chat.ChunkText) []byte {
+	text := ArtifactOf(c)
 	return fmt.Appendf(b, `{"source":"chunk","id":"%s","turn":"%s","form":"full","score":,"bytes":%d,"sha256":"%s"},`,
 		c.ID, c.SourceTurn, len(text), schema.HexHash([]byte(text)))
 }

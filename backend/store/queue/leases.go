@@ -1,4 +1,4 @@
-package store
+package queue
 
 import (
 	"context"
@@ -97,9 +97,9 @@ func (s *Queue) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration)
 	})
 }
 
-// checkLease refuses a worker whose try of a job is not the one that runs: the fence
+// CheckLease refuses a worker whose try of a job is not the one that runs: the fence
 // before every effect (SRD 6.5). The zero Hold is no worker.
-func checkLease(t *core.Tx, h chat.Lease) error {
+func CheckLease(t *core.Tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
@@ -110,9 +110,9 @@ func checkLease(t *core.Tx, h chat.Lease) error {
 	return err
 }
 
-// finishJob ends a job that checkLease let pass; the same transaction may have settled it
+// FinishJob ends a job that checkLease let pass; the same transaction may have settled it
 // meanwhile.
-func finishJob(t *core.Tx, h chat.Lease) error {
+func FinishJob(t *core.Tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
@@ -121,13 +121,13 @@ func finishJob(t *core.Tx, h chat.Lease) error {
 	if err != nil {
 		return err
 	}
-	return forgetJobs(t)
+	return ForgetJobs(t)
 }
 
 // FinishJob marks a job done whose effect needed no transaction of its own. One that is
 // done already, or gone, is no error: others may have done what it was for.
 func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
-	return s.Write(ctx, "job.finish", func(t *core.Tx) error { return finishJob(t, h) })
+	return s.Write(ctx, "job.finish", func(t *core.Tx) error { return FinishJob(t, h) })
 }
 
 // FailJob records a failed try: again after retryAfter, or dead once all tries
@@ -138,7 +138,7 @@ func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfte
 	err := s.Write(ctx, "job.fail", func(t *core.Tx) error {
 		if _, err := t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
 			lease_until = NULL, last_error = ?, run_after = ?, updated_at = ? WHERE id = ? AND claim = ? AND state = 'running'`,
-			chat.MaxJobAttempts, schema.Clean(cut(msg, maxLastError)), chat.FormatTime(t.Now.Add(min(retryAfter, chat.MaxJobPause))), t.Stamp(),
+			chat.MaxJobAttempts, schema.Clean(Cut(msg, MaxLastError)), chat.FormatTime(t.Now.Add(min(retryAfter, chat.MaxJobPause))), t.Stamp(),
 			h.Job, h.Claim); err != nil {
 			return err
 		}

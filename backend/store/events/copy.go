@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"encoding/json"
@@ -10,27 +10,27 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// copying says the events of a session again as those of another: with ids of its own, in
+// Copying says the events of a session again as those of another: with ids of its own, in
 // payloads too, and a chain of its own. Moments and contents stay. What a provider was
 // sent, and what it answered, stay byte for byte, with the ids that they mention.
-type copying struct {
+type Copying struct {
 	now     time.Time
-	session string
+	Session string
 	ids     map[string]string
 	tail    ledger.Tail
 	entity  string // of the event whose payload is copied
 	err     error  // why it cannot be
 }
 
-func newCopying(now time.Time, session string) *copying {
-	c := &copying{now: now, ids: map[string]string{}, tail: ledger.Genesis()}
-	c.session = c.id(session)
+func NewCopying(now time.Time, session string) *Copying {
+	c := &Copying{now: now, ids: map[string]string{}, tail: ledger.Genesis()}
+	c.Session = c.id(session)
 	return c
 }
 
 // id is the copy's for one of the original's. Ids are given in the order in which they
 // are met, for some orders go by them.
-func (c *copying) id(old string) string {
+func (c *Copying) id(old string) string {
 	if old == "" {
 		return ""
 	}
@@ -43,9 +43,9 @@ func (c *copying) id(old string) string {
 }
 
 // idOf is id for any kind of them, in place.
-func idOf[T ~string](c *copying, at *T) { *at = T(c.id(string(*at))) }
+func idOf[T ~string](c *Copying, at *T) { *at = T(c.id(string(*at))) }
 
-func idsOf[T ~string](c *copying, list []T) {
+func idsOf[T ~string](c *Copying, list []T) {
 	for i := range list {
 		idOf(c, &list[i])
 	}
@@ -53,8 +53,8 @@ func idsOf[T ~string](c *copying, list []T) {
 
 // Event is the copy's event for one of the original's; nil where it has none: what was
 // learned of a model's counting is of no session.
-func (c *copying) event(e ledger.Event) (*ledger.Event, error) {
-	if eventKinds[e.Type].shared {
+func (c *Copying) Event(e ledger.Event) (*ledger.Event, error) {
+	if EventKinds[e.Type].shared {
 		return nil, nil
 	}
 	payload, err := c.payload(e)
@@ -62,7 +62,7 @@ func (c *copying) event(e ledger.Event) (*ledger.Event, error) {
 		return nil, err
 	}
 	made := ledger.Event{
-		SessionID: c.session, Seq: c.tail.Seq + 1, Type: e.Type, Entity: c.id(e.Entity), CreatedAt: e.CreatedAt,
+		SessionID: c.Session, Seq: c.tail.Seq + 1, Type: e.Type, Entity: c.id(e.Entity), CreatedAt: e.CreatedAt,
 		PayloadHash: codec.Hash(payload), PrevHash: c.tail.Hash, Payload: payload,
 	}
 	made.Hash = made.Sum()
@@ -71,8 +71,8 @@ func (c *copying) event(e ledger.Event) (*ledger.Event, error) {
 }
 
 // payload is an event's with the ids of the copy; one that names none is kept as it is.
-func (c *copying) payload(e ledger.Event) ([]byte, error) {
-	k := eventKinds[e.Type]
+func (c *Copying) payload(e ledger.Event) ([]byte, error) {
+	k := EventKinds[e.Type]
 	if k.copied == nil {
 		return e.Payload, nil
 	}
@@ -82,7 +82,7 @@ func (c *copying) payload(e ledger.Event) ([]byte, error) {
 
 // message is a message that names the copy's documents, and its chunks where those are
 // known.
-func (c *copying) message(raw json.RawMessage) (json.RawMessage, error) {
+func (c *Copying) message(raw json.RawMessage) (json.RawMessage, error) {
 	m, err := schema.DecodeMessage(chat.RoleUser, string(raw))
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"contextinfinity/backend/ledger"
@@ -8,39 +8,39 @@ import (
 
 // branchEvents are those about branches and the states at their heads.
 var branchEvents = map[ledger.Type]eventKind{
-	ledger.EventBranchCreated: kindOf((*applier).branchCreated, func(c *copying, d *ledger.BranchCreated) {
+	ledger.EventBranchCreated: kindOf((*Applier).branchCreated, func(c *Copying, d *ledger.BranchCreated) {
 		idOf(c, &d.ParentBranch)
 		idOf(c, &d.ForkTurn)
 		idOf(c, &d.BaseState)
 	}),
-	ledger.EventBranchRenamed:  kindOf((*applier).branchRenamed, nil),
-	ledger.EventBranchArchived: kindOf((*applier).branchArchived, nil),
-	ledger.EventStateCommitted: kindOf((*applier).stateCommitted, func(c *copying, d *ledger.StateCommitted) {
+	ledger.EventBranchRenamed:  kindOf((*Applier).branchRenamed, nil),
+	ledger.EventBranchArchived: kindOf((*Applier).branchArchived, nil),
+	ledger.EventStateCommitted: kindOf((*Applier).stateCommitted, func(c *Copying, d *ledger.StateCommitted) {
 		idOf(c, &d.BranchID)
 		idOf(c, &d.ParentID)
 		idsOf(c, d.Turns)
 	}),
 }
 
-func (a *applier) branchCreated(e ledger.Event, d ledger.BranchCreated) error {
+func (a *Applier) branchCreated(e ledger.Event, d ledger.BranchCreated) error {
 	return a.DB.Create(&schema.BranchRow{
-		ID: e.Entity, SessionID: a.session, CreatedAt: e.CreatedAt, Label: d.Label, ParentBranch: schema.OrNull(d.ParentBranch),
+		ID: e.Entity, SessionID: a.Session, CreatedAt: e.CreatedAt, Label: d.Label, ParentBranch: schema.OrNull(d.ParentBranch),
 		ForkTurn: schema.OrNull(d.ForkTurn), ForkSeq: d.ForkSeq, BaseState: string(d.BaseState), BaseSeq: d.BaseSeq,
 		HeadState: string(d.BaseState), HeadSeq: d.BaseSeq,
 	}).Error
 }
 
-func (a *applier) branchRenamed(e ledger.Event, d ledger.TextChanged) error {
+func (a *Applier) branchRenamed(e ledger.Event, d ledger.TextChanged) error {
 	return a.set(`UPDATE branches SET label = ? WHERE id = ?`, d.Text, e.Entity)
 }
 
-func (a *applier) branchArchived(e ledger.Event, d ledger.FlagChanged) error {
+func (a *Applier) branchArchived(e ledger.Event, d ledger.FlagChanged) error {
 	return a.set(`UPDATE branches SET archived_at = ? WHERE id = ?`, core.ArchivedAt(a.Tx, d.On), e.Entity)
 }
 
-func (a *applier) stateCommitted(e ledger.Event, d ledger.StateCommitted) error {
+func (a *Applier) stateCommitted(e ledger.Event, d ledger.StateCommitted) error {
 	st := schema.StateRow{
-		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), StateSeq: d.Seq, ParentID: schema.OrNull(d.ParentID), CoversSeq: d.CoversSeq,
+		ID: e.Entity, SessionID: a.Session, BranchID: string(d.BranchID), StateSeq: d.Seq, ParentID: schema.OrNull(d.ParentID), CoversSeq: d.CoversSeq,
 		Origin: string(d.Origin), Model: d.Model, TokenCountEst: d.Tokens, SchemaVersion: schema.StateSchema, CreatedAt: e.CreatedAt,
 		PinnedFacts: d.PinnedFacts, Summary: d.Summary,
 	}
@@ -57,9 +57,9 @@ func (a *applier) stateCommitted(e ledger.Event, d ledger.StateCommitted) error 
 	}
 	for _, turn := range d.Turns {
 		if err := a.set(`UPDATE turns SET phase = 'StateCommitted', state_after = ?, updated_at = ? WHERE id = ? AND session_id = ?`,
-			st.ID, e.CreatedAt, turn, a.session); err != nil {
+			st.ID, e.CreatedAt, turn, a.Session); err != nil {
 			return err
 		}
 	}
-	return a.set(`UPDATE branches SET head_state = ?, head_seq = ?, epoch = ? WHERE id = ? AND session_id = ?`, st.ID, d.Seq, d.Epoch, d.BranchID, a.session)
+	return a.set(`UPDATE branches SET head_state = ?, head_seq = ?, epoch = ? WHERE id = ? AND session_id = ?`, st.ID, d.Seq, d.Epoch, d.BranchID, a.Session)
 }

@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// payloadOf decodes what an event tells and makes something of it.
-func payloadOf[P, R any](e ledger.Event, do func(ledger.Event, P) (R, error)) (R, error) {
+// PayloadOf decodes what an event tells and makes something of it.
+func PayloadOf[P, R any](e ledger.Event, do func(ledger.Event, P) (R, error)) (R, error) {
 	var env struct {
 		Version int `json:"v"`
 		Data    P   `json:"data"`

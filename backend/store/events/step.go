@@ -1,25 +1,26 @@
-package store
+package events
 
 import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/transfer/bundle"
 )
 
 // stepEvents are those about calls of a model.
 var stepEvents = map[ledger.Type]eventKind{
-	ledger.EventStepStarted: kindOf((*applier).stepStarted, func(c *copying, d *ledger.StepStarted) {
+	ledger.EventStepStarted: kindOf((*Applier).stepStarted, func(c *Copying, d *ledger.StepStarted) {
 		idOf(c, &d.TurnID)
 		if d.StreamPath != "" {
-			d.StreamPath = streamPath(c.id(c.entity))
+			d.StreamPath = StreamPath(c.id(c.entity))
 		}
 	}),
-	ledger.EventStepEnded: kindOf((*applier).stepEnded, func(c *copying, d *ledger.StepEnded) { idOf(c, &d.TurnID) }),
+	ledger.EventStepEnded: kindOf((*Applier).stepEnded, func(c *Copying, d *ledger.StepEnded) { idOf(c, &d.TurnID) }),
 }
 
-func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
+func (a *Applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 	turn, err := a.turn(string(d.TurnID))
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 		ID: e.Entity, TurnID: turn.ID, StepIndex: d.Index, Attempt: d.Attempt, Status: string(chat.StepRunning), Provider: d.Provider,
 		ModelID: d.ModelID, StartedAt: e.CreatedAt, StreamPath: d.StreamPath, OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", ToolsMode: d.ToolsMode,
 	}
-	packed, link, err := packRequest(a.Tx, turn, schema.OrEmpty(a.content(bundle.Request)))
+	packed, link, err := delta.PackRequest(a.Tx, turn, schema.OrEmpty(a.content(bundle.Request)))
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 	if err := a.DB.Create(&row).Error; err != nil || link == nil {
 		return err
 	}
-	return requestChain.link(a.Tx, row.ID, link)
+	return delta.RequestChain.Link(a.Tx, row.ID, link)
 }
 
 // lastStep is the end of a step, before it is known whether the turn's answer repeats
@@ -52,7 +53,7 @@ type lastStep struct {
 	d    ledger.StepEnded
 }
 
-func (a *applier) stepEnded(e ledger.Event, d ledger.StepEnded) error {
+func (a *Applier) stepEnded(e ledger.Event, d ledger.StepEnded) error {
 	outcome, err := chat.MarshalJSON(&d.Outcome)
 	if err != nil {
 		return err
@@ -69,9 +70,9 @@ func (a *applier) stepEnded(e ledger.Event, d ledger.StepEnded) error {
 	return nil
 }
 
-// settleStep stores the step whose end came before an event; nothing comes after the
+// SettleStep stores the step whose end came before an event; nothing comes after the
 // last one.
-func (a *applier) settleStep(next ledger.Event) error {
+func (a *Applier) SettleStep(next ledger.Event) error {
 	s := a.ended
 	if s == nil {
 		return nil
@@ -79,7 +80,7 @@ func (a *applier) settleStep(next ledger.Event) error {
 	a.ended = nil
 	var answer []byte
 	if next.Type == ledger.EventTurnFinalized && next.Entity == s.turn {
-		if _, err := payloadOf(next, func(_ ledger.Event, d ledger.TurnFinalized) (struct{}, error) {
+		if _, err := PayloadOf(next, func(_ ledger.Event, d ledger.TurnFinalized) (struct{}, error) {
 			answer = []byte(d.Assistant)
 			return struct{}{}, nil
 		}); err != nil {
@@ -92,5 +93,5 @@ func (a *applier) settleStep(next ledger.Event) error {
 		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ?
 		WHERE id = ? AND turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`,
 		r.Status, r.EndedAt, r.OutcomeJSON, r.NormalizedItemsJSON, r.ItemsZ, r.UsageJSON, s.d.DisplayedBytes, s.d.DurableBytes,
-		r.ResponseJSON, r.RawEvents, r.ID, a.session)
+		r.ResponseJSON, r.RawEvents, r.ID, a.Session)
 }

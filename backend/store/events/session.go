@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"contextinfinity/backend/ledger"
@@ -8,22 +8,22 @@ import (
 
 // sessionEvents are those about a session itself.
 var sessionEvents = map[ledger.Type]eventKind{
-	ledger.EventSessionCreated: kindOf((*applier).sessionCreated, func(c *copying, d *ledger.SessionCreated) {
-		d.Source = sourceBundle
+	ledger.EventSessionCreated: kindOf((*Applier).sessionCreated, func(c *Copying, d *ledger.SessionCreated) {
+		d.Source = SourceBundle
 		idOf(c, &d.ActiveBranch)
 	}),
-	ledger.EventSessionRenamed:  kindOf((*applier).sessionText, nil),
-	ledger.EventSessionPrompt:   kindOf((*applier).sessionText, nil),
-	ledger.EventSessionModel:    kindOf((*applier).sessionText, nil),
-	ledger.EventSessionFolder:   kindOf((*applier).sessionText, nil),
-	ledger.EventBranchSwitched:  kindOf((*applier).sessionText, func(c *copying, d *ledger.TextChanged) { idOf(c, &d.Text) }),
-	ledger.EventSessionArchived: kindOf((*applier).sessionArchived, nil),
-	ledger.EventSessionPinned:   kindOf((*applier).sessionPinned, nil),
-	ledger.EventSessionSettings: kindOf((*applier).sessionSettings, nil),
-	ledger.EventSessionImported: kindOf((*applier).sessionImported, nil),
+	ledger.EventSessionRenamed:  kindOf((*Applier).sessionText, nil),
+	ledger.EventSessionPrompt:   kindOf((*Applier).sessionText, nil),
+	ledger.EventSessionModel:    kindOf((*Applier).sessionText, nil),
+	ledger.EventSessionFolder:   kindOf((*Applier).sessionText, nil),
+	ledger.EventBranchSwitched:  kindOf((*Applier).sessionText, func(c *Copying, d *ledger.TextChanged) { idOf(c, &d.Text) }),
+	ledger.EventSessionArchived: kindOf((*Applier).sessionArchived, nil),
+	ledger.EventSessionPinned:   kindOf((*Applier).sessionPinned, nil),
+	ledger.EventSessionSettings: kindOf((*Applier).sessionSettings, nil),
+	ledger.EventSessionImported: kindOf((*Applier).sessionImported, nil),
 }
 
-func (a *applier) sessionCreated(e ledger.Event, d ledger.SessionCreated) error {
+func (a *Applier) sessionCreated(e ledger.Event, d ledger.SessionCreated) error {
 	return a.DB.Create(&schema.SessionRow{
 		ID: e.Entity, CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, Source: d.Source, ActiveBranch: string(d.ActiveBranch),
 		Title: d.Title, SystemPrompt: d.SystemPrompt,
@@ -36,19 +36,19 @@ var sessionColumns = map[ledger.Type]string{
 	ledger.EventSessionFolder: "folder", ledger.EventBranchSwitched: "active_branch",
 }
 
-func (a *applier) sessionText(e ledger.Event, d ledger.TextChanged) error {
+func (a *Applier) sessionText(e ledger.Event, d ledger.TextChanged) error {
 	return a.set(`UPDATE sessions SET `+sessionColumns[e.Type]+` = ? WHERE id = ?`, d.Text, e.Entity)
 }
 
-func (a *applier) sessionArchived(e ledger.Event, d ledger.FlagChanged) error {
+func (a *Applier) sessionArchived(e ledger.Event, d ledger.FlagChanged) error {
 	return a.set(`UPDATE sessions SET archived_at = ? WHERE id = ?`, core.ArchivedAt(a.Tx, d.On), e.Entity)
 }
 
-func (a *applier) sessionPinned(e ledger.Event, d ledger.FlagChanged) error {
+func (a *Applier) sessionPinned(e ledger.Event, d ledger.FlagChanged) error {
 	return a.set(`UPDATE sessions SET pinned = ? WHERE id = ?`, d.On, e.Entity)
 }
 
-func (a *applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) error {
+func (a *Applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) error {
 	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ?, tools_mode = ? WHERE id = ?`,
 		d.SystemPrompt, d.Temperature, d.Effort, d.ToolsMode, e.Entity)
 }
@@ -56,10 +56,10 @@ func (a *applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) erro
 // sessionImported gives the session its place in the list. The keys by which its
 // turns are known to an import of the same export do not travel: a stranger's could keep
 // such an import from bringing in what is not here.
-func (a *applier) sessionImported(e ledger.Event, d ledger.SessionImported) error {
+func (a *Applier) sessionImported(e ledger.Event, d ledger.SessionImported) error {
 	return a.set(`UPDATE sessions SET updated_at = ? WHERE id = ?`, d.UpdatedAt, e.Entity)
 }
 
-// sourceBundle is the source of a session that is a copy of a bundle's, and of the key
+// SourceBundle is the source of a session that is a copy of a bundle's, and of the key
 // by which it is known again.
-const sourceBundle = "bundle"
+const SourceBundle = "bundle"

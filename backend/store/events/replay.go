@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"contextinfinity/backend/chat"
@@ -13,26 +13,26 @@ import (
 // hashes, and keeps the events as they are. What it makes is compared with that state
 // before it is committed: nothing here needs to distrust a payload.
 
-// play makes what an event tells, at the moment of the event.
-func (a *applier) play(e ledger.Event, contents []bundle.Content) error {
+// Play makes what an event tells, at the moment of the event.
+func (a *Applier) Play(e ledger.Event, contents []bundle.Content) error {
 	a.Now, a.contents = schema.Moment(e.CreatedAt), contents
-	if err := a.settleStep(e); err != nil {
+	if err := a.SettleStep(e); err != nil {
 		return err
 	}
-	if k := eventKinds[e.Type]; k.apply != nil {
-		data, err := k.decode(e)
+	if k := EventKinds[e.Type]; k.Apply != nil {
+		data, err := k.Decode(e)
 		if err != nil {
 			return err
 		}
-		if err := k.apply(a, e, data); err != nil {
+		if err := k.Apply(a, e, data); err != nil {
 			return err
 		}
 	}
-	return a.keep(e)
+	return a.Keep(e)
 }
 
-// keep stores an event as it is, its payload packed as eventOn packs it.
-func (a *applier) keep(e ledger.Event) error {
+// Keep stores an event as it is, its payload packed as eventOn packs it.
+func (a *Applier) Keep(e ledger.Event) error {
 	base, err := a.baseOf(e)
 	if err != nil {
 		return err
@@ -48,11 +48,11 @@ func (a *applier) keep(e ledger.Event) error {
 }
 
 // baseOf is the earlier event whose payload this one repeats.
-func (a *applier) baseOf(e ledger.Event) (codec.Base, error) {
+func (a *Applier) baseOf(e ledger.Event) (codec.Base, error) {
 	if len(e.Payload) < codec.MinLinked {
 		return codec.Base{}, nil
 	}
-	session := chat.SessionID(a.session)
+	session := chat.SessionID(a.Session)
 	switch e.Type {
 	case ledger.EventTurnFinalized:
 		steps, err := sqlite.All[string](a.DB, `SELECT id FROM steps WHERE turn_id = ? ORDER BY step_index DESC, attempt DESC LIMIT 1`, e.Entity)
@@ -63,7 +63,7 @@ func (a *applier) baseOf(e ledger.Event) (codec.Base, error) {
 	case ledger.EventTurnIndexed:
 		return a.PayloadOf(session, ledger.EventTurnFinalized, e.Entity)
 	case ledger.EventStateCommitted:
-		return payloadOf(e, func(_ ledger.Event, s ledger.StateCommitted) (codec.Base, error) {
+		return PayloadOf(e, func(_ ledger.Event, s ledger.StateCommitted) (codec.Base, error) {
 			return a.PayloadOf(session, ledger.EventStateCommitted, string(s.ParentID))
 		})
 	}

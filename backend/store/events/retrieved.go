@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"math"
@@ -11,11 +11,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// retrievedBatch bounds the parameters of one statement.
-const retrievedBatch = 100
+// RetrievedBatch bounds the parameters of one statement.
+const RetrievedBatch = 100
 
-// retireRetrievals makes what a turn's earlier context held a thing of the past.
-func retireRetrievals(t *core.Tx, turn schema.TurnRow) error {
+// RetireRetrievals makes what a turn's earlier context held a thing of the past.
+func RetireRetrievals(t *core.Tx, turn schema.TurnRow) error {
 	if _, err := t.Exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
 		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
 		return err
@@ -24,8 +24,8 @@ func retireRetrievals(t *core.Tx, turn schema.TurnRow) error {
 	return err
 }
 
-// chunkNumbers are the numbers of the chunks that records name, by id.
-func chunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
+// ChunkNumbers are the numbers of the chunks that records name, by id.
+func ChunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
 	ids := make([]chat.ChunkID, len(list))
 	for i, r := range list {
 		ids[i] = r.Chunk
@@ -45,8 +45,8 @@ func chunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, er
 	return known, err
 }
 
-// retrievedOf refuses what is no record of a retrieval.
-func retrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (schema.RetrievedRow, error) {
+// RetrievedOf refuses what is no record of a retrieval.
+func RetrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (schema.RetrievedRow, error) {
 	form := slices.Index(schema.PackedForms, r.Packed)
 	if form < 0 || r.Rank < 1 || r.Tokens < 0 {
 		return schema.RetrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of rank %d, packed as %q.", turn.TurnSeq, r.Rank, r.Packed)
@@ -65,8 +65,8 @@ func retrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]i
 	return row, nil
 }
 
-// retrievedText is what the hash of records is over, in the order of their ranks.
-func retrievedText(rows []schema.NamedRetrieval) []byte {
+// RetrievedText is what the hash of records is over, in the order of their ranks.
+func RetrievedText(rows []schema.NamedRetrieval) []byte {
 	b := []byte{}
 	for _, r := range rows {
 		b = append(append(b, r.ChunkID...), ' ')

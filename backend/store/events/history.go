@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"contextinfinity/backend/chat"
@@ -11,10 +11,10 @@ import (
 // historyEvents are those about what stands for turns in a prompt, how models count, and
 // what was permanently deleted.
 var historyEvents = map[ledger.Type]eventKind{
-	ledger.EventSummaryCreated:    kindOf((*applier).summaryCreated, func(c *copying, d *ledger.SummaryCreated) { idOf(c, &d.BranchID) }),
-	ledger.EventSummarySuperseded: kindOf((*applier).summarySuperseded, func(c *copying, d *ledger.SummarySuperseded) { idOf(c, &d.By) }),
-	ledger.EventCalibrationSet:    shared(kindOf((*applier).calibrationSet, nil)),
-	ledger.EventContentErased: kindOf((*applier).contentErased, func(c *copying, d *ledger.ContentErased) {
+	ledger.EventSummaryCreated:    kindOf((*Applier).summaryCreated, func(c *Copying, d *ledger.SummaryCreated) { idOf(c, &d.BranchID) }),
+	ledger.EventSummarySuperseded: kindOf((*Applier).summarySuperseded, func(c *Copying, d *ledger.SummarySuperseded) { idOf(c, &d.By) }),
+	ledger.EventCalibrationSet:    shared(kindOf((*Applier).calibrationSet, nil)),
+	ledger.EventContentErased: kindOf((*Applier).contentErased, func(c *Copying, d *ledger.ContentErased) {
 		d.Events = []ledger.ErasedEvent{} // the copy's payloads never held it: they are chained as they are
 		idsOf(c, d.Files)
 	}),
@@ -25,9 +25,9 @@ func shared(k eventKind) eventKind {
 	return k
 }
 
-func (a *applier) summaryCreated(e ledger.Event, d ledger.SummaryCreated) error {
+func (a *Applier) summaryCreated(e ledger.Event, d ledger.SummaryCreated) error {
 	row := schema.RangeSummaryRow{
-		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), FromSeq: d.From, ToSeq: d.To, TokenCount: d.Tokens,
+		ID: e.Entity, SessionID: a.Session, BranchID: string(d.BranchID), FromSeq: d.From, ToSeq: d.To, TokenCount: d.Tokens,
 		OriginalTokens: d.OriginalTokens, GeneratedBy: d.GeneratedBy, CreatedAt: e.CreatedAt, ContentHash: codec.Hash([]byte(d.Content)), Content: d.Content,
 	}
 	if len(d.Validation) > 0 && string(d.Validation) != "null" {
@@ -36,17 +36,17 @@ func (a *applier) summaryCreated(e ledger.Event, d ledger.SummaryCreated) error 
 	return a.DB.Create(&row).Error
 }
 
-func (a *applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) error {
-	return a.set(`UPDATE summaries SET superseded_by = ? WHERE id = ? AND session_id = ?`, d.By, e.Entity, a.session)
+func (a *Applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) error {
+	return a.set(`UPDATE summaries SET superseded_by = ? WHERE id = ? AND session_id = ?`, d.By, e.Entity, a.Session)
 }
 
 // calibrationSet learns what another data directory has learned since: the newest
 // revision that any ledger tells is the one that stands.
-func (a *applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error {
-	if d.Samples < 1 || d.Samples > calibrationSamples || d.Factor != calibrationFactor(d.Factor) || d.Revision < 1 || d.Revision > maxRevision {
+func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error {
+	if d.Samples < 1 || d.Samples > CalibrationSamples || d.Factor != CalibrationFactor(d.Factor) || d.Revision < 1 || d.Revision > maxRevision {
 		return sqlite.Invalid("It sets a factor that no counting gives.")
 	}
-	row, err := calibrationOf(a.DB, d.Provider, d.ModelID)
+	row, err := CalibrationOf(a.DB, d.Provider, d.ModelID)
 	if err != nil || row.Revision >= d.Revision {
 		return err
 	}
@@ -62,7 +62,7 @@ const maxRevision = 1 << 40
 
 // contentErased keeps the receipt of a hard delete of another data directory, as far as
 // it is known: what was erased is in no event before it, nor in any backup here.
-func (a *applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
+func (a *Applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
 	if d.Receipt == "" || len(d.Events) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package store
+package delta
 
 import (
 	"gorm.io/gorm"
@@ -15,8 +15,8 @@ type chunkTextRow struct {
 	TurnAt       string
 }
 
-func chunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {
-	return newSources(db).chunks(ids)
+func ChunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {
+	return NewSources(db).Chunks(ids)
 }
 
 // sources are what chunks are cut from, each read once.
@@ -45,13 +45,13 @@ type sourceFile struct {
 	ok   bool
 }
 
-func newSources(db *gorm.DB) *sources {
+func NewSources(db *gorm.DB) *sources {
 	return &sources{db: db, files: map[string]sourceFile{}}
 }
 
-// chunks reads chunks with their words. Documents that earlier ones were of are
+// Chunks reads chunks with their words. Documents that earlier ones were of are
 // not read again; messages are kept no longer than for one call.
-func (s *sources) chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
+func (s *sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	list, err := chat.MarshalJSON(ids)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"encoding/json"
@@ -13,27 +13,27 @@ import (
 
 // toolEvents are those of the tool journal.
 var toolEvents = map[ledger.Type]eventKind{
-	ledger.EventToolBatchProposed: kindOf((*applier).toolsProposed, func(c *copying, d *ledger.ToolBatchProposed) {
+	ledger.EventToolBatchProposed: kindOf((*Applier).toolsProposed, func(c *Copying, d *ledger.ToolBatchProposed) {
 		idOf(c, &d.TurnID)
 		idOf(c, &d.StepID)
 		for i := range d.Calls {
 			idOf(c, &d.Calls[i].ID)
 		}
 	}),
-	ledger.EventToolCallDecided: kindOf((*applier).toolDecided, nil),
-	ledger.EventToolCallStarted: kindOf((*applier).toolStarted, nil),
-	ledger.EventToolCallEnded: kindOf((*applier).toolEnded, func(c *copying, d *ledger.ToolCallEnded) {
+	ledger.EventToolCallDecided: kindOf((*Applier).toolDecided, nil),
+	ledger.EventToolCallStarted: kindOf((*Applier).toolStarted, nil),
+	ledger.EventToolCallEnded: kindOf((*Applier).toolEnded, func(c *Copying, d *ledger.ToolCallEnded) {
 		for i := range d.Recalled { // turns of other sessions keep their names
-			if r := &d.Recalled[i]; c.ids[string(r.Session)] == c.session {
+			if r := &d.Recalled[i]; c.ids[string(r.Session)] == c.Session {
 				idOf(c, &r.Session)
 				idOf(c, &r.Turn)
 			}
 		}
 	}),
-	ledger.EventToolBatchClosed: kindOf((*applier).toolsClosed, nil),
+	ledger.EventToolBatchClosed: kindOf((*Applier).toolsClosed, nil),
 }
 
-type batchRow struct {
+type BatchRow struct {
 	ID          string
 	TurnID      string
 	StepID      string
@@ -42,9 +42,9 @@ type batchRow struct {
 	CommittedAt *string
 }
 
-func (batchRow) TableName() string { return "tool_batches" }
+func (BatchRow) TableName() string { return "tool_batches" }
 
-type callRow struct {
+type CallRow struct {
 	ID             string
 	BatchID        string
 	Ordinal        int
@@ -65,9 +65,9 @@ type callRow struct {
 	Redactions     string
 }
 
-func (callRow) TableName() string { return "tool_calls" }
+func (CallRow) TableName() string { return "tool_calls" }
 
-type resultRow struct {
+type ResultRow struct {
 	ToolCallID  string
 	IsError     bool
 	CreatedAt   string
@@ -75,19 +75,19 @@ type resultRow struct {
 	Content     []byte
 }
 
-func (resultRow) TableName() string { return "tool_results" }
+func (ResultRow) TableName() string { return "tool_results" }
 
-func (a *applier) toolsProposed(e ledger.Event, d ledger.ToolBatchProposed) error {
+func (a *Applier) toolsProposed(e ledger.Event, d ledger.ToolBatchProposed) error {
 	if _, err := a.turn(string(d.TurnID)); err != nil {
 		return err
 	}
-	if err := a.DB.Create(&batchRow{
+	if err := a.DB.Create(&BatchRow{
 		ID: e.Entity, TurnID: string(d.TurnID), StepID: string(d.StepID), State: string(chat.BatchOpen), CreatedAt: e.CreatedAt,
 	}).Error; err != nil {
 		return err
 	}
 	for i, c := range d.Calls {
-		if err := a.DB.Create(&callRow{
+		if err := a.DB.Create(&CallRow{
 			ID: string(c.ID), BatchID: e.Entity, Ordinal: i, CallID: c.UseID, Name: c.Name, Effects: c.Effects, Arguments: c.Arguments,
 			Source: c.Source, Tool: c.Tool, DefinitionHash: c.Definition, State: string(chat.CallProposed),
 		}).Error; err != nil {
@@ -97,7 +97,7 @@ func (a *applier) toolsProposed(e ledger.Event, d ledger.ToolBatchProposed) erro
 	return nil
 }
 
-func (a *applier) toolDecided(e ledger.Event, d ledger.ToolCallDecided) error {
+func (a *Applier) toolDecided(e ledger.Event, d ledger.ToolCallDecided) error {
 	if d.Decision == chat.DecisionNone {
 		return a.set(`UPDATE tool_calls SET state = 'proposed', decision = '', decided_at = ?, definition_hash = ? WHERE id = ?`,
 			e.CreatedAt, d.Definition, e.Entity)
@@ -110,7 +110,7 @@ func (a *applier) toolDecided(e ledger.Event, d ledger.ToolCallDecided) error {
 		WHERE id = ?`, d.Decision, e.CreatedAt, d.Definition, e.Entity)
 }
 
-func (a *applier) toolStarted(e ledger.Event, d ledger.ToolCallStarted) error {
+func (a *Applier) toolStarted(e ledger.Event, d ledger.ToolCallStarted) error {
 	redactions, err := ledger.RedactionsText(d.Redactions)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (a *applier) toolStarted(e ledger.Event, d ledger.ToolCallStarted) error {
 		WHERE id = ?`, e.CreatedAt, redactions, e.Entity)
 }
 
-func (a *applier) toolEnded(e ledger.Event, d ledger.ToolCallEnded) error {
+func (a *Applier) toolEnded(e ledger.Event, d ledger.ToolCallEnded) error {
 	state := chat.CallUnknown
 	if d.Reason == "" {
 		state = chat.CallDone
@@ -130,7 +130,7 @@ func (a *applier) toolEnded(e ledger.Event, d ledger.ToolCallEnded) error {
 	if d.Reason != "" {
 		return nil
 	}
-	if err := a.DB.Create(&resultRow{
+	if err := a.DB.Create(&ResultRow{
 		ToolCallID: e.Entity, IsError: d.IsError, CreatedAt: e.CreatedAt, ContentHash: codec.Hash(d.Content), Content: codec.Pack(d.Content),
 	}).Error; err != nil {
 		return err
@@ -138,12 +138,12 @@ func (a *applier) toolEnded(e ledger.Event, d ledger.ToolCallEnded) error {
 	return a.lookedUp(e.Entity, d.Recalled)
 }
 
-func (a *applier) toolsClosed(e ledger.Event, d ledger.ToolBatchClosed) error {
+func (a *Applier) toolsClosed(e ledger.Event, d ledger.ToolBatchClosed) error {
 	return a.set(`UPDATE tool_batches SET state = ?, committed_at = ? WHERE id = ?`, d.State, e.CreatedAt, e.Entity)
 }
 
-// content is a result's JSON, unpacked.
-func (r resultRow) content() ([]byte, error) {
+// Unpacked is a result's JSON, unpacked.
+func (r ResultRow) Unpacked() ([]byte, error) {
 	b, err := codec.Unpack(r.Content)
 	if err == nil && b == nil {
 		err = errors.New("it has no content")
@@ -151,7 +151,7 @@ func (r resultRow) content() ([]byte, error) {
 	return b, err
 }
 
-func (r callRow) toLedgerRecord(result *resultRow, content []byte, recalled []ledger.RecalledTurn) *ledger.ToolCall {
+func (r CallRow) ToLedgerRecord(result *ResultRow, content []byte, recalled []ledger.RecalledTurn) *ledger.ToolCall {
 	c := &ledger.ToolCall{
 		BatchID: r.BatchID, Ordinal: r.Ordinal, UseID: r.CallID, Name: r.Name, Source: r.Source, Tool: r.Tool, Definition: r.DefinitionHash,
 		Effects: r.Effects, State: r.State, Decision: r.Decision, DecidedAt: schema.Text(r.DecidedAt), Runs: r.Runs, StartedAt: schema.Text(r.StartedAt),
@@ -164,20 +164,20 @@ func (r callRow) toLedgerRecord(result *resultRow, content []byte, recalled []le
 	return c
 }
 
-func (r batchRow) toLedgerRecord() *ledger.ToolBatch {
+func (r BatchRow) ToLedgerRecord() *ledger.ToolBatch {
 	return &ledger.ToolBatch{TurnID: r.TurnID, StepID: r.StepID, State: r.State, CreatedAt: r.CreatedAt, ClosedAt: schema.Text(r.CommittedAt)}
 }
 
-func (r batchRow) batch() chat.ToolBatch {
+func (r BatchRow) Batch() chat.ToolBatch {
 	return chat.ToolBatch{
 		ID: chat.ToolBatchID(r.ID), TurnID: chat.TurnID(r.TurnID), StepID: chat.StepID(r.StepID), State: chat.BatchState(r.State),
 		CreatedAt: schema.Moment(r.CreatedAt),
 	}
 }
 
-// record is the row as others see it. Redactions and arguments that cannot be read stand as none and
+// Record is the row as others see it. Redactions and arguments that cannot be read stand as none and
 // as text: verify names them.
-func (r callRow) record() chat.CallRecord {
+func (r CallRow) Record() chat.CallRecord {
 	c := chat.CallRecord{
 		ID: chat.ToolCallID(r.ID), BatchID: chat.ToolBatchID(r.BatchID), Ordinal: r.Ordinal, UseID: r.CallID, Name: r.Name, Source: r.Source,
 		Tool: r.Tool, Definition: r.DefinitionHash, Effects: r.Effects, Arguments: chat.RawJSON([]byte(r.Arguments)),
@@ -190,9 +190,9 @@ func (r callRow) record() chat.CallRecord {
 	return c
 }
 
-// result decodes a stored result for a call.
-func (r resultRow) result(useID string) (*chat.ToolResult, error) {
-	content, err := r.content()
+// Result decodes a stored result for a call.
+func (r ResultRow) Result(useID string) (*chat.ToolResult, error) {
+	content, err := r.Unpacked()
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (r resultRow) result(useID string) (*chat.ToolResult, error) {
 	return &chat.ToolResult{ToolUseID: useID, Content: blocks, IsError: r.IsError}, nil
 }
 
-func (a *applier) lookedUp(call string, turns []ledger.RecalledTurn) error {
+func (a *Applier) lookedUp(call string, turns []ledger.RecalledTurn) error {
 	for i, r := range turns {
 		if err := a.DB.Create(&schema.LookedUpRow{ToolCallID: call, Place: i, SessionID: string(r.Session), TurnID: string(r.Turn)}).Error; err != nil {
 			return err

@@ -1,4 +1,4 @@
-package store
+package queue
 
 import (
 	"context"
@@ -28,15 +28,15 @@ var priorities = map[chat.JobType]int{
 // priorityOlder is of turns that are found as they are and would be found better.
 const priorityOlder = -20
 
-// maxLastError bounds a job's stored error.
-const maxLastError = 2000
+// MaxLastError bounds a job's stored error.
+const MaxLastError = 2000
 
-// jobKey is unique: there is one job of a type for a turn.
-func jobKey(kind chat.JobType, turn string) string { return string(kind) + ":" + turn }
+// JobKey is unique: there is one job of a type for a turn.
+func JobKey(kind chat.JobType, turn string) string { return string(kind) + ":" + turn }
 
-// enqueue makes a turn's job due now. One that is there already is left alone,
+// Enqueue makes a turn's job due now. One that is there already is left alone,
 // unless it was done: then the turn needs it again.
-func enqueue(t *core.Tx, kind chat.JobType, turn schema.TurnRow) error {
+func Enqueue(t *core.Tx, kind chat.JobType, turn schema.TurnRow) error {
 	return enqueueAt(t, priorities[kind], kind, turn)
 }
 
@@ -47,7 +47,7 @@ func enqueueAt(t *core.Tx, priority int, kind chat.JobType, turn schema.TurnRow)
 		VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)
 		ON CONFLICT (job_key) DO UPDATE SET state = 'queued', attempts = 0, last_error = '', run_after = excluded.run_after, priority = excluded.priority,
 		  updated_at = excluded.updated_at WHERE state = 'done'`,
-		kind, jobKey(kind, turn.ID), turn.SessionID, turn.BranchID, turn.ID, priority, now, now, now)
+		kind, JobKey(kind, turn.ID), turn.SessionID, turn.BranchID, turn.ID, priority, now, now, now)
 	return err
 }
 
@@ -86,38 +86,38 @@ func enqueueRange(t *core.Tx, branch chat.BranchID, from int64, last chat.TurnID
 		SELECT ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?
 		WHERE NOT EXISTS (SELECT 1 FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ? AND superseded_by IS NULL)
 		ON CONFLICT (job_key) DO NOTHING`,
-		chat.JobSummarizeRange, jobKey(chat.JobSummarizeRange, turn.ID)+":"+sqlite.Itoa(from), turn.SessionID, turn.BranchID, turn.ID,
+		chat.JobSummarizeRange, JobKey(chat.JobSummarizeRange, turn.ID)+":"+sqlite.Itoa(from), turn.SessionID, turn.BranchID, turn.ID,
 		priorities[chat.JobSummarizeRange], now, now, now, from, turn.BranchID, from, turn.TurnSeq+1)
 	return n > 0, err
 }
 
-// settleJob ends a turn's job because what it was for is done.
-func settleJob(t *core.Tx, kind chat.JobType, turn string) error {
+// SettleJob ends a turn's job because what it was for is done.
+func SettleJob(t *core.Tx, kind chat.JobType, turn string) error {
 	_, err := t.Exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
-		WHERE job_key = ? AND state <> 'done'`, t.Stamp(), jobKey(kind, turn))
+		WHERE job_key = ? AND state <> 'done'`, t.Stamp(), JobKey(kind, turn))
 	if err != nil {
 		return err
 	}
-	return forgetJobs(t)
+	return ForgetJobs(t)
 }
 
-// keptJobs is how many done jobs of a type stay to be looked at.
-const keptJobs = 200
+// KeptJobs is how many done jobs of a type stay to be looked at.
+const KeptJobs = 200
 
-// forgetJobs deletes the done jobs of turns but for the newest: what they were for
+// ForgetJobs deletes the done jobs of turns but for the newest: what they were for
 // shows in their turns' phases. A range's stays, for it is made due only once.
-func forgetJobs(t *core.Tx) error {
+func ForgetJobs(t *core.Tx) error {
 	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
 		if _, err := t.Exec(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
-			(SELECT id FROM jobs WHERE state = 'done' AND job_type = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, kind, kind, keptJobs); err != nil {
+			(SELECT id FROM jobs WHERE state = 'done' AND job_type = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, kind, kind, KeptJobs); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// cut shortens s to at most n bytes.
-func cut(s string, n int) string {
+// Cut shortens s to at most n bytes.
+func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -198,7 +198,7 @@ func (s *Queue) Unindexed(ctx context.Context, session chat.SessionID) (int, err
 func (s *Queue) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType) (chat.Job, bool, error) {
 	var rows []schema.JobRow
 	err := s.Read(ctx, "job.read", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[schema.JobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, jobKey(kind, string(turn)))
+		rows, err = sqlite.All[schema.JobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, JobKey(kind, string(turn)))
 		return err
 	})
 	if err != nil || len(rows) == 0 {

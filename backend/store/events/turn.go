@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
@@ -14,13 +15,13 @@ import (
 
 // turnEvents are those about a turn, from its acceptance to its index.
 var turnEvents = map[ledger.Type]eventKind{
-	ledger.EventTurnAccepted:    kindOf((*applier).turnAccepted, copyAccepted),
-	ledger.EventTurnPrepared:    kindOf((*applier).turnPrepared, nil),
-	ledger.EventTurnResumed:     kindOf((*applier).turnResumed, nil),
-	ledger.EventTurnInterrupted: kindOf((*applier).turnEnded, nil),
-	ledger.EventTurnFailed:      kindOf((*applier).turnEnded, nil),
-	ledger.EventTurnFinalized:   kindOf((*applier).turnFinalized, nil),
-	ledger.EventTurnIndexed: kindOf((*applier).turnIndexed, func(c *copying, d *ledger.TurnIndexed) {
+	ledger.EventTurnAccepted:    kindOf((*Applier).turnAccepted, copyAccepted),
+	ledger.EventTurnPrepared:    kindOf((*Applier).turnPrepared, nil),
+	ledger.EventTurnResumed:     kindOf((*Applier).turnResumed, nil),
+	ledger.EventTurnInterrupted: kindOf((*Applier).turnEnded, nil),
+	ledger.EventTurnFailed:      kindOf((*Applier).turnEnded, nil),
+	ledger.EventTurnFinalized:   kindOf((*Applier).turnFinalized, nil),
+	ledger.EventTurnIndexed: kindOf((*Applier).turnIndexed, func(c *Copying, d *ledger.TurnIndexed) {
 		for i := range d.Chunks {
 			chunk := &d.Chunks[i]
 			idOf(c, &chunk.ID)
@@ -32,7 +33,7 @@ var turnEvents = map[ledger.Type]eventKind{
 	}),
 }
 
-func copyAccepted(c *copying, d *ledger.TurnAccepted) {
+func copyAccepted(c *Copying, d *ledger.TurnAccepted) {
 	idOf(c, &d.BranchID)
 	idOf(c, &d.StateBefore)
 	idOf(c, &d.RetryOf)
@@ -40,31 +41,31 @@ func copyAccepted(c *copying, d *ledger.TurnAccepted) {
 }
 
 // Turn is a turn of the session that an earlier event made.
-func (a *applier) turn(id string) (schema.TurnRow, error) {
+func (a *Applier) turn(id string) (schema.TurnRow, error) {
 	row, err := schema.TurnHead(a.DB, chat.TurnID(id))
-	if err == nil && row.SessionID != a.session {
+	if err == nil && row.SessionID != a.Session {
 		err = sqlite.Invalid("Turn %s is of another session.", id)
 	}
 	return row, err
 }
 
-func (a *applier) turnAccepted(e ledger.Event, d ledger.TurnAccepted) error {
+func (a *Applier) turnAccepted(e ledger.Event, d ledger.TurnAccepted) error {
 	n, err := sqlite.One[int64](a.DB, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
 	if err != nil {
 		return err
 	}
 	message := string(d.User)
 	if err := a.DB.Create(&schema.TurnRow{
-		ID: e.Entity, N: n, SessionID: a.session, BranchID: string(d.BranchID), TurnSeq: d.Seq, StateBefore: string(d.StateBefore),
+		ID: e.Entity, N: n, SessionID: a.Session, BranchID: string(d.BranchID), TurnSeq: d.Seq, StateBefore: string(d.StateBefore),
 		Phase: string(chat.PhaseAccepted), PrimaryProvider: d.Provider, PrimaryModel: d.Model, RetryOf: schema.OrNull(d.RetryOf),
 		CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, UserMessageJSON: message, UserHash: codec.Hash([]byte(message)),
 	}).Error; err != nil {
 		return err
 	}
-	return a.Touch(a.session)
+	return a.Touch(a.Session)
 }
 
-func (a *applier) turnPrepared(e ledger.Event, d ledger.TurnPrepared) error {
+func (a *Applier) turnPrepared(e ledger.Event, d ledger.TurnPrepared) error {
 	turn, err := a.turn(e.Entity)
 	if err != nil {
 		return err
@@ -73,17 +74,17 @@ func (a *applier) turnPrepared(e ledger.Event, d ledger.TurnPrepared) error {
 	if err != nil {
 		return err
 	}
-	if err := putManifest(a.Tx, turn, a.content(bundle.Manifest), chunks); err != nil {
+	if err := PutManifest(a.Tx, turn, a.content(bundle.Manifest), chunks); err != nil {
 		return err
 	}
 	return a.set(`UPDATE turns SET phase = CASE phase WHEN 'Accepted' THEN 'ContextPrepared' ELSE phase END WHERE id = ?`, turn.ID)
 }
 
-func (a *applier) turnResumed(e ledger.Event, _ struct{}) error {
-	return a.set(`UPDATE turns SET outcome = '', error_json = NULL, updated_at = ? WHERE id = ? AND session_id = ?`, e.CreatedAt, e.Entity, a.session)
+func (a *Applier) turnResumed(e ledger.Event, _ struct{}) error {
+	return a.set(`UPDATE turns SET outcome = '', error_json = NULL, updated_at = ? WHERE id = ? AND session_id = ?`, e.CreatedAt, e.Entity, a.Session)
 }
 
-func (a *applier) turnEnded(e ledger.Event, d ledger.TurnEnded) error {
+func (a *Applier) turnEnded(e ledger.Event, d ledger.TurnEnded) error {
 	turn, err := a.turn(e.Entity)
 	if err != nil {
 		return err
@@ -93,10 +94,10 @@ func (a *applier) turnEnded(e ledger.Event, d ledger.TurnEnded) error {
 			return err
 		}
 	}
-	return setEnd(a.Tx, &turn, d.Outcome, d.Failure, d.Usage)
+	return SetEnd(a.Tx, &turn, d.Outcome, d.Failure, d.Usage)
 }
 
-func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
+func (a *Applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 	message := string(d.Assistant)
 	usage, err := schema.EncodeOptional(d.Usage)
 	if err != nil {
@@ -104,25 +105,25 @@ func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 	}
 	if err := a.set(`UPDATE turns SET phase = 'ResponseFinalized', outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
 		usage_json = coalesce(?, usage_json), error_json = NULL, updated_at = ? WHERE id = ? AND session_id = ?`,
-		d.Outcome, message, codec.Hash([]byte(message)), usage, e.CreatedAt, e.Entity, a.session); err != nil {
+		d.Outcome, message, codec.Hash([]byte(message)), usage, e.CreatedAt, e.Entity, a.Session); err != nil {
 		return err
 	}
-	return a.Touch(a.session)
+	return a.Touch(a.Session)
 }
 
-func putManifest(t *core.Tx, turn schema.TurnRow, manifest json.RawMessage, quoted []int64) error {
-	packed, link, err := packManifest(t, turn, manifest, quoted)
+func PutManifest(t *core.Tx, turn schema.TurnRow, manifest json.RawMessage, quoted []int64) error {
+	packed, link, err := delta.PackManifest(t, turn, manifest, quoted)
 	if err != nil {
 		return err
 	}
 	if _, err := t.Exec(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`, packed, t.Stamp(), turn.ID); err != nil {
 		return err
 	}
-	return manifestChain.link(t, turn.ID, link)
+	return delta.ManifestChain.Link(t, turn.ID, link)
 }
 
-// setEnd records how a turn ended that has no final answer.
-func setEnd(t *core.Tx, turn *schema.TurnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
+// SetEnd records how a turn ended that has no final answer.
+func SetEnd(t *core.Tx, turn *schema.TurnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
 	failure, err := schema.EncodeOptional(f)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package store
+package delta
 
 import (
 	"bytes"
@@ -24,35 +24,35 @@ import (
 // turn is settled. It cannot be deleted before what depends on it, which the links
 // name by base.
 
-// maxChain is how many values a chain has, its key frame included.
-const maxChain = 64
+// MaxChain is how many values a chain has, its key frame included.
+const MaxChain = 64
 
 // baseSearchDepth is how many turns back a base is looked for.
 const baseSearchDepth = 64
 
-// chain says where values of a kind and their links are stored, and how it quotes a
+// Chain says where values of a kind and their links are stored, and how it quotes a
 // chunk.
-type chain struct {
-	table, column, links, key string
+type Chain struct {
+	Table, Column, Links, Key string
 	quote                     func(b []byte, c chat.ChunkText) []byte
 }
 
 var (
-	requestChain  = chain{"steps", "request_json", "request_links", "step_id", quoteArtifact}
-	manifestChain = chain{"turns", "manifest", "manifest_links", "turn_id", quotePart}
+	RequestChain  = Chain{"steps", "request_json", "request_links", "step_id", QuoteArtifact}
+	ManifestChain = Chain{"turns", "manifest", "manifest_links", "turn_id", QuotePart}
 )
 
-// linkRow is one link of either table.
-type linkRow struct {
+// LinkRow is one link of either table.
+type LinkRow struct {
 	ID     string
 	Base   string // empty: it quotes and has no base
 	Depth  int
 	Quotes []byte
 }
 
-// read decodes a value, through the values it was made with, or from the nearest of
+// Read decodes a value, through the values it was made with, or from the nearest of
 // them that is known.
-func (c chain) read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, error) {
+func (c Chain) Read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, error) {
 	if value, ok := known.Get(id); ok {
 		return bytes.Clone(value), nil
 	}
@@ -63,7 +63,7 @@ func (c chain) read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, e
 		WITH RECURSIVE up (id, depth) AS (
 		  SELECT ?, 0 UNION ALL SELECT l.base, up.depth + 1 FROM up JOIN %[1]s l ON l.%[2]s = up.id AND l.base IS NOT NULL WHERE up.depth < ?)
 		SELECT t.id, t.%[3]s AS packed, l.quotes FROM up JOIN %[4]s t ON t.id = up.id LEFT JOIN %[1]s l ON l.%[2]s = up.id
-		ORDER BY up.depth DESC`, c.links, c.key, c.column, c.table), id, maxChain)
+		ORDER BY up.depth DESC`, c.Links, c.Key, c.Column, c.Table), id, MaxChain)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -79,20 +79,20 @@ func (c chain) read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, e
 	for _, r := range rows[first:] {
 		lists = append(lists, r.Quotes)
 	}
-	quoted, err := readQuoted(db, lists...)
+	quoted, err := ReadQuoted(db, lists...)
 	if err != nil {
 		return nil, err
 	}
 	for i, r := range rows[first:] {
-		if value, err = c.unpack(value, first+i > 0, r.Quotes, quoted, r.Packed); err != nil {
+		if value, err = c.Unpack(value, first+i > 0, r.Quotes, quoted, r.Packed); err != nil {
 			return nil, err
 		}
 	}
 	return value, nil
 }
 
-// unpack decodes a value with its decoded base, if it has one, and what it quotes.
-func (c chain) unpack(base []byte, based bool, quotes []byte, quoted quotedTexts, packed []byte) ([]byte, error) {
+// Unpack decodes a value with its decoded base, if it has one, and what it quotes.
+func (c Chain) Unpack(base []byte, based bool, quotes []byte, quoted quotedTexts, packed []byte) ([]byte, error) {
 	if !based && quotes == nil {
 		return codec.Unpack(packed)
 	}
@@ -104,8 +104,8 @@ func (c chain) unpack(base []byte, based bool, quotes []byte, quoted quotedTexts
 }
 
 // dictionary is what a value is packed against: its quotations, then its base.
-func (c chain) dictionary(quotes []byte, quoted quotedTexts, base []byte) ([]byte, error) {
-	ns, err := decodeQuotes(quotes)
+func (c Chain) dictionary(quotes []byte, quoted quotedTexts, base []byte) ([]byte, error) {
+	ns, err := DecodeQuotes(quotes)
 	if err != nil || len(ns) == 0 {
 		return base, err
 	}
@@ -121,20 +121,20 @@ func (c chain) dictionary(quotes []byte, quoted quotedTexts, base []byte) ([]byt
 }
 
 // linkable reports that a value may be packed against a base.
-func (base linkRow) linkable() bool { return base.ID != "" && base.Depth+1 < maxChain }
+func (base LinkRow) linkable() bool { return base.ID != "" && base.Depth+1 < MaxChain }
 
 // pack encodes a value against its base and the chunks it quotes, where that is worth
 // it. The link, nil where it stands alone, is to be stored with it. What cannot be
 // read is passed by: verify names it, and nothing new depends on it.
-func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, recent *core.RecentValues) ([]byte, *linkRow, error) {
+func (c Chain) pack(db *gorm.DB, base LinkRow, value []byte, chunks []int64, recent *core.RecentValues) ([]byte, *LinkRow, error) {
 	if len(value) < codec.MinLinked {
 		return codec.Pack(value), nil, nil
 	}
-	link := &linkRow{}
+	link := &LinkRow{}
 	var before []byte
 	if base.linkable() {
 		var err error
-		if before, err = c.read(db, base.ID, recent); err == nil && len(before) >= codec.MinLinked {
+		if before, err = c.Read(db, base.ID, recent); err == nil && len(before) >= codec.MinLinked {
 			recent.Put(base.ID, before)
 			link.Base, link.Depth = base.ID, base.Depth+1
 		} else {
@@ -160,9 +160,9 @@ func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, rec
 	return packed, link, nil
 }
 
-// packRequest encodes the request of a turn's next step. Its memory is what was
+// PackRequest encodes the request of a turn's next step. Its memory is what was
 // recorded for the turn.
-func packRequest(t *core.Tx, turn schema.TurnRow, request []byte) ([]byte, *linkRow, error) {
+func PackRequest(t *core.Tx, turn schema.TurnRow, request []byte) ([]byte, *LinkRow, error) {
 	segs, err := core.Segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
@@ -175,11 +175,11 @@ func packRequest(t *core.Tx, turn schema.TurnRow, request []byte) ([]byte, *link
 	if err != nil {
 		return nil, nil, err
 	}
-	return requestChain.pack(t.DB, base, request, chunks, t.Requests)
+	return RequestChain.pack(t.DB, base, request, chunks, t.Requests)
 }
 
-// packManifest encodes the manifest of a turn, whose memory these chunks are.
-func packManifest(t *core.Tx, turn schema.TurnRow, manifest []byte, chunks []int64) ([]byte, *linkRow, error) {
+// PackManifest encodes the manifest of a turn, whose memory these chunks are.
+func PackManifest(t *core.Tx, turn schema.TurnRow, manifest []byte, chunks []int64) ([]byte, *LinkRow, error) {
 	segs, err := core.Segments(t.DB, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
@@ -188,34 +188,34 @@ func packManifest(t *core.Tx, turn schema.TurnRow, manifest []byte, chunks []int
 	if err != nil {
 		return nil, nil, err
 	}
-	return manifestChain.pack(t.DB, base, manifest, chunks, t.Manifests)
+	return ManifestChain.pack(t.DB, base, manifest, chunks, t.Manifests)
 }
 
-// link stores, replaces or removes a value's link.
-func (c chain) link(t *core.Tx, id string, l *linkRow) error {
+// Link stores, replaces or removes a value's link.
+func (c Chain) Link(t *core.Tx, id string, l *LinkRow) error {
 	if l == nil {
-		_, err := t.Exec(fmt.Sprintf(`DELETE FROM %s WHERE %s = ?`, c.links, c.key), id)
+		_, err := t.Exec(fmt.Sprintf(`DELETE FROM %s WHERE %s = ?`, c.Links, c.Key), id)
 		return err
 	}
 	_, err := t.Exec(fmt.Sprintf(`INSERT INTO %s (%s, base, depth, quotes) VALUES (?, ?, ?, ?)
-		ON CONFLICT (%s) DO UPDATE SET base = excluded.base, depth = excluded.depth, quotes = excluded.quotes`, c.links, c.key, c.key),
+		ON CONFLICT (%s) DO UPDATE SET base = excluded.base, depth = excluded.depth, quotes = excluded.quotes`, c.Links, c.Key, c.Key),
 		id, schema.OrNull(l.Base), l.Depth, l.Quotes)
 	return err
 }
 
 // requestBase is the step whose request came before a turn's next one.
-func requestBase(db *gorm.DB, segs []core.Segment, seq int64) (linkRow, error) {
-	return newestBefore(segs, seq, func(g core.Segment, from, to int64) ([]linkRow, error) {
-		return sqlite.All[linkRow](db, `SELECT s.id, coalesce(l.depth, 0) AS depth FROM turns t JOIN steps s ON s.turn_id = t.id
+func requestBase(db *gorm.DB, segs []core.Segment, seq int64) (LinkRow, error) {
+	return newestBefore(segs, seq, func(g core.Segment, from, to int64) ([]LinkRow, error) {
+		return sqlite.All[LinkRow](db, `SELECT s.id, coalesce(l.depth, 0) AS depth FROM turns t JOIN steps s ON s.turn_id = t.id
 			LEFT JOIN request_links l ON l.step_id = s.id WHERE t.branch_id = ? AND t.turn_seq > ? AND t.turn_seq <= ?
 			ORDER BY t.turn_seq DESC, s.step_index DESC, s.attempt DESC LIMIT 1`, g.Branch, from, to)
 	})
 }
 
 // manifestBase is the newest turn before a turn_seq whose manifest is there for good.
-func manifestBase(db *gorm.DB, segs []core.Segment, seq int64) (linkRow, error) {
-	return newestBefore(segs, seq-1, func(g core.Segment, from, to int64) ([]linkRow, error) {
-		return sqlite.All[linkRow](db, `SELECT t.id, coalesce(l.depth, 0) AS depth FROM turns t LEFT JOIN manifest_links l ON l.turn_id = t.id
+func manifestBase(db *gorm.DB, segs []core.Segment, seq int64) (LinkRow, error) {
+	return newestBefore(segs, seq-1, func(g core.Segment, from, to int64) ([]LinkRow, error) {
+		return sqlite.All[LinkRow](db, `SELECT t.id, coalesce(l.depth, 0) AS depth FROM turns t LEFT JOIN manifest_links l ON l.turn_id = t.id
 			WHERE t.branch_id = ? AND t.turn_seq > ? AND t.turn_seq <= ? AND t.manifest IS NOT NULL
 			AND t.phase NOT IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.turn_seq DESC LIMIT 1`, g.Branch, from, to)
 	})
@@ -223,7 +223,7 @@ func manifestBase(db *gorm.DB, segs []core.Segment, seq int64) (linkRow, error) 
 
 // newestBefore looks from a lineage's own branch towards its root, over the
 // turns within reach; the zero row is none.
-func newestBefore(segs []core.Segment, seq int64, look func(g core.Segment, from, to int64) ([]linkRow, error)) (linkRow, error) {
+func newestBefore(segs []core.Segment, seq int64, look func(g core.Segment, from, to int64) ([]LinkRow, error)) (LinkRow, error) {
 	for _, g := range slices.Backward(segs) {
 		from, to := max(g.From, seq-baseSearchDepth), min(g.To, seq)
 		if from >= to {
@@ -231,15 +231,15 @@ func newestBefore(segs []core.Segment, seq int64, look func(g core.Segment, from
 		}
 		rows, err := look(g, from, to)
 		if err != nil || len(rows) > 0 {
-			return append(rows, linkRow{})[0], err
+			return append(rows, LinkRow{})[0], err
 		}
 	}
-	return linkRow{}, nil
+	return LinkRow{}, nil
 }
 
-// within is a chain's condition for one session's values, for its links too.
-func (c chain) within(column string) string {
-	if c.table == "steps" {
+// Within is a chain's condition for one session's values, for its links too.
+func (c Chain) Within(column string) string {
+	if c.Table == "steps" {
 		return column + ` IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`
 	}
 	return column + ` IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`

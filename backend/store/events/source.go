@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"math"
@@ -10,47 +10,47 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// sourceOf names what a chunk is cut from: a message of the turn, or a document.
-type sourceOf struct {
-	role chat.Role
+// SourceOf names what a chunk is cut from: a message of the turn, or a document.
+type SourceOf struct {
+	Role chat.Role
 	file chat.FileID
 }
 
-// chunkSource is a text that chunks are cut from. said is the same text where SQL
+// ChunkSource is a text that chunks are cut from. said is the same text where SQL
 // can read it out of the message, else empty.
-type chunkSource struct{ text, said string }
+type ChunkSource struct{ Text, Said string }
 
-func documentSource(t *core.Tx, turn chat.Turn, id chat.FileID) (chunkSource, error) {
+func DocumentSource(t *core.Tx, turn chat.Turn, id chat.FileID) (ChunkSource, error) {
 	f, err := schema.FileByID(t.DB, id)
 	if err != nil {
-		return chunkSource{}, err
+		return ChunkSource{}, err
 	}
 	if f.SessionID != string(turn.SessionID) {
-		return chunkSource{}, sqlite.Invalid("The document %q is of another session.", f.Name)
+		return ChunkSource{}, sqlite.Invalid("The document %q is of another session.", f.Name)
 	}
 	words, err := schema.FileText(t.DB, id)
-	return chunkSource{text: words}, err
+	return ChunkSource{Text: words}, err
 }
 
-// maxSaid bounds the messages whose units are read from them: each of the units
+// MaxSaid bounds the messages whose units are read from them: each of the units
 // decodes all of its message.
-const maxSaid = 64 << 10
+const MaxSaid = 64 << 10
 
-// onlyBlock is the text of a message that is one block of it; else empty. SQL
+// OnlyBlock is the text of a message that is one block of it; else empty. SQL
 // would cut it at a NUL.
-func onlyBlock(m chat.Message) string {
+func OnlyBlock(m chat.Message) string {
 	if len(m.Blocks) == 1 {
-		if b, ok := m.Blocks[0].(chat.Text); ok && len(b.Text) <= maxSaid && !strings.Contains(b.Text, "\x00") {
+		if b, ok := m.Blocks[0].(chat.Text); ok && len(b.Text) <= MaxSaid && !strings.Contains(b.Text, "\x00") {
 			return b.Text
 		}
 	}
 	return ""
 }
 
-// dropSuperseded deletes the units, and with them the vectors, that a turn no
+// DropSuperseded deletes the units, and with them the vectors, that a turn no
 // longer brings, and reports whether there were any. Chunks stay: they are what was
 // retrieved once.
-func dropSuperseded(t *core.Tx, turn schema.TurnRow, i chat.Indexing) (bool, error) {
+func DropSuperseded(t *core.Tx, turn schema.TurnRow, i chat.Indexing) (bool, error) {
 	if i.Status == chat.IndexDegraded || i.Status == chat.IndexNone && len(i.Chunks) == 0 {
 		return false, nil
 	}

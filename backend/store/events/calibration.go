@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"math"
@@ -13,15 +13,15 @@ import (
 // that budgets, and with them cuts and prompt prefixes, seldom move (SPEC 6).
 const (
 	calibrationStep    = 0.05
-	calibrationLow     = 0.7
-	calibrationHigh    = 1.6
-	calibrationSamples = 50  // the mean forgets slowly from here on
-	calibrationMin     = 200 // estimates below say more of fixed overhead than of counting
+	CalibrationLow     = 0.7
+	CalibrationHigh    = 1.6
+	CalibrationSamples = 50  // the mean forgets slowly from here on
+	CalibrationMin     = 200 // estimates below say more of fixed overhead than of counting
 	// One odd report, such as of an image, must not stand for fifty.
-	sampleLow, sampleHigh = 0.5, 2.0
+	sampleLow, SampleHigh = 0.5, 2.0
 )
 
-func calibrationOf(db *gorm.DB, provider, modelID string) (schema.CalibrationRow, error) {
+func CalibrationOf(db *gorm.DB, provider, modelID string) (schema.CalibrationRow, error) {
 	rows, err := sqlite.All[schema.CalibrationRow](db, `SELECT * FROM calibrations WHERE provider = ? AND model_id = ?`, schema.Clean(provider), schema.Clean(modelID))
 	if err != nil || len(rows) == 0 {
 		return schema.CalibrationRow{Provider: schema.Clean(provider), ModelID: schema.Clean(modelID), Factor: 1, Mean: 1}, err
@@ -29,14 +29,14 @@ func calibrationOf(db *gorm.DB, provider, modelID string) (schema.CalibrationRow
 	return rows[0], nil
 }
 
-// calibrationFactor rounds a mean to a step within bounds.
-func calibrationFactor(mean float64) float64 {
+// CalibrationFactor rounds a mean to a step within bounds.
+func CalibrationFactor(mean float64) float64 {
 	steps := math.Round(1 / calibrationStep)
-	return min(max(math.Round(mean*steps)/steps, calibrationLow), calibrationHigh)
+	return min(max(math.Round(mean*steps)/steps, CalibrationLow), CalibrationHigh)
 }
 
-func observe(r *schema.CalibrationRow, ratio float64) {
-	r.Samples = min(r.Samples+1, calibrationSamples)
-	r.Mean += (min(max(ratio, sampleLow), sampleHigh) - r.Mean) / float64(r.Samples)
-	r.Factor = calibrationFactor(r.Mean)
+func Observe(r *schema.CalibrationRow, ratio float64) {
+	r.Samples = min(r.Samples+1, CalibrationSamples)
+	r.Mean += (min(max(ratio, sampleLow), SampleHigh) - r.Mean) / float64(r.Samples)
+	r.Factor = CalibrationFactor(r.Mean)
 }

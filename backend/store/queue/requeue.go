@@ -1,4 +1,4 @@
-package store
+package queue
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func requeue(t *core.Tx, kind chat.JobType, where string) (int, error) {
 		return 0, err
 	}
 	for _, turn := range turns {
-		if err := enqueue(t, kind, turn); err != nil {
+		if err := Enqueue(t, kind, turn); err != nil {
 			return 0, err
 		}
 	}
@@ -87,9 +87,9 @@ func releaseJobs(t *core.Tx, before string) (int64, error) {
 		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, t.Stamp(), before)
 }
 
-// releaseOrphanedJobs runs when the writer's lock was just taken: whatever was
+// ReleaseOrphanedJobs runs when the writer's lock was just taken: whatever was
 // running belonged to a process that is gone, its lease along with it.
-func (s *Queue) releaseOrphanedJobs(ctx context.Context) error {
+func (s *Queue) ReleaseOrphanedJobs(ctx context.Context) error {
 	return s.Write(ctx, "store.open", func(t *core.Tx) error {
 		again, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'running' AND attempts < ?`, chat.MaxJobAttempts)
 		if err != nil {

@@ -1,4 +1,4 @@
-package store
+package events
 
 import (
 	"bytes"
@@ -20,27 +20,27 @@ import (
 // What a turn remembered may be of sessions that are not here. Then which chunks they
 // were cannot stand in the table of retrievals, whose rows name chunks: the record
 // stands whole among the session's blobs, by its hash.
-const retrievedElsewhere = "application/vnd.contextinfinity.retrieved"
+const RetrievedElsewhere = "application/vnd.contextinfinity.retrieved"
 
-// retrievedRecord is the record of what was retrieved for a turn, in the form that the
+// RetrievedRecord is the record of what was retrieved for a turn, in the form that the
 // ledger knows the hash of.
-func retrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
+func RetrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
 	rows, err := sqlite.All[schema.NamedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
 		JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
 	if err != nil || len(rows) > 0 {
-		return retrievedText(rows), err
+		return RetrievedText(rows), err
 	}
 	sum, err := hex.DecodeString(hash)
 	if err != nil {
 		return nil, err
 	}
 	return sqlite.One[[]byte](db, "record", hash, `SELECT b.content FROM turns t JOIN blobs b ON b.session_id = t.session_id
-		WHERE t.id = ? AND b.hash = ? AND b.media_type = ?`, turn, sum, retrievedElsewhere)
+		WHERE t.id = ? AND b.hash = ? AND b.media_type = ?`, turn, sum, RetrievedElsewhere)
 }
 
 // retrieved records what memory a turn's context held, and answers the chunks by rank.
-func (a *applier) retrieved(turn schema.TurnRow) ([]int64, error) {
-	if err := retireRetrievals(a.Tx, turn); err != nil {
+func (a *Applier) retrieved(turn schema.TurnRow) ([]int64, error) {
+	if err := RetireRetrievals(a.Tx, turn); err != nil {
 		return nil, err
 	}
 	record := a.content(bundle.Retrieved)
@@ -51,13 +51,13 @@ func (a *applier) retrieved(turn schema.TurnRow) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := chunkNumbers(a.Tx, list)
+	known, err := ChunkNumbers(a.Tx, list)
 	if err != nil {
 		return nil, err
 	}
 	rows, chunks := make([]schema.RetrievedRow, 0, len(list)), make([]int64, 0, len(list))
 	for _, r := range list {
-		row, err := retrievedOf(turn, r, known)
+		row, err := RetrievedOf(turn, r, known)
 		if chat.CodeOf(err) == chat.CodeInvalid && known[r.Chunk] == 0 {
 			return nil, a.keepRecord(record)
 		}
@@ -66,24 +66,24 @@ func (a *applier) retrieved(turn schema.TurnRow) ([]int64, error) {
 		}
 		rows, chunks = append(rows, row), append(chunks, row.ChunkN)
 	}
-	return chunks, a.DB.CreateInBatches(&rows, retrievedBatch).Error
+	return chunks, a.DB.CreateInBatches(&rows, RetrievedBatch).Error
 }
 
-func (a *applier) keepRecord(record []byte) error {
+func (a *Applier) keepRecord(record []byte) error {
 	_, err := a.Exec(`INSERT OR IGNORE INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
-		a.session, codec.Hash(record), retrievedElsewhere, len(record), a.Stamp(), record)
+		a.Session, codec.Hash(record), RetrievedElsewhere, len(record), a.Stamp(), record)
 	return err
 }
 
-// knowElsewhere notes of the records that stand whole which of their chunks are here, as
+// KnowElsewhere notes of the records that stand whole which of their chunks are here, as
 // things of the past: who deletes such a chunk finds the requests that quote it.
-func knowElsewhere(t *core.Tx) error {
-	sessions, err := sqlite.All[string](t.DB, `SELECT DISTINCT session_id FROM blobs WHERE media_type = ? ORDER BY 1`, retrievedElsewhere)
+func KnowElsewhere(t *core.Tx) error {
+	sessions, err := sqlite.All[string](t.DB, `SELECT DISTINCT session_id FROM blobs WHERE media_type = ? ORDER BY 1`, RetrievedElsewhere)
 	if err != nil {
 		return err
 	}
 	for _, session := range sessions {
-		records, err := sqlite.All[struct{ Hash, Content []byte }](t.DB, `SELECT hash, content FROM blobs WHERE session_id = ? AND media_type = ?`, session, retrievedElsewhere)
+		records, err := sqlite.All[struct{ Hash, Content []byte }](t.DB, `SELECT hash, content FROM blobs WHERE session_id = ? AND media_type = ?`, session, RetrievedElsewhere)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func knowElsewhere(t *core.Tx) error {
 			if err != nil {
 				continue // verify names it
 			}
-			if _, err := payloadOf(r.Event(payload), func(e ledger.Event, d ledger.TurnPrepared) (struct{}, error) {
+			if _, err := PayloadOf(r.Event(payload), func(e ledger.Event, d ledger.TurnPrepared) (struct{}, error) {
 				return struct{}{}, noteElsewhere(t, e.Entity, known[d.RetrievedSHA256])
 			}); err != nil {
 				return err
@@ -154,7 +154,7 @@ func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 		}}
 		again, out = append(again, row), append(out, row.Retrieval())
 	}
-	if !bytes.Equal(retrievedText(again), record) {
+	if !bytes.Equal(RetrievedText(again), record) {
 		return nil, bad
 	}
 	return out, nil
@@ -162,7 +162,7 @@ func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 
 // turnIndexed stores the chunks and units that an earlier data directory cut; they are
 // found by their words at once, and by similarity once they have vectors.
-func (a *applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
+func (a *Applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 	turn, err := a.turn(e.Entity)
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (a *applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 		for _, c := range d.Chunks {
 			brought.Chunks = append(brought.Chunks, chat.Chunk{Version: c.Version})
 		}
-		if _, err := dropSuperseded(a.Tx, turn, brought); err != nil {
+		if _, err := DropSuperseded(a.Tx, turn, brought); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (a *applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 	return a.set(`UPDATE turns SET index_status = ? WHERE id = ?`, d.Status, turn.ID)
 }
 
-func (a *applier) chunk(turn schema.TurnRow, c ledger.IndexedChunk) error {
+func (a *Applier) chunk(turn schema.TurnRow, c ledger.IndexedChunk) error {
 	hash, err := hex.DecodeString(c.SHA256)
 	if err != nil {
 		return err
@@ -202,11 +202,11 @@ func (a *applier) chunk(turn schema.TurnRow, c ledger.IndexedChunk) error {
 		return err
 	}
 	row := schema.ChunkRow{
-		ID: string(c.ID), N: n, SessionID: a.session, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: schema.OrNull(c.File), Ordinal: c.Ordinal,
+		ID: string(c.ID), N: n, SessionID: a.Session, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: schema.OrNull(c.File), Ordinal: c.Ordinal,
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens, ChunkerVersion: c.Version,
 		CreatedAt: a.Stamp(), ContentHash: hash, Summary: c.Summary,
 	}
-	from, err := a.source(turn, sourceOf{c.Role, c.File})
+	from, err := a.source(turn, SourceOf{c.Role, c.File})
 	if err != nil {
 		return err
 	}
@@ -221,39 +221,39 @@ func (a *applier) chunk(turn schema.TurnRow, c ledger.IndexedChunk) error {
 	return nil
 }
 
-func (a *applier) unit(turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, u ledger.IndexedUnit, from chunkSource) error {
-	inside := u.Start >= 0 && u.Start < u.End && u.End <= len(from.text)
+func (a *Applier) unit(turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, u ledger.IndexedUnit, from ChunkSource) error {
+	inside := u.Start >= 0 && u.Start < u.End && u.End <= len(from.Text)
 	body := u.Text
 	if u.SHA256 != "" && inside { // told as what stands before the words
-		body += from.text[u.Start:u.End]
+		body += from.Text[u.Start:u.End]
 	}
 	row := schema.UnitRow{
-		ID: string(u.ID), ChunkID: chunk.ID, SessionID: a.session, BranchID: turn.BranchID, TurnID: turn.ID, TurnSeq: turn.TurnSeq, Ordinal: ordinal,
+		ID: string(u.ID), ChunkID: chunk.ID, SessionID: a.Session, BranchID: turn.BranchID, TurnID: turn.ID, TurnSeq: turn.TurnSeq, Ordinal: ordinal,
 		Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens, ContentHash: codec.Hash([]byte(body)), Text: body, Pairs: schema.PairsOf(body),
 	}
-	if inside && from.said != "" && strings.HasSuffix(body, from.text[u.Start:u.End]) {
-		row.Text, row.Said = strings.TrimSuffix(body, from.text[u.Start:u.End]), true
+	if inside && from.Said != "" && strings.HasSuffix(body, from.Text[u.Start:u.End]) {
+		row.Text, row.Said = strings.TrimSuffix(body, from.Text[u.Start:u.End]), true
 	}
 	return a.DB.Create(&row).Error
 }
 
 // source is what a chunk of a turn is cut from; those of the last turn are kept.
-func (a *applier) source(turn schema.TurnRow, of sourceOf) (chunkSource, error) {
+func (a *Applier) source(turn schema.TurnRow, of SourceOf) (ChunkSource, error) {
 	if a.sourceOf != turn.ID {
 		whole, err := schema.TurnByID(a.DB, chat.TurnID(turn.ID))
 		if err != nil {
-			return chunkSource{}, err
+			return ChunkSource{}, err
 		}
 		t := whole.Turn()
-		a.sourceOf, a.sources = turn.ID, map[sourceOf]chunkSource{{role: chat.RoleUser}: {t.User.RenderedText(), onlyBlock(t.User)}}
+		a.sourceOf, a.sources = turn.ID, map[SourceOf]ChunkSource{{Role: chat.RoleUser}: {t.User.RenderedText(), OnlyBlock(t.User)}}
 		if t.Assistant != nil {
-			a.sources[sourceOf{role: chat.RoleAssistant}] = chunkSource{t.Assistant.IndexedText(), onlyBlock(*t.Assistant)}
+			a.sources[SourceOf{Role: chat.RoleAssistant}] = ChunkSource{t.Assistant.IndexedText(), OnlyBlock(*t.Assistant)}
 		}
 	}
 	if from, ok := a.sources[of]; ok || of.file == "" {
 		return from, nil
 	}
-	from, err := documentSource(a.Tx, chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.session)}, of.file)
+	from, err := DocumentSource(a.Tx, chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.Session)}, of.file)
 	a.sources[of] = from
 	return from, err
 }
