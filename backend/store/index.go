@@ -135,7 +135,7 @@ func checkSource(t *core.Tx, i chat.Indexing) (map[events.SourceOf]events.ChunkS
 		from[events.SourceOf{Role: chat.RoleAssistant}] = events.ChunkSource{Text: turn.Assistant.IndexedText(), Said: events.OnlyBlock(*turn.Assistant)}
 	}
 	for _, c := range i.Chunks {
-		key := events.SourceOf{Role: c.Role, file: c.File}
+		key := events.SourceOf{Role: c.Role, File: c.File}
 		if _, known := from[key]; !known && c.File != "" {
 			if from[key], err = events.DocumentSource(t, turn, c.File); err != nil {
 				return nil, err
@@ -208,7 +208,7 @@ func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map
 			if err := t.DB.Create(&row).Error; err != nil {
 				return made, err
 			}
-			units, err := insertUnits(t, turn, row, c.Units, from[events.SourceOf{Role: c.Role, file: c.File}])
+			units, err := insertUnits(t, turn, row, c.Units, from[events.SourceOf{Role: c.Role, File: c.File}])
 			if err != nil {
 				return made, err
 			}

@@ -250,10 +250,10 @@ func (a *Applier) source(turn schema.TurnRow, of SourceOf) (ChunkSource, error) 
 			a.sources[SourceOf{Role: chat.RoleAssistant}] = ChunkSource{t.Assistant.IndexedText(), OnlyBlock(*t.Assistant)}
 		}
 	}
-	if from, ok := a.sources[of]; ok || of.file == "" {
+	if from, ok := a.sources[of]; ok || of.File == "" {
 		return from, nil
 	}
-	from, err := DocumentSource(a.Tx, chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.Session)}, of.file)
+	from, err := DocumentSource(a.Tx, chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.Session)}, of.File)
 	a.sources[of] = from
 	return from, err
 }

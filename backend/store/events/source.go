@@ -13,7 +13,7 @@ import (
 // SourceOf names what a chunk is cut from: a message of the turn, or a document.
 type SourceOf struct {
 	Role chat.Role
-	file chat.FileID
+	File chat.FileID
 }
 
 // ChunkSource is a text that chunks are cut from. said is the same text where SQL
