@@ -219,7 +219,7 @@ func BenchmarkLedger(b *testing.B) {
 		b.Run(fmt.Sprint("replay/", turns), func(b *testing.B) { f.replays(b, s.ID) })
 		b.Run(fmt.Sprint("snapshot/", turns), func(b *testing.B) {
 			for b.Loop() {
-				_, err := f.recordsRoom.snapshotSession(f.ctx, "bench", string(s.ID))
+				_, err := f.recordsRoom.SnapshotSession(f.ctx, "bench", string(s.ID))
 				f.ok(err)
 			}
 			bytes, err := sqlite.One[int64](f.core.DB.Reader, "snapshot", s.ID, `SELECT max(length(content)) FROM snapshots`)

@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
@@ -26,7 +27,7 @@ import (
 // Bundles writes sessions as bundles, brings them in, and duplicates them.
 type Bundles struct {
 	*core.Core
-	records *Records
+	records *records.Records
 	staging sync.Mutex // held while a database is attached to the writer
 }
 
@@ -405,7 +406,7 @@ func (in *incoming) snapshotHolds(s *Bundles) bool {
 	}
 	var want []byte
 	err = s.Read(in.ctx, opBundle, func(db *gorm.DB) error {
-		memory, err := memoryOf(db, in.state)
+		memory, err := records.MemoryOf(db, in.state)
 		if err != nil {
 			return err
 		}

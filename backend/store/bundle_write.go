@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
@@ -28,11 +29,11 @@ func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.
 		if err != nil {
 			return err
 		}
-		state, _, err := replaySession(db, string(session))
+		state, _, err := records.ReplaySession(db, string(session))
 		if err != nil {
 			return err
 		}
-		memory, err := memoryOf(db, state)
+		memory, err := records.MemoryOf(db, state)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -27,7 +28,7 @@ type original struct {
 	steps     map[chat.TurnID][]chat.Step
 	states    []chat.State // oldest first, without the root
 	covers    map[chat.StateID]int64
-	pins      []pinned
+	pins      []records.Pinned
 	summaries []chat.RangeSummary
 }
 
@@ -101,7 +102,7 @@ func (o *original) rest(db *gorm.DB, branch chat.BranchID) error {
 	if o.session, err = schema.SessionByID(db, chat.SessionID(segs[0].Session)); err != nil {
 		return err
 	}
-	if o.pins, err = pinsOn(db, segs); err != nil {
+	if o.pins, err = records.PinsOn(db, segs); err != nil {
 		return err
 	}
 	covers, err := sqlite.All[struct {
@@ -131,7 +132,7 @@ type copier struct {
 func (c *copier) run(title string) error {
 	now := c.Now
 	o := c.from.session
-	session, branch, err := createSession(c.Tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: schema.SourceDuplicate})
+	session, branch, err := records.CreateSession(c.Tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: schema.SourceDuplicate})
 	if err != nil {
 		return err
 	}
@@ -156,25 +157,25 @@ func (c *copier) run(title string) error {
 func (c *copier) settings(id chat.SessionID) error {
 	o := c.from.session
 	if o.Model != "" {
-		if err := setSession(c.Tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: o.Model}); err != nil {
+		if err := records.SetSession(c.Tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: o.Model}); err != nil {
 			return err
 		}
 	}
 	if o.Folder != "" {
-		if err := setSession(c.Tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: o.Folder}); err != nil {
+		if err := records.SetSession(c.Tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: o.Folder}); err != nil {
 			return err
 		}
 	}
 	if o.Temperature == nil && o.Effort == "" && o.ToolsMode == "" {
 		return nil
 	}
-	return setSettings(c.Tx, id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode})
+	return records.SetSettings(c.Tx, id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode})
 }
 
 // history says the turns again, makes each state once its turns are final, and pins what
 // was pinned after each turn.
 func (c *copier) history() error {
-	states, pins := c.from.states, slices.SortedStableFunc(slices.Values(c.from.pins), func(a, b pinned) int { return int(a.AfterTurnSeq - b.AfterTurnSeq) })
+	states, pins := c.from.states, slices.SortedStableFunc(slices.Values(c.from.pins), func(a, b records.Pinned) int { return int(a.AfterTurnSeq - b.AfterTurnSeq) })
 	for i := 0; ; i++ {
 		last := i == len(c.from.turns) // what came after a turn that is left out comes too
 		var err error
@@ -208,7 +209,7 @@ func (c *copier) state(st chat.State) error {
 		st.Origin = chat.StatePins // it says anew what is covered already
 	}
 	c.at(st.CreatedAt)
-	made, err := commit(c.Tx, chat.Commit{
+	made, err := records.Commit(c.Tx, chat.Commit{
 		BranchID: chat.BranchID(c.branch.ID), Epoch: c.branch.Epoch, Turns: c.said[:n], Summary: st.Summary, PinnedFacts: st.PinnedFacts,
 		TokenCount: st.TokenCount, Origin: st.Origin, Model: st.Model, Validation: st.Validation,
 	})
@@ -218,15 +219,15 @@ func (c *copier) state(st chat.State) error {
 	return err
 }
 
-// pin pins a fact again, as it stands now.
-func (c *copier) pin(p pinned) error {
+// Pin pins a fact again, as it stands now.
+func (c *copier) pin(p records.Pinned) error {
 	segs, err := core.Segments(c.DB, chat.BranchID(c.branch.ID))
 	if err != nil {
 		return err
 	}
 	c.at(schema.Moment(p.CreatedAt))
-	row, err := insertPin(c.Tx, segs, schema.PinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
-	c.pins[p.first] = row.ID
+	row, err := records.InsertPin(c.Tx, segs, schema.PinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
+	c.pins[p.First] = row.ID
 	return err
 }
 
@@ -239,15 +240,15 @@ func (c *copier) pinOrder() error {
 	if err != nil {
 		return err
 	}
-	order := make([]pinned, len(c.from.pins))
+	order := make([]records.Pinned, len(c.from.pins))
 	for i, p := range c.from.pins {
-		order[i] = pinned{PinRow: schema.PinRow{ID: c.pins[p.first]}, first: c.pins[p.first]}
+		order[i] = records.Pinned{PinRow: schema.PinRow{ID: c.pins[p.First]}, First: c.pins[p.First]}
 	}
-	standing, err := pinsOn(c.DB, segs)
-	if err != nil || slices.EqualFunc(standing, order, func(a, b pinned) bool { return a.first == b.first }) {
+	standing, err := records.PinsOn(c.DB, segs)
+	if err != nil || slices.EqualFunc(standing, order, func(a, b records.Pinned) bool { return a.First == b.First }) {
 		return err
 	}
-	return insertPinOrder(c.Tx, segs, order)
+	return records.InsertPinOrder(c.Tx, segs, order)
 }
 
 // ranges copies the range summaries, those first that others supersede.
@@ -264,7 +265,7 @@ func (c *copier) ranges() error {
 				n.Supersedes = append(n.Supersedes, ids[old.ID])
 			}
 		}
-		row, err := addSummary(c.Tx, n)
+		row, err := records.AddSummary(c.Tx, n)
 		if chat.CodeOf(err) == chat.CodeConflict { // branches of the lineage may each have had one
 			continue
 		}

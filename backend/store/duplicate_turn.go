@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 )
 
@@ -14,7 +15,7 @@ func (c *copier) turn(o chat.Turn) error {
 		return err
 	}
 	c.at(o.CreatedAt)
-	row, err := c.store.records.accept(c.Tx, chat.Acceptance{
+	row, err := c.store.records.AcceptIn(c.Tx, chat.Acceptance{
 		BranchID: chat.BranchID(c.branch.ID), User: user, Provider: o.Provider, Model: o.Model, RetryOf: c.ids[o.RetryOf],
 	})
 	if err != nil {
@@ -24,7 +25,7 @@ func (c *copier) turn(o chat.Turn) error {
 	c.ids[o.ID] = id
 	steps := slices.DeleteFunc(slices.Clone(c.from.steps[o.ID]), func(s chat.Step) bool { return s.EndedAt == nil })
 	if o.Phase.Finalized() || len(steps) > 0 {
-		if err := prepare(c.Tx, chat.Preparation{TurnID: id}); err != nil {
+		if err := records.Prepare(c.Tx, chat.Preparation{TurnID: id}); err != nil {
 			return err
 		}
 	}
@@ -40,7 +41,7 @@ func (c *copier) turn(o chat.Turn) error {
 // Step calls again in name. Its last end closes with the turn.
 func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, error) {
 	c.at(o.StartedAt)
-	row, err := beginStep(c.Tx, chat.StepStart{TurnID: turn, Index: o.Index, Provider: o.Provider, ModelID: o.ModelID, ToolsMode: o.ToolsMode})
+	row, err := records.BeginStep(c.Tx, chat.StepStart{TurnID: turn, Index: o.Index, Provider: o.Provider, ModelID: o.ModelID, ToolsMode: o.ToolsMode})
 	if err != nil {
 		return nil, err
 	}
@@ -52,11 +53,11 @@ func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, 
 	if last {
 		return &end, nil
 	}
-	ended, err := prepareStep(turn, &end, "")
+	ended, err := records.PrepareStep(turn, &end, "")
 	if err != nil {
 		return nil, err
 	}
-	return nil, endStep(c.Tx, turn, ended)
+	return nil, records.EndStep(c.Tx, turn, ended)
 }
 
 // end gives a turn the end that it had.
@@ -66,15 +67,15 @@ func (c *copier) end(o chat.Turn, id chat.TurnID, last *chat.StepEnd) error {
 		return err
 	}
 	if o.Phase == chat.PhaseFailed {
-		return fail(c.Tx, &row, chat.TurnFailure{TurnID: id, Step: last, Outcome: o.Outcome, Failure: o.Failure})
+		return records.Fail(c.Tx, &row, chat.TurnFailure{TurnID: id, Step: last, Outcome: o.Outcome, Failure: o.Failure})
 	}
 	if chat.Phase(row.Phase) == chat.PhaseContextPrepared { // an answer that no call is kept of
-		if err := enterPhase(c.Tx, &row, chat.PhaseResponding); err != nil {
+		if err := records.EnterPhase(c.Tx, &row, chat.PhaseResponding); err != nil {
 			return err
 		}
 	}
 	c.said, c.seqs = append(c.said, id), append(c.seqs, row.TurnSeq)
-	return finalize(c.Tx, &row, chat.Finalization{TurnID: id, Step: last, Message: *o.Assistant, Outcome: o.Outcome, Usage: o.Usage})
+	return records.Finalize(c.Tx, &row, chat.Finalization{TurnID: id, Step: last, Message: *o.Assistant, Outcome: o.Outcome, Usage: o.Usage})
 }
 
 // message is a message with its documents as the copy keeps them.

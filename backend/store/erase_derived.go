@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -110,7 +111,7 @@ func (x *erasingTurn) moveHeads() error {
 		if err != nil {
 			return err
 		}
-		head, err := stateByID(x.DB, chat.StateID(branch.HeadState))
+		head, err := records.StateByID(x.DB, chat.StateID(branch.HeadState))
 		if err != nil {
 			return err
 		}
@@ -119,11 +120,11 @@ func (x *erasingTurn) moveHeads() error {
 		}
 		c := chat.Commit{BranchID: chat.BranchID(id), Epoch: branch.Epoch, Summary: x.words.without(head.Summary),
 			PinnedFacts: head.PinnedFacts, TokenCount: head.TokenCountEst, Origin: chat.StateFallback}
-		st, err := nextState(x.erasing.Tx, branch, c, nil)
+		st, err := records.NextState(x.erasing.Tx, branch, c, nil)
 		if err != nil {
 			return err
 		}
-		if err := insertState(x.erasing.Tx, st, nil, c.Epoch+1); err != nil {
+		if err := records.InsertState(x.erasing.Tx, st, nil, c.Epoch+1); err != nil {
 			return err
 		}
 	}
@@ -225,7 +226,7 @@ const shortestLine = 8
 // drafts removes unsent messages that hold a line of what is erased: an edit of the
 // message that was begun.
 func (x *erasingTurn) drafts() error {
-	rows, err := sqlite.All[draftRow](x.DB, `SELECT d.* FROM drafts d JOIN branches b ON b.id = d.branch_id WHERE b.session_id = ?`, x.subject.Session)
+	rows, err := sqlite.All[records.DraftRow](x.DB, `SELECT d.* FROM drafts d JOIN branches b ON b.id = d.branch_id WHERE b.session_id = ?`, x.subject.Session)
 	if err != nil {
 		return err
 	}
@@ -243,7 +244,7 @@ func (x *erasingTurn) drafts() error {
 		}
 	}
 	for _, r := range rows {
-		d, derr := r.draft()
+		d, derr := r.Draft()
 		unsent := d.Message.RenderedText()
 		if derr == nil && !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(unsent, l) }) {
 			continue

@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -93,7 +94,7 @@ func (e *erasing) dropMemory(t quoted, by affectedContexts, manifests map[string
 			p.ManifestSHA256 = schema.HexHash(manifest)
 		}
 		if p.RetrievedSHA256 = ""; len(left) > 0 {
-			p.RetrievedSHA256 = hashRetrieved(left)
+			p.RetrievedSHA256 = records.HashRetrieved(left)
 		}
 	})
 }

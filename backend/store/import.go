@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
@@ -17,7 +18,7 @@ import (
 // Imports brings in conversations of other programs.
 type Imports struct {
 	*core.Core
-	records *Records
+	records *records.Records
 }
 
 // An imported conversation is written as if it had been said here: turn by turn, event

@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
@@ -27,12 +28,12 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	}
 	begun, over := w.moments(t)
 	w.Now = begun
-	row, err := w.m.store.records.accept(w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
+	row, err := w.m.store.records.AcceptIn(w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
 	if err != nil {
 		return "", err
 	}
 	id := chat.TurnID(row.ID)
-	if err := bindFiles(w.Tx, row, files); err != nil {
+	if err := records.BindFiles(w.Tx, row, files); err != nil {
 		return "", err
 	}
 	if err := w.key(keyTurn+t.ContentKey, row.ID); err != nil {
@@ -83,22 +84,22 @@ func (w *importTx) answer(row *schema.TurnRow, t *transfer.Turn) error {
 	if err != nil {
 		return err
 	}
-	if err := bindFiles(w.Tx, *row, files); err != nil {
+	if err := records.BindFiles(w.Tx, *row, files); err != nil {
 		return err
 	}
 	outcome := chat.OutcomeCompleted
 	if t.Incomplete {
 		outcome = chat.OutcomeKept
 	}
-	return finalize(w.Tx, row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: message, Outcome: outcome, Usage: t.Usage})
+	return records.Finalize(w.Tx, row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: message, Outcome: outcome, Usage: t.Usage})
 }
 
 // respond passes by the phases in which a context is assembled and sent: none was.
 func (w *importTx) respond(row *schema.TurnRow) error {
-	if err := enterPhase(w.Tx, row, chat.PhaseContextPrepared); err != nil {
+	if err := records.EnterPhase(w.Tx, row, chat.PhaseContextPrepared); err != nil {
 		return err
 	}
-	return enterPhase(w.Tx, row, chat.PhaseResponding)
+	return records.EnterPhase(w.Tx, row, chat.PhaseResponding)
 }
 
 // failed makes a turn one without a final answer. What there is of one stays with its
@@ -120,7 +121,7 @@ func (w *importTx) failed(row *schema.TurnRow, t *transfer.Turn) error {
 		}
 		end.Step = &step
 	}
-	return fail(w.Tx, row, end)
+	return records.Fail(w.Tx, row, end)
 }
 
 func (w *importTx) failedStep(row *schema.TurnRow, t *transfer.Turn, failure chat.Failure) (chat.StepEnd, error) {
@@ -129,13 +130,13 @@ func (w *importTx) failedStep(row *schema.TurnRow, t *transfer.Turn, failure cha
 	if err != nil {
 		return chat.StepEnd{}, err
 	}
-	if err := bindFiles(w.Tx, *row, files); err != nil {
+	if err := records.BindFiles(w.Tx, *row, files); err != nil {
 		return chat.StepEnd{}, err
 	}
 	if err := w.respond(row); err != nil {
 		return chat.StepEnd{}, err
 	}
-	step, err := beginStep(w.Tx, chat.StepStart{TurnID: id, Provider: t.Provider, ModelID: t.Model})
+	step, err := records.BeginStep(w.Tx, chat.StepStart{TurnID: id, Provider: t.Provider, ModelID: t.Model})
 	return chat.StepEnd{
 		StepID: chat.StepID(step.ID), Outcome: chat.StepOutcome{Status: chat.StepFailed, Code: failure.Code, Message: failure.Message},
 		Items: chat.Items{chat.AssistantMessage{Blocks: message.Blocks}}, Usage: t.Usage,

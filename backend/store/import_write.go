@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
@@ -63,18 +64,18 @@ func (w *importTx) begin() error {
 	if at := w.m.moment(c.CreatedAt); !at.IsZero() {
 		w.Now = at
 	}
-	session, branch, err := createSession(w.Tx, chat.NewSession{Title: c.Title, Source: string(c.Source)})
+	session, branch, err := records.CreateSession(w.Tx, chat.NewSession{Title: c.Title, Source: string(c.Source)})
 	if err != nil {
 		return err
 	}
 	id := chat.SessionID(session.ID)
 	if model := schema.Clean(w.m.rules.Model); model != "" {
-		if err := setSession(w.Tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
+		if err := records.SetSession(w.Tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
 			return err
 		}
 	}
 	if folder := chat.BoundTitle(schema.Clean(c.Folder)); folder != "" {
-		if err := setSession(w.Tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+		if err := records.SetSession(w.Tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 			return err
 		}
 	}
@@ -137,7 +138,7 @@ func (w *importTx) fork(r *importRun) error {
 	if r.from != nil {
 		p.Branch, p.After = r.from.on.id, r.from.id
 	}
-	b, err := fork(w.Tx, p)
+	b, err := records.Fork(w.Tx, p)
 	if err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (w *importTx) unmoved(r *importRun) error {
 // commitRun makes the state of the run's turns, and has them indexed when nothing else
 // is due.
 func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
-	st, err := commit(w.Tx, chat.Commit{
+	st, err := records.Commit(w.Tx, chat.Commit{
 		BranchID: r.on.id, Epoch: r.on.epoch, Turns: turns, Summary: r.state.Summary, PinnedFacts: r.state.PinnedFacts,
 		TokenCount: r.state.TokenCount, Origin: chat.StateFallback, Validation: r.state.Validation,
 	})
@@ -199,12 +200,12 @@ func (w *importTx) finish() error {
 	w.Now = w.m.now
 	if !w.m.finished {
 		if c.Pinned {
-			if err := setSession(w.Tx, w.m.session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
+			if err := records.SetSession(w.Tx, w.m.session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
 				return err
 			}
 		}
 		if c.Archived {
-			if err := setSession(w.Tx, w.m.session, ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
+			if err := records.SetSession(w.Tx, w.m.session, ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
 				return err
 			}
 		}
@@ -235,7 +236,7 @@ func (w *importTx) leftOn() (chat.BranchID, error) {
 	if err != nil || len(went) > 0 {
 		return active, err
 	}
-	return want, activate(w.Tx, w.m.session, want)
+	return want, records.Activate(w.Tx, w.m.session, want)
 }
 
 // settle puts the session where its newest turn belongs in the list: turns are written

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -63,7 +64,7 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 		if !moved && !told.Dropped && len(made.told) == 0 {
 			return nil // said before: the ledger is not told twice
 		}
-		if err := mergeTurnMetrics(t, i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
+		if err := records.MergeTurnMetrics(t, i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
 			return err
 		}
 		return tellIndexed(t, chat.SessionID(turn.SessionID), turn.ID, told)
@@ -78,7 +79,7 @@ func tellIndexed(t *core.Tx, session chat.SessionID, turn string, told ledger.Tu
 		}
 	}
 	if codec.IsLong(words) {
-		p, err := indexedPayload(told)
+		p, err := records.IndexedPayload(told)
 		if err != nil {
 			return err
 		}
@@ -165,12 +166,12 @@ func setIndexed(t *core.Tx, turn *schema.TurnRow, status chat.IndexStatus) (bool
 			return false, nil
 		}
 		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
-			if err := enterPhase(t, turn, chat.PhaseIndexed); err != nil {
+			if err := records.EnterPhase(t, turn, chat.PhaseIndexed); err != nil {
 				return false, err
 			}
 		}
 		if chat.Phase(turn.Phase) == chat.PhaseIndexed {
-			if err := enterPhase(t, turn, chat.PhaseDone); err != nil {
+			if err := records.EnterPhase(t, turn, chat.PhaseDone); err != nil {
 				return false, err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -50,7 +51,7 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	}
 	f.saysItems(turn.ID, words)
 	chunks := []ledger.IndexedChunk{{ID: "a", Units: []ledger.IndexedUnit{{ID: "u", Text: words}}}, {ID: "b", Summary: "<two>"}}
-	p, err := indexedPayload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
+	p, err := records.IndexedPayload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
 	f.ok(err)
 	want, err = ledger.Payload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
 	f.ok(err)

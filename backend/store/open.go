@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -37,7 +38,7 @@ type Options struct {
 // The parts of a store, under names that nobody outside can reach.
 type (
 	queueRoom    = queue.Queue
-	recordsRoom  = Records
+	recordsRoom  = records.Records
 	searchRoom   = Search
 	verifyRoom   = Verifier
 	bundlesRoom  = Bundles
@@ -101,7 +102,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 }
 
 func newStore(c *core.Core, archive *Archive) *Store {
-	records := &Records{c}
+	records := &records.Records{Core: c}
 	s := &Store{
 		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &Search{Core: c}, verifyRoom: &Verifier{c},
 		bundlesRoom: &Bundles{Core: c, records: records}, importsRoom: &Imports{c, records}, deletionRoom: &Deletion{c},

@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -80,7 +81,7 @@ func (f *fixture) fromTheBeginning(s chat.SessionID) *ledger.State {
 		f.ok(err)
 		tail := ledger.Genesis()
 		for _, r := range rows {
-			f.ok(applyRow(db, &decoded, nil, state, tail, r))
+			f.ok(records.ApplyRow(db, &decoded, nil, state, tail, r))
 			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
 		}
 		return nil
@@ -96,7 +97,7 @@ func (f *fixture) encoded(s *ledger.State) []byte {
 }
 
 // sameHoweverMade: tables, the whole ledger, and its end from a snapshot say the same.
-func (f *fixture) sameHoweverMade(s chat.SessionID) Replayed {
+func (f *fixture) sameHoweverMade(s chat.SessionID) records.Replayed {
 	f.Helper()
 	tables := f.encoded(f.derived(s))
 	if whole := f.encoded(f.fromTheBeginning(s)); !bytes.Equal(tables, whole) {
@@ -115,12 +116,12 @@ func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 	f := newFixture(t)
 	s, _ := f.long(size(200, 1000))
 	how := f.sameHoweverMade(s.ID)
-	if how.From == 0 || how.Events >= snapshotEvery+40 || len(how.Ignored) > 0 {
+	if how.From == 0 || how.Events >= records.SnapshotEvery+40 || len(how.Ignored) > 0 {
 		t.Errorf("replayed %+v", how)
 	}
 	kept, err := sqlite.All[int64](f.core.DB.Reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
 	f.ok(err)
-	if len(kept) != snapshotsKept || kept[1]-kept[0] < snapshotEvery || kept[1] != how.From {
+	if len(kept) != records.SnapshotsKept || kept[1]-kept[0] < records.SnapshotEvery || kept[1] != how.From {
 		t.Errorf("snapshots at %v, replayed from %d", kept, how.From)
 	}
 	f.verifyClean()
@@ -172,14 +173,14 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 			f.ok(f.RenameSession(f.ctx, session, fmt.Sprint("name ", i)))
 		}
 	}
-	for _, step := range []struct{ grow, taken int }{{snapshotEvery - 10, 0}, {10, 1}, {0, 0}, {snapshotEvery - 1, 0}, {1, 1}, {snapshotEvery, 1}} {
+	for _, step := range []struct{ grow, taken int }{{records.SnapshotEvery - 10, 0}, {10, 1}, {0, 0}, {records.SnapshotEvery - 1, 0}, {1, 1}, {records.SnapshotEvery, 1}} {
 		grow(s.ID, step.grow)
 		if n, _, err := f.Snapshot(f.ctx); err != nil || n != step.taken {
 			t.Fatalf("after %d more events: %d snapshots, %v", step.grow, n, err)
 		}
 	}
-	grow(s.ID, snapshotEvery)
-	grow(broken.ID, snapshotEvery)
+	grow(s.ID, records.SnapshotEvery)
+	grow(broken.ID, records.SnapshotEvery)
 	f.ok(f.core.DB.Writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
 	n, _, err := f.Snapshot(f.ctx)
 	f.refused(err, chat.CodeCorrupt)
@@ -205,9 +206,9 @@ func TestASnapshotSaysWhatIsDurablyKnown(t *testing.T) {
 		"it rains\n\n## Decisions\n- we use Go\n\n## Constraints\n- no network\n\n## Open tasks\n- write the importer\n- test it\n"})
 	f.ok(err)
 	f.takeSnapshot(string(s.ID))
-	rows, err := sqlite.All[snapshotRow](f.core.DB.Reader, `SELECT * FROM snapshots`)
+	rows, err := sqlite.All[records.SnapshotRow](f.core.DB.Reader, `SELECT * FROM snapshots`)
 	f.ok(err)
-	snap, err := rows[0].snapshot(f.core.DB.Reader)
+	snap, err := rows[0].Snapshot(f.core.DB.Reader)
 	f.ok(err)
 	if got, want := fmt.Sprintf("%q", snap.Memory), `{["the deadline is Friday" "it rains"] ["we use Go"] ["write the importer" "test it"]}`; got != want {
 		t.Errorf("memory %s, want %s", got, want)
@@ -227,9 +228,9 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	f.takeSnapshot(string(other.ID))
 	f.full(b.ID, "three", "third answer")
 	want := f.encoded(f.derived(s.ID))
-	rows, err := sqlite.All[snapshotRow](f.core.DB.Reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
+	rows, err := sqlite.All[records.SnapshotRow](f.core.DB.Reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
 	f.ok(err)
-	foreign, err := sqlite.One[snapshotRow](f.core.DB.Reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
+	foreign, err := sqlite.One[records.SnapshotRow](f.core.DB.Reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
 	f.ok(err)
 	newest, older := rows[0], rows[1]
 	content, err := codec.Unpack(newest.Content)
@@ -238,7 +239,7 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	flipped[len(flipped)/2] ^= 1
 	version := bytes.Replace(content, []byte(`{"v":1,`), []byte(`{"v":9,`), 1)
 	branched := bytes.Replace(content, []byte(`"event_hash":"`), []byte(`"event_hash":"0`), 1)
-	put := func(r snapshotRow, content, hash []byte) {
+	put := func(r records.SnapshotRow, content, hash []byte) {
 		f.ok(f.core.DB.Writer.Exec(`UPDATE snapshots SET content = ?, content_hash = ? WHERE session_id = ? AND event_seq = ?`, content, hash, s.ID, r.EventSeq).Error)
 	}
 	for _, c := range []struct {
@@ -300,6 +301,6 @@ func (f *fixture) passedBy(t *testing.T, s chat.SessionID, want []byte, from int
 // takeSnapshot takes one that is not due.
 func (f *fixture) takeSnapshot(session string) {
 	f.Helper()
-	_, err := f.recordsRoom.snapshotSession(f.ctx, "test", session)
+	_, err := f.recordsRoom.SnapshotSession(f.ctx, "test", session)
 	f.ok(err)
 }

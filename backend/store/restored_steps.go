@@ -5,6 +5,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -20,12 +21,12 @@ func markRestored(ctx context.Context, s *core.Core) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(`DELETE FROM settings WHERE key = ?`, restoredSteps); err != nil || len(steps) == 0 {
+		if _, err := t.Exec(`DELETE FROM settings WHERE key = ?`, records.RestoredSteps); err != nil || len(steps) == 0 {
 			return err
 		}
 		list, err := chat.MarshalJSON(steps)
 		if err == nil {
-			_, err = t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)`, restoredSteps, string(list), t.Stamp())
+			_, err = t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)`, records.RestoredSteps, string(list), t.Stamp())
 		}
 		return err
 	})

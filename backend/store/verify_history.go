@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -43,7 +44,7 @@ func (a *audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]cor
 		segs, _ = core.Segments(a.db, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns
 		lineages[r.BranchID] = segs
 	}
-	committed, failed, err := committedIn(a.db, segs, r.FromSeq, r.ToSeq)
+	committed, failed, err := records.CommittedIn(a.db, segs, r.FromSeq, r.ToSeq)
 	a.expect(err == nil && committed > 0 && committed+failed == r.ToSeq-r.FromSeq && r.ToSeq-1 > segs[len(segs)-1].From,
 		findHistory, "summaries", r.ID, "It stands for turns that are not all committed ones of its branch.")
 }

@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -127,12 +128,12 @@ func (a *audit) ledger() {
 		a.times("events", id, &r.CreatedAt)
 		a.apply(id, e, err)
 		if snapshot, ok := snapshots[e.Seq]; ok {
-			a.expect(snapshot == stateSum(a.want), findSnapshot, "snapshots", id, "It is not what the ledger makes of the events up to it.")
+			a.expect(snapshot == records.StateSum(a.want), records.FindSnapshot, "snapshots", id, "It is not what the ledger makes of the events up to it.")
 			delete(snapshots, e.Seq)
 		}
 	})
 	for seq := range snapshots {
-		a.add(findSnapshot, "snapshots", a.session+"/"+sqlite.Itoa(seq), "There is no such event.")
+		a.add(records.FindSnapshot, "snapshots", a.session+"/"+sqlite.Itoa(seq), "There is no such event.")
 	}
 }
 

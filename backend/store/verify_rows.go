@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 )
 
@@ -106,7 +107,7 @@ func (a *audit) turnPhase(r schema.TurnRow) {
 	if final != (r.FinalAssistantMessageJSON != nil) {
 		bad("It is %s, which does not fit whether it has an answer.", phase)
 	}
-	if final != finalOutcomes[outcome] {
+	if final != records.FinalOutcomes[outcome] {
 		bad("It is %s with outcome %q.", phase, outcome)
 	}
 	if committed := final && phase != chat.PhaseResponseFinalized; committed != (r.StateAfter != nil) {
@@ -180,8 +181,8 @@ func (a *audit) pins() {
 }
 
 func (a *audit) drafts() {
-	each(a, "drafts", "*", "branch_id", func(r draftRow) {
-		_, err := r.draft()
+	each(a, "drafts", "*", "branch_id", func(r records.DraftRow) {
+		_, err := r.Draft()
 		a.expect(err == nil, findContent, "drafts", r.BranchID, "It cannot be read.")
 	})
 }

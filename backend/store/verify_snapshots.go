@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -24,15 +25,15 @@ func (a *audit) receipts() {
 // states of those that are whole, by event.
 func (a *audit) snapshots() map[int64]ledger.Sum {
 	whole := map[int64]ledger.Sum{}
-	each(a, "snapshots", "*", "event_seq", func(r snapshotRow) {
+	each(a, "snapshots", "*", "event_seq", func(r records.SnapshotRow) {
 		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 		a.times("snapshots", id, &r.CreatedAt)
-		snap, err := r.snapshot(a.db)
+		snap, err := r.Snapshot(a.db)
 		if err != nil {
-			a.found = append(a.found, snapshotFinding(id, err))
+			a.found = append(a.found, records.SnapshotFinding(id, err))
 			return
 		}
-		whole[r.EventSeq] = stateSum(snap.State)
+		whole[r.EventSeq] = records.StateSum(snap.State)
 	})
 	return whole
 }

@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -20,7 +21,7 @@ func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, er
 	err := s.Read(ctx, "pin.read", func(db *gorm.DB) error {
 		rows, err := sqlite.All[schema.PinRow](db, `SELECT * FROM pins WHERE id IN ?`, ids)
 		for _, r := range rows {
-			byID[chat.PinID(r.ID)] = pinned{PinRow: r}.pin(0)
+			byID[chat.PinID(r.ID)] = records.Pinned{PinRow: r}.Pin(0)
 		}
 		return err
 	})

@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -21,13 +21,13 @@ import (
 func (s *Records) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 	var st schema.StateRow
 	err := s.Write(ctx, "state.commit", func(t *core.Tx) (err error) {
-		st, err = commit(t, c)
+		st, err = Commit(t, c)
 		return err
 	})
 	return st.State(), err
 }
 
-func commit(t *core.Tx, c chat.Commit) (schema.StateRow, error) {
+func Commit(t *core.Tx, c chat.Commit) (schema.StateRow, error) {
 	if err := queue.CheckLease(t, c.Job); err != nil {
 		return schema.StateRow{}, err
 	}
@@ -43,11 +43,11 @@ func commit(t *core.Tx, c chat.Commit) (schema.StateRow, error) {
 	if err != nil {
 		return schema.StateRow{}, err
 	}
-	st, err := nextState(t, branch, c, turns)
+	st, err := NextState(t, branch, c, turns)
 	if err != nil {
 		return st, err
 	}
-	if err := insertState(t, st, c.Turns, c.Epoch+1); err != nil {
+	if err := InsertState(t, st, c.Turns, c.Epoch+1); err != nil {
 		return st, err
 	}
 	if err := coverTurns(t, turns, committedMetrics(c)); err != nil {
@@ -81,7 +81,7 @@ func checkRun(t *core.Tx, c chat.Commit) ([]schema.TurnRow, error) {
 	return turns, nil
 }
 
-func nextState(t *core.Tx, branch schema.BranchRow, c chat.Commit, turns []schema.TurnRow) (schema.StateRow, error) {
+func NextState(t *core.Tx, branch schema.BranchRow, c chat.Commit, turns []schema.TurnRow) (schema.StateRow, error) {
 	if c.TokenCount < 0 {
 		return schema.StateRow{}, sqlite.Invalid("A state's token count is not negative.")
 	}
@@ -101,14 +101,14 @@ func nextState(t *core.Tx, branch schema.BranchRow, c chat.Commit, turns []schem
 		st.CoversSeq = turns[len(turns)-1].TurnSeq
 		return st, nil
 	}
-	head, err := stateByID(t.DB, chat.StateID(branch.HeadState))
+	head, err := StateByID(t.DB, chat.StateID(branch.HeadState))
 	st.CoversSeq = head.CoversSeq
 	return st, err
 }
 
-// insertState makes a state the head of its branch; turns are committed by it. Epoch is the
+// InsertState makes a state the head of its branch; turns are committed by it. Epoch is the
 // branch's, once moved: who read another one was checked before, in the same transaction.
-func insertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int64) error {
+func InsertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int64) error {
 	base, err := t.PayloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, schema.Text(st.ParentID))
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func coverTurns(t *core.Tx, turns []schema.TurnRow, m chat.TurnMetrics) error {
 				return err
 			}
 		}
-		if err := mergeTurnMetrics(t, chat.TurnID(turn.ID), m); err != nil {
+		if err := MergeTurnMetrics(t, chat.TurnID(turn.ID), m); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"bytes"
@@ -172,9 +172,9 @@ func broughtBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, er
 	return false, nil
 }
 
-// bindFiles gives the documents of an accepted message to its turn and tells the
+// BindFiles gives the documents of an accepted message to its turn and tells the
 // ledger of those that it has not heard of. Part of TX-0.
-func bindFiles(t *core.Tx, turn schema.TurnRow, m chat.Message) error {
+func BindFiles(t *core.Tx, turn schema.TurnRow, m chat.Message) error {
 	for _, d := range m.Blocks.Documents() {
 		f, err := schema.FileByID(t.DB, d.File)
 		if chat.CodeOf(err) == chat.CodeNotFound || err == nil && f.SessionID != turn.SessionID {

@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder st
 	}
 	return s.Write(ctx, "session.folder", func(t *core.Tx) error {
 		for _, id := range ids {
-			if err := setSession(t, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+			if err := SetSession(t, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 				return err
 			}
 		}

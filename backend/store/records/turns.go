@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -325,13 +325,13 @@ func newestManifest(db *gorm.DB, segs []core.Segment, before int64) (string, err
 func (s *Records) State(ctx context.Context, id chat.StateID) (chat.State, error) {
 	var row schema.StateRow
 	err := s.Read(ctx, "state.read", func(db *gorm.DB) (err error) {
-		row, err = stateByID(db, id)
+		row, err = StateByID(db, id)
 		return err
 	})
 	return row.State(), err
 }
 
-func stateByID(db *gorm.DB, id chat.StateID) (schema.StateRow, error) {
+func StateByID(db *gorm.DB, id chat.StateID) (schema.StateRow, error) {
 	row, err := sqlite.One[schema.StateRow](db, "state", id, `SELECT * FROM states WHERE id = ?`, id)
 	if err != nil {
 		return row, err

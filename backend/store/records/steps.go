@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 func (s *Records) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, error) {
 	var row schema.StepRow
 	err := s.Write(ctx, "step.begin", func(t *core.Tx) (err error) {
-		row, err = beginStep(t, b)
+		row, err = BeginStep(t, b)
 		return err
 	})
 	if err != nil {
@@ -33,13 +33,13 @@ func (s *Records) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, e
 	return row.Step(), nil
 }
 
-func beginStep(t *core.Tx, b chat.StepStart) (schema.StepRow, error) {
+func BeginStep(t *core.Tx, b chat.StepStart) (schema.StepRow, error) {
 	turn, err := schema.TurnHead(t.DB, b.TurnID)
 	if err != nil {
 		return schema.StepRow{}, err
 	}
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
-		if err := enterPhase(t, &turn, chat.PhaseResponding); err != nil {
+		if err := EnterPhase(t, &turn, chat.PhaseResponding); err != nil {
 			return schema.StepRow{}, err
 		}
 	} else if turn.Outcome != "" {
@@ -118,24 +118,24 @@ func (s *Records) EndStep(ctx context.Context, e chat.StepEnd) error {
 	if err != nil {
 		return err
 	}
-	ended, err := prepareStep(turn, &e, "")
+	ended, err := PrepareStep(turn, &e, "")
 	if err != nil {
 		return sqlite.MapError(op, err)
 	}
-	return s.Write(ctx, op, func(t *core.Tx) error { return endStep(t, turn, ended) })
+	return s.Write(ctx, op, func(t *core.Tx) error { return EndStep(t, turn, ended) })
 }
 
 // closeSteps ends the step that closes with its turn. Without a step, none may be open.
 func closeSteps(t *core.Tx, turn chat.TurnID, e *endedStep) error {
 	if e != nil {
-		if err := endStep(t, turn, e); err != nil {
+		if err := EndStep(t, turn, e); err != nil {
 			return err
 		}
 	}
 	return refuseRunningStep(t, turn)
 }
 
-func endStep(t *core.Tx, turn chat.TurnID, e *endedStep) error {
+func EndStep(t *core.Tx, turn chat.TurnID, e *endedStep) error {
 	step, err := stepByID(t.DB, e.StepID)
 	if err != nil {
 		return err
@@ -186,9 +186,9 @@ type endedStep struct {
 	payload *core.Payload // of told, where its items are long
 }
 
-// prepareStep encodes what a step's end brings; nil for none. answer is the JSON of the
+// PrepareStep encodes what a step's end brings; nil for none. answer is the JSON of the
 // turn's final message, on which items may rest.
-func prepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*endedStep, error) {
+func PrepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*endedStep, error) {
 	if e == nil {
 		return nil, nil
 	}

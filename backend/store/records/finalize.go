@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func (s *Records) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn,
 // Interrupt leaves a turn Responding and incomplete: the user decides.
 func (s *Records) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
 	const op = "turn.interrupt"
-	step, err := prepareStep(i.TurnID, i.Step, "")
+	step, err := PrepareStep(i.TurnID, i.Step, "")
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
@@ -47,7 +47,7 @@ func (s *Records) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn
 // FailTurn ends a turn as Failed, which is possible only before TX-A.
 func (s *Records) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
 	const op = "turn.fail"
-	step, err := prepareStep(f.TurnID, f.Step, "")
+	step, err := PrepareStep(f.TurnID, f.Step, "")
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
@@ -75,8 +75,8 @@ func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do fun
 	return row.Turn(), nil
 }
 
-// finalOutcomes are those of a final answer.
-var finalOutcomes = map[chat.Outcome]bool{
+// FinalOutcomes are those of a final answer.
+var FinalOutcomes = map[chat.Outcome]bool{
 	chat.OutcomeCompleted: true, chat.OutcomeTruncated: true, chat.OutcomeRefused: true,
 	chat.OutcomeStopped: true, chat.OutcomeKept: true, chat.OutcomePaused: true,
 }
@@ -103,7 +103,7 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 	if f.Message.Role != chat.RoleAssistant || f.Message.IsEmpty() {
 		return p, sqlite.Invalid("An answer without content is not kept.")
 	}
-	if !finalOutcomes[f.Outcome] {
+	if !FinalOutcomes[f.Outcome] {
 		return p, sqlite.Invalid("%q is not the outcome of a final answer.", f.Outcome)
 	}
 	var size schema.Counter
@@ -117,13 +117,13 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 		p.message, p.hash, err = schema.EncodeMessage(f.Message)
 	}
 	if err == nil {
-		p.step, err = prepareStep(f.TurnID, f.Step, p.message)
+		p.step, err = PrepareStep(f.TurnID, f.Step, p.message)
 	}
 	return p, err
 }
 
-// finalize is finalizePrepared for a transaction that does more than that.
-func finalize(t *core.Tx, turn *schema.TurnRow, f chat.Finalization) error {
+// Finalize is finalizePrepared for a transaction that does more than that.
+func Finalize(t *core.Tx, turn *schema.TurnRow, f chat.Finalization) error {
 	p, err := prepareFinal(f)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func finalize(t *core.Tx, turn *schema.TurnRow, f chat.Finalization) error {
 }
 
 func finalizePrepared(t *core.Tx, turn *schema.TurnRow, f finalization) error {
-	if err := enterPhase(t, turn, chat.PhaseResponseFinalized); err != nil {
+	if err := EnterPhase(t, turn, chat.PhaseResponseFinalized); err != nil {
 		return err
 	}
 	if err := closeSteps(t, f.TurnID, f.step); err != nil {
@@ -147,7 +147,7 @@ func finalizePrepared(t *core.Tx, turn *schema.TurnRow, f finalization) error {
 	if err := putAnswer(t, f); err != nil {
 		return err
 	}
-	if err := mergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
+	if err := MergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
 		return err
 	}
 	if !t.Commits {
@@ -211,9 +211,9 @@ func interrupt(t *core.Tx, turn *schema.TurnRow, i chat.Interruption, step *ende
 		ledger.TurnEnded{Outcome: chat.OutcomeIncomplete, Failure: i.Failure, Usage: i.Usage})
 }
 
-// fail is failPrepared for a transaction that does more than that.
-func fail(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure) error {
-	step, err := prepareStep(f.TurnID, f.Step, "")
+// Fail is failPrepared for a transaction that does more than that.
+func Fail(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure) error {
+	step, err := PrepareStep(f.TurnID, f.Step, "")
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func failPrepared(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure, step *en
 	}
 	discards := chat.Outcome(turn.Outcome) == chat.OutcomeFailed && f.Outcome == chat.OutcomeDiscarded
 	if chat.Phase(turn.Phase) != chat.PhaseFailed || !discards { // a failed turn that is discarded keeps its phase
-		if err := enterPhase(t, turn, chat.PhaseFailed); err != nil {
+		if err := EnterPhase(t, turn, chat.PhaseFailed); err != nil {
 			return err
 		}
 	}
@@ -239,7 +239,7 @@ func failPrepared(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure, step *en
 	if err := events.SetEnd(t, turn, f.Outcome, f.Failure, nil); err != nil {
 		return err
 	}
-	if err := mergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
+	if err := MergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
 		return err
 	}
 	return t.Event(chat.SessionID(turn.SessionID), ledger.EventTurnFailed, turn.ID, ledger.TurnEnded{Outcome: f.Outcome, Failure: f.Failure})

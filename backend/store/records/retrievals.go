@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"cmp"
@@ -89,11 +89,11 @@ func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (reme
 	if err := events.RetireRetrievals(t, turn); err != nil || len(rows) == 0 {
 		return out, err
 	}
-	out.sum = hashRetrieved(named)
+	out.sum = HashRetrieved(named)
 	return out, t.DB.CreateInBatches(&rows, events.RetrievedBatch).Error
 }
 
-// hashRetrieved is what the ledger is told of records.
-func hashRetrieved(rows []schema.NamedRetrieval) string {
+// HashRetrieved is what the ledger is told of records.
+func HashRetrieved(rows []schema.NamedRetrieval) string {
 	return schema.HexHash(events.RetrievedText(rows))
 }

@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-type draftRow struct {
+type DraftRow struct {
 	BranchID    string
 	Queued      bool
 	UpdatedAt   string
 	MessageJSON string
 }
 
-func (draftRow) TableName() string { return "drafts" }
+func (DraftRow) TableName() string { return "drafts" }
 
-func (r draftRow) draft() (chat.Draft, error) {
+func (r DraftRow) Draft() (chat.Draft, error) {
 	m, err := schema.DecodeMessage(chat.RoleUser, r.MessageJSON)
 	if err != nil {
 		return chat.Draft{}, sqlite.CorruptRecord("drafts", r.BranchID, err)
@@ -33,12 +33,12 @@ func (s *Records) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, 
 	var d chat.Draft
 	var found bool
 	err := s.Read(ctx, "draft.read", func(db *gorm.DB) error {
-		rows, err := sqlite.All[draftRow](db, `SELECT * FROM drafts WHERE branch_id = ?`, branch)
+		rows, err := sqlite.All[DraftRow](db, `SELECT * FROM drafts WHERE branch_id = ?`, branch)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		found = true
-		d, err = rows[0].draft()
+		d, err = rows[0].Draft()
 		return err
 	})
 	return d, found && err == nil, err
@@ -75,11 +75,11 @@ func (s *Records) SaveDraft(ctx context.Context, d chat.Draft) error {
 // waits: what was written there since is not touched.
 func (s *Records) ReleaseDraft(ctx context.Context, d chat.Draft) (released bool, err error) {
 	err = s.Write(ctx, "draft.release", func(t *core.Tx) error {
-		rows, err := sqlite.All[draftRow](t.DB, `SELECT * FROM drafts WHERE branch_id = ? AND queued = 1`, d.BranchID)
+		rows, err := sqlite.All[DraftRow](t.DB, `SELECT * FROM drafts WHERE branch_id = ? AND queued = 1`, d.BranchID)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		waits, err := rows[0].draft()
+		waits, err := rows[0].Draft()
 		if err != nil {
 			return err
 		}
@@ -106,14 +106,14 @@ func sameMessage(a, b chat.Message) (bool, error) {
 // QueuedDrafts are the drafts that wait to be sent, oldest first. One that cannot
 // be read is left out and logged: the others still go.
 func (s *Records) QueuedDrafts(ctx context.Context) ([]chat.Draft, error) {
-	var rows []draftRow
+	var rows []DraftRow
 	err := s.Read(ctx, "draft.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[draftRow](db, `SELECT * FROM drafts WHERE queued = 1 ORDER BY updated_at, branch_id`)
+		rows, err = sqlite.All[DraftRow](db, `SELECT * FROM drafts WHERE queued = 1 ORDER BY updated_at, branch_id`)
 		return err
 	})
 	var out []chat.Draft
 	for _, r := range rows {
-		d, err := r.draft()
+		d, err := r.Draft()
 		if err != nil {
 			s.Log.Warn("a queued draft cannot be read", "branch", r.BranchID)
 			continue

@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -28,13 +28,13 @@ func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Se
 	var branch schema.BranchRow
 	err := s.Write(ctx, "session.create", func(t *core.Tx) error {
 		var err error
-		session, branch, err = createSession(t, n)
+		session, branch, err = CreateSession(t, n)
 		return err
 	})
 	return session.Session(), branch.Branch(), err
 }
 
-func createSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.BranchRow, error) {
+func CreateSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.BranchRow, error) {
 	if n.Source == "" {
 		n.Source = "native"
 	}
@@ -60,7 +60,7 @@ func createSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.Bra
 	if err := insertBranch(t, branch); err != nil {
 		return session, branch, err
 	}
-	return session, branch, insertState(t, root, nil, 0)
+	return session, branch, InsertState(t, root, nil, 0)
 }
 
 // Session reads one session.
@@ -175,12 +175,12 @@ func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v c
 		if !slices.Contains(chat.Efforts, v.Effort) {
 			return sqlite.Invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
 		}
-		return setSettings(t, id, v)
+		return SetSettings(t, id, v)
 	})
 }
 
-func setSettings(t *core.Tx, id chat.SessionID, v chat.SessionSettings) error {
-	return setSession(t, id, ledger.EventSessionSettings, ledger.SettingsChanged(v))
+func SetSettings(t *core.Tx, id chat.SessionID, v chat.SessionSettings) error {
+	return SetSession(t, id, ledger.EventSessionSettings, ledger.SettingsChanged(v))
 }
 
 // SetSessionModel sets the model the session uses from now on; empty: the default.
@@ -202,7 +202,7 @@ func (s *Records) ArchiveSession(ctx context.Context, id chat.SessionID, archive
 func (s *Records) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archived bool) error {
 	return s.Write(ctx, "session.archive", func(t *core.Tx) error {
 		for _, id := range ids {
-			if err := setSession(t, id, ledger.EventSessionArchived, ledger.FlagChanged{On: archived}); err != nil {
+			if err := SetSession(t, id, ledger.EventSessionArchived, ledger.FlagChanged{On: archived}); err != nil {
 				return err
 			}
 		}
@@ -211,12 +211,12 @@ func (s *Records) ArchiveSessions(ctx context.Context, ids []chat.SessionID, arc
 }
 
 func (s *Records) changeSession(ctx context.Context, op string, id chat.SessionID, kind ledger.Type, data any) error {
-	return s.Write(ctx, op, func(t *core.Tx) error { return setSession(t, id, kind, data) })
+	return s.Write(ctx, op, func(t *core.Tx) error { return SetSession(t, id, kind, data) })
 }
 
-// setSession changes a session that is there. Its place in the list, updated_at, moves with
+// SetSession changes a session that is there. Its place in the list, updated_at, moves with
 // turns only.
-func setSession(t *core.Tx, id chat.SessionID, kind ledger.Type, data any) error {
+func SetSession(t *core.Tx, id chat.SessionID, kind ledger.Type, data any) error {
 	there, err := sqlite.One[bool](t.DB, "session", id, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)`, id)
 	if err != nil {
 		return err

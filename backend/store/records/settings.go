@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -35,17 +35,17 @@ func (s *Records) DropSetting(ctx context.Context, key string) error {
 	})
 }
 
-// restoredSteps is the key under which restored data keeps the steps of turns that were open
+// RestoredSteps is the key under which restored data keeps the steps of turns that were open
 // when the backup was taken. Since then their tool calls may have run: the data that was
 // replaced knows, this does not. The journals of the steps come back with the backup, so they
 // do not tell.
-const restoredSteps = "restored.steps"
+const RestoredSteps = "restored.steps"
 
 // WasRestored reports a step that came with a backup while its turn was open. A record of
 // them that cannot be read may name any.
 func (s *Records) WasRestored(ctx context.Context, step chat.StepID) (bool, error) {
-	found, err := s.Settings(ctx, restoredSteps)
-	value, ok := found[restoredSteps]
+	found, err := s.Settings(ctx, RestoredSteps)
+	value, ok := found[RestoredSteps]
 	if err != nil || !ok {
 		return false, err
 	}

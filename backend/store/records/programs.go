@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -355,16 +355,16 @@ func (s *Records) addNote(t *core.Tx, n chat.ClientNote) (schema.TurnRow, error)
 	}
 	message := chat.UserText(schema.Clean(n.Text))
 	message.Name = n.Client
-	row, err := s.accept(t, chat.Acceptance{BranchID: branch, User: message})
+	row, err := s.AcceptIn(t, chat.Acceptance{BranchID: branch, User: message})
 	if err != nil {
 		return row, err
 	}
 	for _, phase := range []chat.Phase{chat.PhaseContextPrepared, chat.PhaseResponding} { // no context is assembled
-		if err := enterPhase(t, &row, phase); err != nil {
+		if err := EnterPhase(t, &row, phase); err != nil {
 			return row, err
 		}
 	}
-	err = finalize(t, &row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: chat.AssistantText(noteAnswer), Outcome: chat.OutcomeCompleted})
+	err = Finalize(t, &row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: chat.AssistantText(noteAnswer), Outcome: chat.OutcomeCompleted})
 	if err != nil {
 		return row, err
 	}
@@ -381,7 +381,7 @@ func noteBranch(t *core.Tx, client string) (chat.BranchID, error) {
 		return "", err
 	}
 	if id == "" {
-		_, branch, err := createSession(t, chat.NewSession{Title: "Notes from " + client, Source: sourceProgram})
+		_, branch, err := CreateSession(t, chat.NewSession{Title: "Notes from " + client, Source: sourceProgram})
 		return chat.BranchID(branch.ID), err
 	}
 	session, err := schema.SessionByID(t.DB, id)

@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
 	var row schema.TurnRow
 	err := s.Write(ctx, "turn.accept", func(t *core.Tx) (err error) {
-		row, err = s.accept(t, a)
+		row, err = s.AcceptIn(t, a)
 		return err
 	})
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, err
 	return row.Turn(), nil
 }
 
-func (s *Records) accept(t *core.Tx, a chat.Acceptance) (schema.TurnRow, error) {
+func (s *Records) AcceptIn(t *core.Tx, a chat.Acceptance) (schema.TurnRow, error) {
 	if a.User.Role != chat.RoleUser || a.User.IsEmpty() {
 		return schema.TurnRow{}, sqlite.Invalid("There is nothing to send.").WithHint("write a message")
 	}
@@ -56,7 +56,7 @@ func (s *Records) accept(t *core.Tx, a chat.Acceptance) (schema.TurnRow, error) 
 	}); err != nil {
 		return row, err
 	}
-	return row, bindFiles(t, row, a.User)
+	return row, BindFiles(t, row, a.User)
 }
 
 func newTurn(t *core.Tx, branch schema.BranchRow, a chat.Acceptance) (schema.TurnRow, error) {
@@ -113,8 +113,8 @@ func checkRetryOf(t *core.Tx, id chat.TurnID, session string) error {
 	return nil
 }
 
-// enterPhase takes a turn to another phase, if the table of moves allows it.
-func enterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
+// EnterPhase takes a turn to another phase, if the table of moves allows it.
+func EnterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
 	if !chat.CanMove(chat.Phase(r.Phase), to) {
 		return sqlite.Conflict("Turn %d is %s and cannot become %s.", r.TurnSeq, r.Phase, to)
 	}
@@ -132,14 +132,14 @@ func enterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
 // context is assembled anew, after a rejection for size or for a retry, keeps
 // its phase and gets the new manifest.
 func (s *Records) Prepare(ctx context.Context, p chat.Preparation) error {
-	err := s.Write(ctx, "turn.prepare", func(t *core.Tx) error { return prepare(t, p) })
+	err := s.Write(ctx, "turn.prepare", func(t *core.Tx) error { return Prepare(t, p) })
 	if err == nil {
 		s.SetRunning(p.TurnID, true)
 	}
 	return err
 }
 
-func prepare(t *core.Tx, p chat.Preparation) error {
+func Prepare(t *core.Tx, p chat.Preparation) error {
 	turn, err := schema.TurnHead(t.DB, p.TurnID)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func movePrepared(t *core.Tx, turn *schema.TurnRow) error {
 		}
 		return nil
 	}
-	return enterPhase(t, turn, chat.PhaseContextPrepared)
+	return EnterPhase(t, turn, chat.PhaseContextPrepared)
 }
 
 // Resume makes an incomplete turn a running one again, for Retry and Continue.

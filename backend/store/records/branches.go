@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -101,13 +101,13 @@ func insertBranch(t *core.Tx, b schema.BranchRow) error {
 func (s *Records) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
 	var child schema.BranchRow
 	err := s.Write(ctx, "branch.fork", func(t *core.Tx) (err error) {
-		child, err = fork(t, p)
+		child, err = Fork(t, p)
 		return err
 	})
 	return child.Branch(), err
 }
 
-func fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
+func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 	segs, err := core.Segments(t.DB, p.Branch)
 	if err != nil {
 		return schema.BranchRow{}, err
@@ -141,7 +141,7 @@ func fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 		return schema.BranchRow{}, err
 	}
 	if p.Activate {
-		err = activate(t, chat.SessionID(child.SessionID), chat.BranchID(child.ID))
+		err = Activate(t, chat.SessionID(child.SessionID), chat.BranchID(child.ID))
 	}
 	return child, err
 }
@@ -200,7 +200,7 @@ func forkFallback(t *core.Tx, child *schema.BranchRow, base schema.StateRow, f *
 		Summary: schema.Clean(f.Summary), PinnedFacts: schema.Clean(f.PinnedFacts),
 	}
 	child.HeadState, child.HeadSeq, child.Epoch = st.ID, st.StateSeq, 1
-	return insertState(t, st, nil, 1)
+	return InsertState(t, st, nil, 1)
 }
 
 // ForkBase tells what a fork after a turn would stand on: its base state and the
@@ -254,12 +254,12 @@ func (s *Records) SwitchBranch(ctx context.Context, session chat.SessionID, bran
 				return err
 			}
 		}
-		return activate(t, session, branch)
+		return Activate(t, session, branch)
 	})
 }
 
-func activate(t *core.Tx, session chat.SessionID, branch chat.BranchID) error {
-	return setSession(t, session, ledger.EventBranchSwitched, ledger.TextChanged{Text: string(branch)})
+func Activate(t *core.Tx, session chat.SessionID, branch chat.BranchID) error {
+	return SetSession(t, session, ledger.EventBranchSwitched, ledger.TextChanged{Text: string(branch)})
 }
 
 // RenameBranch gives a branch another label.

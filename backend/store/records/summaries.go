@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func summariesOf(rows []schema.RangeSummaryRow) []chat.RangeSummary {
 func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSummary, error) {
 	var row schema.RangeSummaryRow
 	err := s.Write(ctx, "summary.add", func(t *core.Tx) (err error) {
-		row, err = addSummary(t, n)
+		row, err = AddSummary(t, n)
 		return err
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.Range
 	return row.Summary(), nil
 }
 
-func addSummary(t *core.Tx, n chat.NewSummary) (schema.RangeSummaryRow, error) {
+func AddSummary(t *core.Tx, n chat.NewSummary) (schema.RangeSummaryRow, error) {
 	if err := checkSummary(n); err != nil {
 		return schema.RangeSummaryRow{}, err
 	}
@@ -103,9 +103,9 @@ func checkSummary(n chat.NewSummary) error {
 	return nil
 }
 
-// committedIn is how many turns of a range of a lineage are committed, and how
+// CommittedIn is how many turns of a range of a lineage are committed, and how
 // many of the others will never be.
-func committedIn(db *gorm.DB, segs []core.Segment, from, to int64) (committed, failed int64, err error) {
+func CommittedIn(db *gorm.DB, segs []core.Segment, from, to int64) (committed, failed int64, err error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return 0, 0, err
@@ -118,7 +118,7 @@ func committedIn(db *gorm.DB, segs []core.Segment, from, to int64) (committed, f
 }
 
 func checkCommitted(t *core.Tx, segs []core.Segment, n chat.NewSummary) error {
-	committed, failed, err := committedIn(t.DB, segs, n.From, n.To)
+	committed, failed, err := CommittedIn(t.DB, segs, n.From, n.To)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"bytes"
@@ -21,12 +21,12 @@ import (
 // one, or by its snapshotShare-th part if that is more: what snapshots cost stays in
 // proportion to the ledger. The last two are kept, so that one may be damaged.
 const (
-	snapshotEvery = 200
+	SnapshotEvery = 200
 	snapshotShare = 50
-	snapshotsKept = 2
+	SnapshotsKept = 2
 )
 
-type snapshotRow struct {
+type SnapshotRow struct {
 	SessionID   string
 	EventSeq    int64
 	CreatedAt   string
@@ -34,11 +34,11 @@ type snapshotRow struct {
 	Content     []byte
 }
 
-func (snapshotRow) TableName() string { return "snapshots" }
+func (SnapshotRow) TableName() string { return "snapshots" }
 
-// snapshot reads what the row holds; one that is damaged, or of another ledger than
+// Snapshot reads what the row holds; one that is damaged, or of another ledger than
 // the one at hand, is an error and not used.
-func (r snapshotRow) snapshot(db *gorm.DB) (ledger.Snapshot, error) {
+func (r SnapshotRow) Snapshot(db *gorm.DB) (ledger.Snapshot, error) {
 	content, err := codec.Unpack(r.Content)
 	if err != nil {
 		return ledger.Snapshot{}, err
@@ -80,13 +80,13 @@ func (s *Records) Replay(ctx context.Context, session chat.SessionID) (*ledger.S
 		if _, err = schema.SessionByID(db, session); err != nil {
 			return err
 		}
-		state, how, err = replaySession(db, string(session))
+		state, how, err = ReplaySession(db, string(session))
 		return err
 	})
 	return state, how, err
 }
 
-func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
+func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
 	state, how, err := newestSnapshot(db, session)
 	if err != nil {
 		return nil, how, err
@@ -106,7 +106,7 @@ func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	var decoded core.RecentValues
 	err = sqlite.Stream(db, func(r schema.EventRow) {
 		if bad == nil {
-			bad = applyRow(db, &decoded, erased, state, tail, r)
+			bad = ApplyRow(db, &decoded, erased, state, tail, r)
 			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
 			how.Events++
 		}
@@ -114,8 +114,8 @@ func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	return state, how, errors.Join(bad, err)
 }
 
-// applyRow replays an event that is in its place and whole.
-func applyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r schema.EventRow) error {
+// ApplyRow replays an event that is in its place and whole.
+func ApplyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r schema.EventRow) error {
 	id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 	payload, err := decoded.Payload(db, r)
 	if err != nil {
@@ -135,26 +135,26 @@ func applyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, s
 // ledger.
 func newestSnapshot(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
 	var how Replayed
-	rows, err := sqlite.All[snapshotRow](db, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, session)
+	rows, err := sqlite.All[SnapshotRow](db, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, session)
 	if err != nil {
 		return nil, how, err
 	}
 	for _, r := range rows {
-		snap, err := r.snapshot(db)
+		snap, err := r.Snapshot(db)
 		if err == nil {
 			how.From = r.EventSeq
 			return snap.State, how, nil
 		}
-		how.Ignored = append(how.Ignored, snapshotFinding(session+"/"+sqlite.Itoa(r.EventSeq), err))
+		how.Ignored = append(how.Ignored, SnapshotFinding(session+"/"+sqlite.Itoa(r.EventSeq), err))
 	}
 	return ledger.NewState(session), how, nil
 }
 
-// findSnapshot is the kind of the finding about a snapshot of a ledger that is not used.
-const findSnapshot = "snapshot"
+// FindSnapshot is the kind of the finding about a snapshot of a ledger that is not used.
+const FindSnapshot = "snapshot"
 
-func snapshotFinding(id string, err error) chat.Finding {
-	return chat.Finding{Kind: findSnapshot, Table: "snapshots", ID: id,
+func SnapshotFinding(id string, err error) chat.Finding {
+	return chat.Finding{Kind: FindSnapshot, Table: "snapshots", ID: id,
 		Message: fmt.Sprintf("It is not used: %v. The ledger is replayed from before it.", err)}
 }
 
@@ -169,7 +169,7 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 		due, err = sqlite.All[string](db, `SELECT id FROM (SELECT s.id,
 			  coalesce((SELECT max(e.event_seq) FROM events e WHERE e.session_id = s.id), 0) AS last,
 			  coalesce((SELECT max(p.event_seq) FROM snapshots p WHERE p.session_id = s.id), 0) AS taken FROM sessions s)
-			WHERE last - taken >= max(?, last / ?) ORDER BY id`, snapshotEvery, snapshotShare)
+			WHERE last - taken >= max(?, last / ?) ORDER BY id`, SnapshotEvery, snapshotShare)
 		return err
 	})
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 	}
 	var failed error
 	for _, id := range due {
-		passed, err := s.snapshotSession(ctx, op, id)
+		passed, err := s.SnapshotSession(ctx, op, id)
 		ignored = append(ignored, passed...)
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -188,13 +188,13 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 	return taken, ignored, sqlite.MapError(op, failed)
 }
 
-func (s *Records) snapshotSession(ctx context.Context, op, session string) ([]chat.Finding, error) {
-	var row snapshotRow
+func (s *Records) SnapshotSession(ctx context.Context, op, session string) ([]chat.Finding, error) {
+	var row SnapshotRow
 	var how Replayed
 	err := s.Read(ctx, op, func(db *gorm.DB) error {
 		var state *ledger.State
 		var err error
-		state, how, err = replaySession(db, session)
+		state, how, err = ReplaySession(db, session)
 		if err != nil {
 			return err
 		}
@@ -211,25 +211,25 @@ func (s *Records) snapshotSession(ctx context.Context, op, session string) ([]ch
 			return err
 		}
 		_, err := t.Exec(`DELETE FROM snapshots WHERE session_id = ? AND event_seq NOT IN
-			(SELECT event_seq FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC LIMIT ?)`, session, session, snapshotsKept)
+			(SELECT event_seq FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC LIMIT ?)`, session, session, SnapshotsKept)
 		return err
 	})
 }
 
 // newSnapshot encodes a state with what the head of the active branch knows.
-func newSnapshot(db *gorm.DB, state *ledger.State) (snapshotRow, error) {
-	memory, err := memoryOf(db, state)
+func newSnapshot(db *gorm.DB, state *ledger.State) (SnapshotRow, error) {
+	memory, err := MemoryOf(db, state)
 	if err != nil {
-		return snapshotRow{}, err
+		return SnapshotRow{}, err
 	}
 	content, err := ledger.Snapshot{Version: ledger.SnapshotVersion, State: state, Memory: memory}.Encode()
 	if err != nil {
-		return snapshotRow{}, err
+		return SnapshotRow{}, err
 	}
-	return snapshotRow{SessionID: state.SessionID, EventSeq: state.EventSeq, ContentHash: codec.Hash(content), Content: codec.Pack(content)}, nil
+	return SnapshotRow{SessionID: state.SessionID, EventSeq: state.EventSeq, ContentHash: codec.Hash(content), Content: codec.Pack(content)}, nil
 }
 
-func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
+func MemoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 	known := state.Sessions[state.SessionID]
 	if known == nil {
 		return ledger.Memory{}, sqlite.CorruptRecord("sessions", state.SessionID, errors.New("no event made it"))
@@ -239,7 +239,7 @@ func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 	if err != nil {
 		return ledger.Memory{}, err
 	}
-	head, err := stateByID(db, chat.StateID(row.HeadState))
+	head, err := StateByID(db, chat.StateID(row.HeadState))
 	if err != nil {
 		return ledger.Memory{}, err
 	}
@@ -247,7 +247,7 @@ func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 	if err != nil {
 		return ledger.Memory{}, err
 	}
-	standing, err := pinsOn(db, segs)
+	standing, err := PinsOn(db, segs)
 	pins := make([]string, len(standing))
 	for i, p := range standing {
 		pins[i] = p.Text
@@ -255,8 +255,8 @@ func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 	return ledger.MemoryOf(head.Summary, pins), err
 }
 
-// stateSum is the sum of a state's canonical bytes; empty if it has none.
-func stateSum(s *ledger.State) ledger.Sum {
+// StateSum is the sum of a state's canonical bytes; empty if it has none.
+func StateSum(s *ledger.State) ledger.Sum {
 	b, err := s.Encode()
 	if err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -138,7 +138,7 @@ func knownInstructions(db *gorm.DB, segs []core.Segment) (made, known map[string
 	if err != nil {
 		return nil, nil, err
 	}
-	pins, err := pinsOn(db, segs)
+	pins, err := PinsOn(db, segs)
 	known = map[string]bool{}
 	for _, p := range pins {
 		known[plainInstruction(p.Text)] = true

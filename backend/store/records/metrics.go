@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 // A turn's metrics arrive in parts: what was measured while assembling, at the
 // end of the answer, when summarised and when indexed.
 
-// mergeTurnMetrics adds what is not zero in m to a turn's row. Numbers that a
+// MergeTurnMetrics adds what is not zero in m to a turn's row. Numbers that a
 // record does not yield never stop the turn: a damaged row is begun anew.
-func mergeTurnMetrics(t *core.Tx, turn chat.TurnID, m chat.TurnMetrics) error {
+func MergeTurnMetrics(t *core.Tx, turn chat.TurnID, m chat.TurnMetrics) error {
 	if m == (chat.TurnMetrics{}) {
 		return nil
 	}

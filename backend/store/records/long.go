@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"bytes"
@@ -44,8 +44,8 @@ func longPayload(data any, mark string, write func(io.Writer) error) (*core.Payl
 	return &core.Payload{Packed: packed, Hash: hash.Sum(nil)}, err
 }
 
-// indexedPayload packs what is told of many units, a chunk at a time.
-func indexedPayload(told ledger.TurnIndexed) (*core.Payload, error) {
+// IndexedPayload packs what is told of many units, a chunk at a time.
+func IndexedPayload(told ledger.TurnIndexed) (*core.Payload, error) {
 	chunks := told.Chunks
 	told.Chunks = []ledger.IndexedChunk{}
 	const list = `"chunks":[]`

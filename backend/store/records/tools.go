@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // neither.
 func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.StepEnd, calls []chat.ProposedCall) (chat.ToolBatch, error) {
 	const op = "tool.propose"
-	ended, err := prepareStep(turn, &e, "")
+	ended, err := PrepareStep(turn, &e, "")
 	if err != nil {
 		return chat.ToolBatch{}, sqlite.MapError(op, err)
 	}
@@ -31,7 +31,7 @@ func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.Ste
 		if err != nil {
 			return err
 		}
-		if err := endStep(t, turn, ended); err != nil {
+		if err := EndStep(t, turn, ended); err != nil {
 			return err
 		}
 		batch, err = propose(t, head, e.StepID, calls)

@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -23,15 +23,15 @@ import (
 // visible is the condition on row p of what a lineage shows.
 const visible = `p.after_turn_seq <= seg."to" AND (p.created_at < seg.left_at OR p.created_at = seg.left_at AND p.id < seg.left_by)`
 
-// pinned is a pin as it stands on a branch.
-type pinned struct {
+// Pinned is a pin as it stands on a branch.
+type Pinned struct {
 	schema.PinRow
-	first   string // id of its first version, which orders refer to
+	First   string // id of its first version, which orders refer to
 	version int    // from 1
 }
 
-// pinsOn is what stands on a lineage, in order.
-func pinsOn(db *gorm.DB, segs []core.Segment) ([]pinned, error) {
+// PinsOn is what stands on a lineage, in order.
+func PinsOn(db *gorm.DB, segs []core.Segment) ([]Pinned, error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func pinsOn(db *gorm.DB, segs []core.Segment) ([]pinned, error) {
 }
 
 // standingPins drops what another row replaces, and removals.
-func standingPins(rows []schema.PinRow) []pinned {
+func standingPins(rows []schema.PinRow) []Pinned {
 	replaced := map[string]bool{}
 	first := map[string]string{}
 	version := map[string]int{}
@@ -73,18 +73,18 @@ func standingPins(rows []schema.PinRow) []pinned {
 			place[r.ID] = i
 		}
 	}
-	var out []pinned
+	var out []Pinned
 	for _, r := range rows {
 		if !replaced[r.ID] && !r.Removed {
-			out = append(out, pinned{r, first[r.ID], version[r.ID]})
+			out = append(out, Pinned{r, first[r.ID], version[r.ID]})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b pinned) int { return place[a.first] - place[b.first] })
+	slices.SortStableFunc(out, func(a, b Pinned) int { return place[a.First] - place[b.First] })
 	return out
 }
 
 // sortPins applies a stored order; pins it does not know come after, as made.
-func sortPins(pins []pinned, orderJSON string) {
+func sortPins(pins []Pinned, orderJSON string) {
 	var order []string
 	if json.Unmarshal([]byte(orderJSON), &order) != nil {
 		return // verify reports it; the order of making serves
@@ -93,16 +93,16 @@ func sortPins(pins []pinned, orderJSON string) {
 	for i, id := range order {
 		at[id] = i
 	}
-	rank := func(p pinned) int {
-		if i, ok := at[p.first]; ok {
+	rank := func(p Pinned) int {
+		if i, ok := at[p.First]; ok {
 			return i
 		}
 		return len(order)
 	}
-	slices.SortStableFunc(pins, func(a, b pinned) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(pins, func(a, b Pinned) int { return rank(a) - rank(b) })
 }
 
-func (p pinned) pin(position int) chat.Pin {
+func (p Pinned) Pin(position int) chat.Pin {
 	return chat.Pin{
 		ID: chat.PinID(p.ID), SessionID: chat.SessionID(p.SessionID), BranchID: chat.BranchID(p.BranchID),
 		AfterTurn: p.AfterTurnSeq, Text: p.Text, Position: position, Replaces: chat.PinID(schema.Text(p.Replaces)),
@@ -112,36 +112,36 @@ func (p pinned) pin(position int) chat.Pin {
 
 // Pins are the pinned facts of a branch, in order; Position counts from 0.
 func (s *Records) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, error) {
-	var standing []pinned
+	var standing []Pinned
 	err := s.Read(ctx, "pin.list", func(db *gorm.DB) error {
 		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
-		standing, err = pinsOn(db, segs)
+		standing, err = PinsOn(db, segs)
 		return err
 	})
 	out := make([]chat.Pin, len(standing))
 	for i, p := range standing {
-		out[i] = p.pin(i)
+		out[i] = p.Pin(i)
 	}
 	return out, err
 }
 
 // PinsAt are those that a branch forked now after a turn_seq would have.
 func (s *Records) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error) {
-	var standing []pinned
+	var standing []Pinned
 	err := s.Read(ctx, "pin.list", func(db *gorm.DB) error {
 		segs, err := core.Segments(db, branch)
 		if err != nil {
 			return err
 		}
-		standing, err = pinsOn(db, forkedAt(segs, seq))
+		standing, err = PinsOn(db, forkedAt(segs, seq))
 		return err
 	})
 	out := make([]chat.Pin, len(standing))
 	for i, p := range standing {
-		out[i] = p.pin(i)
+		out[i] = p.Pin(i)
 	}
 	return out, err
 }
@@ -171,11 +171,11 @@ func (s *Records) changePin(ctx context.Context, op string, branch chat.BranchID
 		if replaces != "" {
 			kind = ledger.EventPinEdited
 		}
-		row, err := insertPin(t, segs, schema.PinRow{Replaces: schema.OrNull(replaces), Text: fact, Tokens: max(tokens, 0)}, kind)
+		row, err := InsertPin(t, segs, schema.PinRow{Replaces: schema.OrNull(replaces), Text: fact, Tokens: max(tokens, 0)}, kind)
 		if err != nil {
 			return err
 		}
-		made = pinned{PinRow: row, version: 1}.pin(len(standing))
+		made = Pinned{PinRow: row, version: 1}.Pin(len(standing))
 		if i := indexOfPin(standing, replaces); i >= 0 {
 			made.Position, made.Version = i, standing[i].version+1
 		}
@@ -194,7 +194,7 @@ func (s *Records) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.
 		if err != nil {
 			return err
 		}
-		_, err = insertPin(t, segs, schema.PinRow{Replaces: schema.OrNull(pin), Removed: true}, ledger.EventPinRemoved)
+		_, err = InsertPin(t, segs, schema.PinRow{Replaces: schema.OrNull(pin), Removed: true}, ledger.EventPinRemoved)
 		return err
 	})
 }
@@ -213,28 +213,28 @@ func (s *Records) MovePin(ctx context.Context, branch chat.BranchID, pin chat.Pi
 		moved := standing[from]
 		standing = slices.Delete(standing, from, from+1)
 		standing = slices.Insert(standing, min(max(position, 0), len(standing)), moved)
-		return insertPinOrder(t, segs, standing)
+		return InsertPinOrder(t, segs, standing)
 	})
 }
 
 // pinsFor reads a branch's pins and, when one is named, makes sure it is there.
-func pinsFor(t *core.Tx, branch chat.BranchID, pin chat.PinID) ([]core.Segment, []pinned, error) {
+func pinsFor(t *core.Tx, branch chat.BranchID, pin chat.PinID) ([]core.Segment, []Pinned, error) {
 	segs, err := core.Segments(t.DB, branch)
 	if err != nil {
 		return nil, nil, err
 	}
-	standing, err := pinsOn(t.DB, segs)
+	standing, err := PinsOn(t.DB, segs)
 	if err == nil && pin != "" && indexOfPin(standing, pin) < 0 {
 		err = chat.Errorf(chat.CodeNotFound, "", "There is no pin %s on this branch.", pin)
 	}
 	return segs, standing, err
 }
 
-func indexOfPin(pins []pinned, id chat.PinID) int {
-	return slices.IndexFunc(pins, func(p pinned) bool { return p.ID == string(id) })
+func indexOfPin(pins []Pinned, id chat.PinID) int {
+	return slices.IndexFunc(pins, func(p Pinned) bool { return p.ID == string(id) })
 }
 
-func insertPin(t *core.Tx, segs []core.Segment, row schema.PinRow, kind ledger.Type) (schema.PinRow, error) {
+func InsertPin(t *core.Tx, segs []core.Segment, row schema.PinRow, kind ledger.Type) (schema.PinRow, error) {
 	own := segs[len(segs)-1]
 	after, err := core.LastSeq(t.DB, segs)
 	if err != nil {
@@ -248,7 +248,7 @@ func insertPin(t *core.Tx, segs []core.Segment, row schema.PinRow, kind ledger.T
 	})
 }
 
-func insertPinOrder(t *core.Tx, segs []core.Segment, pins []pinned) error {
+func InsertPinOrder(t *core.Tx, segs []core.Segment, pins []Pinned) error {
 	own := segs[len(segs)-1]
 	after, err := core.LastSeq(t.DB, segs)
 	if err != nil {
@@ -256,7 +256,7 @@ func insertPinOrder(t *core.Tx, segs []core.Segment, pins []pinned) error {
 	}
 	ids := make([]chat.PinID, len(pins))
 	for i, p := range pins {
-		ids[i] = chat.PinID(p.first)
+		ids[i] = chat.PinID(p.First)
 	}
 	return events.Record(t, chat.SessionID(own.Session), ledger.EventPinsMoved, t.NewID(),
 		ledger.PinsMoved{BranchID: chat.BranchID(own.Branch), AfterTurn: after, Pins: ids})
