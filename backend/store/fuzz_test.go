@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -27,7 +28,7 @@ func FuzzMatch(f *testing.F) {
 		f.Add(s, "words")
 	}
 	f.Fuzz(func(t *testing.T, term, other string) {
-		query := matchAny([]string{term, other})
+		query := search.MatchAny([]string{term, other})
 		if query == "" {
 			return
 		}

@@ -18,6 +18,7 @@ import (
 	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -39,7 +40,7 @@ type Options struct {
 type (
 	queueRoom    = queue.Queue
 	recordsRoom  = records.Records
-	searchRoom   = Search
+	searchRoom   = search.Search
 	verifyRoom   = Verifier
 	bundlesRoom  = Bundles
 	importsRoom  = Imports
@@ -104,7 +105,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 func newStore(c *core.Core, archive *Archive) *Store {
 	records := &records.Records{Core: c}
 	s := &Store{
-		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &Search{Core: c}, verifyRoom: &Verifier{c},
+		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &search.Search{Core: c}, verifyRoom: &Verifier{c},
 		bundlesRoom: &Bundles{Core: c, records: records}, importsRoom: &Imports{c, records}, deletionRoom: &Deletion{c},
 		upkeepRoom: &Upkeep{Core: c}, backupRoom: &Backups{c, archive},
 		core: c,
@@ -216,7 +217,7 @@ func (s *Store) DataDir() string { return s.core.Dir }
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.closeErr = sqlite.MapError("store.close", errors.Join(
-			s.searchRoom.tokens.close(), s.core.DB.Close(), s.lock.Release()))
+			s.searchRoom.Tokens.Close(), s.core.DB.Close(), s.lock.Release()))
 		s.core.Place.Leave()
 	})
 	return s.closeErr

@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -93,7 +94,7 @@ func TestIndexFindsWordsOfItsTexts(t *testing.T) {
 		f.ok(tx.Exec(`INSERT INTO probe VALUES (?)`, lexical.IndexText(body)).Error)
 		for _, word := range lexical.Words(body) {
 			for _, term := range append(lexical.Pairs(word), word) {
-				match := matchTerm(term)
+				match := search.MatchTerm(term)
 				if match == "" {
 					continue // marks alone
 				}

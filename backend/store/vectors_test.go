@@ -10,9 +10,10 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/search"
 )
 
-// embedder is an identity with vectors that a text alone decides.
+// Embedder is an identity with vectors that a text alone decides.
 var embedder = chat.EmbedderID{Name: "local", Model: "test", Dimension: 16, Version: 1}
 
 func other(model string) chat.EmbedderID {
@@ -102,7 +103,7 @@ func TestNamespaceOfAnEmptyHistoryServesAtOnce(t *testing.T) {
 		t.Fatalf("%+v", next)
 	}
 	f.ok(f.ServeNamespace(f.ctx, next.ID)) // nothing is missing
-	for _, id := range []chat.EmbedderID{{}, {Name: "x"}, {Name: "x", Dimension: maxDimension + 1}} {
+	for _, id := range []chat.EmbedderID{{}, {Name: "x"}, {Name: "x", Dimension: search.MaxDimension + 1}} {
 		_, err := f.OpenNamespace(f.ctx, id)
 		f.refused(err, chat.CodeInvalid)
 	}

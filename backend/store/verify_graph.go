@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -237,7 +238,7 @@ const maxProbe = 64
 func (a *audit) lookUp(r schema.UnitRow) {
 	var terms []string
 	for _, word := range lexical.Words(r.Text) {
-		if m := matchTerm(word); m != "" && len(terms) < maxProbe {
+		if m := search.MatchTerm(word); m != "" && len(terms) < maxProbe {
 			terms = append(terms, "("+m+")")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -20,11 +21,11 @@ func (a *audit) namespaces() {
 	for _, c := range counted {
 		vectors[c.ID] = c.Count
 	}
-	each(a, "namespaces", "*", "id", func(r namespaceRow) {
+	each(a, "namespaces", "*", "id", func(r search.NamespaceRow) {
 		a.times("namespaces", sqlite.Itoa(r.ID), &r.CreatedAt)
-		a.expect(r.Identity == r.embedder().String(), findVector, "namespaces", r.ID, "Its identity is not that of its embedder.")
+		a.expect(r.Identity == r.Embedder().String(), findVector, "namespaces", r.ID, "Its identity is not that of its embedder.")
 		a.expect(r.Vectors == vectors[r.ID], findVector, "namespaces", r.ID, "It holds %d vectors and counts %d.", vectors[r.ID], r.Vectors)
-		if r.serves() {
+		if r.Serves() {
 			a.expect(serving == "", findVector, "namespaces", r.ID, "It serves beside %s.", serving)
 			serving = r.Identity
 		}

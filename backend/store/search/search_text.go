@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"context"
@@ -127,12 +127,12 @@ func (w *textSearch) run(rare int) error {
 func ftsMatch(terms []highlight.Term, stems bool) string {
 	var parts []string
 	for _, t := range terms {
-		m := matchTerm(t.Text)
+		m := MatchTerm(t.Text)
 		switch {
 		case m == "":
 			continue
 		case t.Prefix && stems:
-			if m = matchAny(t.Beginnings()); m == "" {
+			if m = MatchAny(t.Beginnings()); m == "" {
 				continue
 			}
 		case t.Prefix:

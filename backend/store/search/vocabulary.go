@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const maxVocabulary = 100_000
 // What is asked costs by how often words with this beginning were said. A term of several
 // tokens has none, nor has one in a script that is indexed by pairs of characters.
 func (s *Search) Vocabulary(ctx context.Context, term string, letters, margin int) (token string, known []chat.TermCount, err error) {
-	tokens, err := s.tokens.split(ctx, []string{term})
+	tokens, err := s.Tokens.split(ctx, []string{term})
 	if err != nil {
 		return "", nil, sqlite.MapError("search.vocabulary", err)
 	}

@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"context"
@@ -173,7 +173,7 @@ func spread(first, last int64, n int) []int64 {
 func (s *Search) Unembedded(ctx context.Context, ns int64, limit int) ([]chat.UnitText, error) {
 	var out []chat.UnitText
 	err := s.Read(ctx, "vector.missing", func(db *gorm.DB) error {
-		space, err := sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns)
+		space, err := sqlite.All[NamespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns)
 		if err != nil || len(space) == 0 || space[0].Vectors == space[0].Units {
 			return err // each unit has one: asked again and again, it must cost nothing
 		}
@@ -258,7 +258,7 @@ func (s *Search) PutVectors(ctx context.Context, ns int64, vectors []chat.UnitVe
 
 // putVectors keeps vectors; there says what to do about one that is there already.
 func putVectors(t *core.Tx, ns int64, vectors []chat.UnitVector, there string) error {
-	rows, err := sqlite.All[namespaceRow](t.DB, `SELECT * FROM namespaces WHERE id = ?`, ns)
+	rows, err := sqlite.All[NamespaceRow](t.DB, `SELECT * FROM namespaces WHERE id = ?`, ns)
 	if err != nil || len(rows) == 0 || !rows[0].live() {
 		return err
 	}
@@ -281,7 +281,7 @@ func putVectors(t *core.Tx, ns int64, vectors []chat.UnitVector, there string) e
 		}
 		behind = behind || n > 0 && v.N < newest
 	}
-	if behind && space.serves() {
+	if behind && space.Serves() {
 		return newGeneration(t)
 	}
 	return nil

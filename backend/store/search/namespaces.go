@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // being built; the vectors of retired ones are deleted little by little. They are
 // derived: no ledger tells of them, and whatever of them is lost is made again.
 
-type namespaceRow struct {
+type NamespaceRow struct {
 	ID        int64
 	Identity  string
 	Name      string
@@ -29,35 +29,35 @@ type namespaceRow struct {
 	Units     int `gorm:"->"`
 }
 
-func (namespaceRow) TableName() string { return "namespaces" }
+func (NamespaceRow) TableName() string { return "namespaces" }
 
-func (r namespaceRow) embedder() chat.EmbedderID {
+func (r NamespaceRow) Embedder() chat.EmbedderID {
 	return chat.EmbedderID{Name: r.Name, Model: r.Model, Dimension: r.Dimension, Version: r.Version}
 }
 
-func (r namespaceRow) namespace() chat.Namespace {
+func (r NamespaceRow) namespace() chat.Namespace {
 	return chat.Namespace{
-		ID: r.ID, Embedder: r.embedder(), State: chat.NamespaceState(r.State),
+		ID: r.ID, Embedder: r.Embedder(), State: chat.NamespaceState(r.State),
 		Done: r.Vectors, Total: r.Units, CreatedAt: schema.Moment(r.CreatedAt),
 	}
 }
 
 // live reports that vectors are still put into the namespace.
-func (r namespaceRow) live() bool { return r.State != string(chat.NamespaceRetired) }
+func (r NamespaceRow) live() bool { return r.State != string(chat.NamespaceRetired) }
 
-func (r namespaceRow) serves() bool { return r.State == string(chat.NamespaceServing) }
+func (r NamespaceRow) Serves() bool { return r.State == string(chat.NamespaceServing) }
 
 // namespaceColumns is a namespace with how many units there are.
 const namespaceColumns = `*, (SELECT count(*) FROM units) AS units`
 
-// maxDimension bounds what a namespace is opened for.
-const maxDimension = 1 << 16
+// MaxDimension bounds what a namespace is opened for.
+const MaxDimension = 1 << 16
 
 // Namespaces lists all there are and were, oldest first.
 func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
-	var rows []namespaceRow
+	var rows []NamespaceRow
 	err := s.Read(ctx, "namespace.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
+		rows, err = sqlite.All[NamespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
 		return err
 	})
 	out := make([]chat.Namespace, len(rows))
@@ -69,9 +69,9 @@ func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 
 // Serving is the namespace that searches use; false while none is complete.
 func (s *Search) Serving(ctx context.Context) (chat.Namespace, bool, error) {
-	var rows []namespaceRow
+	var rows []NamespaceRow
 	err := s.Read(ctx, "namespace.serving", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE state = 'serving' ORDER BY id LIMIT 1`)
+		rows, err = sqlite.All[NamespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE state = 'serving' ORDER BY id LIMIT 1`)
 		return err
 	})
 	if err != nil || len(rows) == 0 {
@@ -86,14 +86,14 @@ func (s *Search) Serving(ctx context.Context) (chat.Namespace, bool, error) {
 // ServeNamespace.
 func (s *Search) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Namespace, error) {
 	const op = "namespace.open"
-	if id.Name == "" || id.Dimension < 1 || id.Dimension > maxDimension {
+	if id.Name == "" || id.Dimension < 1 || id.Dimension > MaxDimension {
 		return chat.Namespace{}, chat.Errorf(chat.CodeInvalid, op, "%s is not the identity of an embedder.", id)
 	}
 	open, found, err := s.opened(ctx, id)
 	if err != nil || found {
 		return open, err
 	}
-	var row namespaceRow
+	var row NamespaceRow
 	err = s.Write(ctx, op, func(t *core.Tx) (err error) {
 		row, err = openNamespace(t, id)
 		return err
@@ -123,7 +123,7 @@ func (s *Search) opened(ctx context.Context, id chat.EmbedderID) (chat.Namespace
 	return list[at], true, nil
 }
 
-func openNamespace(t *core.Tx, id chat.EmbedderID) (namespaceRow, error) {
+func openNamespace(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
 	row, err := namespaceOf(t, id)
 	if err != nil {
 		return row, err
@@ -131,7 +131,7 @@ func openNamespace(t *core.Tx, id chat.EmbedderID) (namespaceRow, error) {
 	if _, err := t.Exec(`UPDATE namespaces SET state = 'retired' WHERE state = 'building' AND id <> ?`, row.ID); err != nil {
 		return row, err
 	}
-	if row.serves() {
+	if row.Serves() {
 		return row, nil
 	}
 	state := chat.NamespaceBuilding
@@ -149,17 +149,17 @@ func openNamespace(t *core.Tx, id chat.EmbedderID) (namespaceRow, error) {
 
 // namespaceOf is the row of an embedder's namespace, made if there is none. What
 // a row that was deleted by hand left behind is not taken for the new one's.
-func namespaceOf(t *core.Tx, id chat.EmbedderID) (namespaceRow, error) {
+func namespaceOf(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
 	const by = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE identity = ?`
-	rows, err := sqlite.All[namespaceRow](t.DB, by, id.String())
+	rows, err := sqlite.All[NamespaceRow](t.DB, by, id.String())
 	if err != nil || len(rows) > 0 {
-		return append(rows, namespaceRow{})[0], err
+		return append(rows, NamespaceRow{})[0], err
 	}
 	if _, err := t.Exec(`INSERT INTO namespaces (identity, name, model, dimension, version, state, created_at)
 		VALUES (?, ?, ?, ?, ?, 'building', ?)`, id.String(), id.Name, id.Model, id.Dimension, id.Version, t.Stamp()); err != nil {
-		return namespaceRow{}, err
+		return NamespaceRow{}, err
 	}
-	row, err := sqlite.One[namespaceRow](t.DB, "namespace", id, by, id.String())
+	row, err := sqlite.One[NamespaceRow](t.DB, "namespace", id, by, id.String())
 	if err != nil {
 		return row, err
 	}
@@ -172,7 +172,7 @@ func namespaceOf(t *core.Tx, id chat.EmbedderID) (namespaceRow, error) {
 
 // setNamespace gives a namespace another state; one that begins to serve is a new
 // generation.
-func setNamespace(t *core.Tx, row namespaceRow, state chat.NamespaceState) (namespaceRow, error) {
+func setNamespace(t *core.Tx, row NamespaceRow, state chat.NamespaceState) (NamespaceRow, error) {
 	if row.State == string(state) {
 		return row, nil
 	}
@@ -195,11 +195,11 @@ func newGeneration(t *core.Tx) error {
 // the others. While units of it are missing it is CodeConflict.
 func (s *Search) ServeNamespace(ctx context.Context, id int64) error {
 	return s.Write(ctx, "namespace.serve", func(t *core.Tx) error {
-		row, err := sqlite.One[namespaceRow](t.DB, "namespace", id, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, id)
+		row, err := sqlite.One[NamespaceRow](t.DB, "namespace", id, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
-		if row.serves() {
+		if row.Serves() {
 			return retireOthers(t, id)
 		}
 		if !row.live() {

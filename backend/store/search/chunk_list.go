@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"cmp"
@@ -155,15 +155,15 @@ func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUs
 // ChunkEmbeddings are the embedders that a chunk has vectors of: the serving one
 // first, retired ones left out.
 func (s *Search) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.EmbedderID, error) {
-	var rows []namespaceRow
+	var rows []NamespaceRow
 	err := s.Read(ctx, "chunk.embeddings", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[namespaceRow](db, `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
+		rows, err = sqlite.All[NamespaceRow](db, `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
 			JOIN unit_embeddings e ON e.namespace_id = s.id AND e.unit_n = u.n WHERE u.chunk_id = ?) ORDER BY state DESC, id`, id)
 		return err
 	})
 	out := make([]chat.EmbedderID, len(rows))
 	for i, r := range rows {
-		out[i] = r.embedder()
+		out[i] = r.Embedder()
 	}
 	return out, err
 }

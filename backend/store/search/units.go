@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 // What is asked costs by how common the terms are: choose rare ones by
 // TermFrequencies. Nothing in a term is syntax.
 func (s *Search) SearchUnits(ctx context.Context, terms []string, in chat.Within, limit int) ([]chat.UnitScore, error) {
-	match := matchAny(terms)
+	match := MatchAny(terms)
 	if match == "" {
 		return nil, nil
 	}
@@ -158,14 +158,14 @@ func unitRefOf(row string) (u chat.UnitRef, err error) {
 	u.Start, u.End, u.Tokens = int(number()), int(number()), int(number())
 	u.At = schema.Moment(text())
 	if u.File == "" {
-		u.Speaker = strings.Clone(speakerIn(row)) // the text is the last column
+		u.Speaker = strings.Clone(SpeakerIn(row)) // the text is the last column
 	}
 	return u, err
 }
 
-// speakerIn is the person that an indexed text, "[date] name, heading: words", is of; empty
+// SpeakerIn is the person that an indexed text, "[date] name, heading: words", is of; empty
 // where it is by role alone.
-func speakerIn(indexed string) string {
+func SpeakerIn(indexed string) string {
 	_, rest, dated := strings.Cut(indexed, "] ")
 	name, _, named := strings.Cut(rest, ": ")
 	name, _, _ = strings.Cut(name, ", ") // headings may follow

@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"context"
@@ -21,14 +21,14 @@ import (
 // Search finds what was said, by terms and by vectors.
 type Search struct {
 	*core.Core
-	tokens   tokenizer
+	Tokens   tokenizer
 	embedded watermarks
 }
 
-// matchTerm is one term as an FTS5 expression: quoted, so that nothing in it is
+// MatchTerm is one term as an FTS5 expression: quoted, so that nothing in it is
 // syntax. A number also matches where it is written in groups: 1000 finds 1,000, which
 // the index holds as two tokens. Empty if there is nothing to look for in it.
-func matchTerm(term string) string { return matchForms(term, "") }
+func MatchTerm(term string) string { return matchForms(term, "") }
 
 // matchForms is matchTerm with a sign after each form that could be the beginning of a token.
 func matchForms(term, after string) string {
@@ -46,11 +46,11 @@ func matchForms(term, after string) string {
 	return `"` + strings.ReplaceAll(phrase, `"`, `""`) + `"` + after
 }
 
-// matchAny ORs the terms.
-func matchAny(terms []string) string {
+// MatchAny ORs the terms.
+func MatchAny(terms []string) string {
 	var parts []string
 	for _, term := range terms {
-		if m := matchTerm(term); m != "" {
+		if m := MatchTerm(term); m != "" {
 			parts = append(parts, m)
 		}
 	}
@@ -70,7 +70,7 @@ func otherForms(db *gorm.DB, term string) (int, error) {
 	if _, groups, ok := numerals.Forms(term); ok {
 		match = `"` + groups + `"`
 	} else if _, isBeginning := lexical.Phrase(term); isBeginning {
-		match = matchTerm(term)
+		match = MatchTerm(term)
 	}
 	if match == "" {
 		return 0, nil
@@ -87,7 +87,7 @@ func (s *Search) TermFrequencies(ctx context.Context, terms []string) (map[strin
 			indexed[i] = whole
 		}
 	}
-	tokens, err := s.tokens.split(ctx, indexed)
+	tokens, err := s.Tokens.split(ctx, indexed)
 	if err != nil {
 		return nil, sqlite.MapError("search.terms", err)
 	}
@@ -196,7 +196,7 @@ func (k *tokenizer) split(ctx context.Context, terms []string) ([][]string, erro
 	return out, err
 }
 
-func (k *tokenizer) close() error {
+func (k *tokenizer) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	err := sqlite.Disconnect(k.db)
