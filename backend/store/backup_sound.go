@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // infoProblems is the key under which a daily backup tells how many problems verify
@@ -24,10 +25,10 @@ func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
 		return err
 	}
 	db = db.WithContext(ctx)
-	a := newAudit()
-	err = a.originals(ctx, db)
+	a := verify.NewAudit()
+	err = a.Originals(ctx, db)
 	if err == nil {
-		b.Problems, b.Findings = len(a.found), slices.Clone(a.found[:min(len(a.found), maxTold)])
+		b.Problems, b.Findings = len(a.Found), slices.Clone(a.Found[:min(len(a.Found), maxTold)])
 		err = db.Exec(`INSERT OR REPLACE INTO `+schema.InfoTable+` VALUES (?, ?)`, infoProblems, sqlite.Itoa(int64(b.Problems))).Error
 	}
 	return errors.Join(err, sqlite.Disconnect(db))

@@ -20,6 +20,7 @@ import (
 	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 	"contextinfinity/backend/transfer"
 	"contextinfinity/backend/transfer/bundle"
 )
@@ -345,17 +346,17 @@ func playFault(seq int64, err error) error {
 // agrees expects that the session's records are what its ledger says: what verify would
 // find is not let in.
 func (in *incoming) agrees(t *core.Tx, session string) error {
-	a := newAudit()
-	a.db = t.DB
-	a.replay(session)
-	for _, check := range []func(){a.turnSequences, a.stateSequences, a.heads, a.roots, a.strays} {
+	a := verify.NewAudit()
+	a.DB = t.DB
+	a.Replay(session)
+	for _, check := range []func(){a.TurnSequences, a.StateSequences, a.Heads, a.Roots, a.Strays} {
 		check()
 	}
 	if err := in.ctx.Err(); err != nil {
 		return err
 	}
-	if len(a.found) > 0 {
-		f := a.found[0]
+	if len(a.Found) > 0 {
+		f := a.Found[0]
 		return unsound("its records do not agree: %s %s: %s", f.Table, f.ID, f.Message)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // answered is a turn with a long answer, and its only step.
@@ -92,13 +93,13 @@ func TestDamagedAnswerIsNamedWithItsStep(t *testing.T) {
 	} {
 		db := f.core.DB.Writer.Begin()
 		f.ok(db.Exec(c.sql).Error)
-		a := newAudit()
-		f.ok(a.tables(f.ctx, db))
+		a := verify.NewAudit()
+		f.ok(a.Tables(f.ctx, db))
 		rows, err := sqlite.All[schema.StepRow](db, `SELECT `+schema.StepColumns+` FROM steps`)
 		db.Rollback()
 		f.ok(err)
-		if !(replacer{strings.NewReplacer()}).in(a.found, c.table, c.id) {
-			t.Errorf("%s: not named among %v", name, a.found)
+		if !(replacer{strings.NewReplacer()}).in(a.Found, c.table, c.id) {
+			t.Errorf("%s: not named among %v", name, a.Found)
 		}
 		if st := rows[0].Step(); st.ID != step.ID {
 			t.Errorf("%s: step %+v", name, st)
@@ -162,7 +163,7 @@ func TestUnitIsItsMessagesPart(t *testing.T) {
 		row, err := sqlite.One[struct {
 			Said bool
 			Text string
-		}](f.core.DB.Reader, "units", turn.ID, `SELECT said, `+unitText+` FROM units WHERE turn_id = ? AND message = 'assistant'`, turn.ID)
+		}](f.core.DB.Reader, "units", turn.ID, `SELECT said, `+verify.UnitText+` FROM units WHERE turn_id = ? AND message = 'assistant'`, turn.ID)
 		f.ok(err)
 		if want := schema.Clean("[2026-01-02] assistant: " + c.answer.RenderedText()); row.Said != c.said || row.Text != want {
 			t.Errorf("%s: said %v, %.60q, want %.60q", name, row.Said, row.Text, want)
@@ -181,9 +182,9 @@ func (f *fixture) followsUnits() {
 	f.Helper()
 	for _, sql := range []string{`UPDATE units SET text = 'egret ' || text WHERE said = 1`, `UPDATE units SET start_offset = 2 WHERE said = 1`, `DELETE FROM units`} {
 		f.ok(f.core.DB.Writer.Exec(sql).Error)
-		a := newAudit()
-		a.db = f.core.DB.Writer
-		if agrees, err := a.compareTextIndex(f.core.DB.Writer); err != nil || !agrees {
+		a := verify.NewAudit()
+		a.DB = f.core.DB.Writer
+		if agrees, err := a.CompareTextIndex(f.core.DB.Writer); err != nil || !agrees {
 			f.Errorf("after %s: %v %v", sql, agrees, err)
 		}
 	}

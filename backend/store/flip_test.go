@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // contentColumns are all that hold what was said, or what was made of it, with what
@@ -39,16 +40,16 @@ const flips = 2
 // sayings are the states of all sessions, as stored and as their ledgers say.
 func (f *fixture) sayings(db *gorm.DB, sessions []string) ([]chat.Finding, []byte) {
 	f.Helper()
-	a := newAudit()
-	a.db = db
+	a := verify.NewAudit()
+	a.DB = db
 	var said bytes.Buffer
 	for _, id := range sessions {
-		a.replay(id)
-		for _, s := range []*ledger.State{a.have, a.want} {
+		a.Replay(id)
+		for _, s := range []*ledger.State{a.Have, a.Want} {
 			said.Write(f.encoded(s))
 		}
 	}
-	return a.found, said.Bytes()
+	return a.Found, said.Bytes()
 }
 
 // TestAFlippedByteOfAnyContentIsNamed: one bit of one byte at a time. Formats that are

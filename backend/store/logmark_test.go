@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // killed is a copy of the data as a kill at this moment leaves it.
@@ -26,9 +27,9 @@ func (f *fixture) killed() string {
 // logFindings are those of verify about the write-ahead log and its mark.
 func (f *fixture) logFindings(dir string) []chat.Finding {
 	f.Helper()
-	a := newAudit()
-	a.logs(dir)
-	return a.found
+	a := verify.NewAudit()
+	a.Logs(dir)
+	return a.Found
 }
 
 // TestADamagedLogIsFound: SQLite drops what follows a damaged frame in silence. verify names

@@ -20,6 +20,7 @@ import (
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // Options say where the data is and how it is opened.
@@ -41,7 +42,7 @@ type (
 	queueRoom    = queue.Queue
 	recordsRoom  = records.Records
 	searchRoom   = search.Search
-	verifyRoom   = Verifier
+	verifyRoom   = verify.Verifier
 	bundlesRoom  = Bundles
 	importsRoom  = Imports
 	deletionRoom = Deletion
@@ -105,7 +106,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 func newStore(c *core.Core, archive *Archive) *Store {
 	records := &records.Records{Core: c}
 	s := &Store{
-		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &search.Search{Core: c}, verifyRoom: &Verifier{c},
+		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &search.Search{Core: c}, verifyRoom: &verify.Verifier{Core: c},
 		bundlesRoom: &Bundles{Core: c, records: records}, importsRoom: &Imports{c, records}, deletionRoom: &Deletion{c},
 		upkeepRoom: &Upkeep{Core: c}, backupRoom: &Backups{c, archive},
 		core: c,

@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // long brings a session to a number of turns, of which some fail, stop, fork or pin,
@@ -58,17 +59,17 @@ func (f *fixture) long(turns int) (chat.Session, chat.Branch) {
 // derived is a session's state as its tables hold it.
 func (f *fixture) derived(s chat.SessionID) *ledger.State {
 	f.Helper()
-	a := newAudit()
+	a := verify.NewAudit()
 	f.ok(f.core.Read(f.ctx, "test", func(db *gorm.DB) error {
-		a.db = db
-		a.replay(string(s))
+		a.DB = db
+		a.Replay(string(s))
 		return nil
 	}))
-	if len(a.found) > 0 {
-		f.Fatalf("found %v", a.found)
+	if len(a.Found) > 0 {
+		f.Fatalf("found %v", a.Found)
 	}
-	a.have.EventSeq, a.have.EventHash, a.have.Calibrations = a.want.EventSeq, a.want.EventHash, a.want.Calibrations
-	return a.have
+	a.Have.EventSeq, a.Have.EventHash, a.Have.Calibrations = a.Want.EventSeq, a.Want.EventHash, a.Want.Calibrations
+	return a.Have
 }
 
 // fromTheBeginning replays without snapshots.

@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 const opRestore = "store.restore"
@@ -283,7 +284,7 @@ func (r *restoring) upgrade(ctx context.Context) error {
 	if err := markRestored(ctx, c); err != nil {
 		return errors.Join(err, open.Close())
 	}
-	found, err := (&Verifier{c}).Verify(ctx)
+	found, err := (&verify.Verifier{Core: c}).Verify(ctx)
 	if err = errors.Join(err, open.Close()); err != nil {
 		return err
 	}

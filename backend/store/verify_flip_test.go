@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // TestAFlippedBitOfTheFileIsFound flips bits anywhere in the database's file: each is found
@@ -144,8 +145,8 @@ func TestReadersCompareTheTextIndex(t *testing.T) {
 	s, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()
-	a := newAudit()
-	if agrees, err := s.verifyRoom.compareIndex(f.ctx, a); err != nil || agrees || len(a.found) == 0 {
-		t.Errorf("the index agrees: %v, %v, %v", agrees, a.found, err)
+	a := verify.NewAudit()
+	if agrees, err := s.verifyRoom.CompareIndex(f.ctx, a); err != nil || agrees || len(a.Found) == 0 {
+		t.Errorf("the index agrees: %v, %v, %v", agrees, a.Found, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // How verification notices that a byte of a table changed.
@@ -185,12 +186,12 @@ func TestCountersThatAreTooLow(t *testing.T) {
 	} {
 		db := f.core.DB.Writer.Begin()
 		f.ok(db.Exec(sql).Error)
-		a := newAudit()
-		a.db = db
-		a.counters()
+		a := verify.NewAudit()
+		a.DB = db
+		a.Counters()
 		db.Rollback()
-		if !slices.ContainsFunc(a.found, func(x chat.Finding) bool { return x.Table == "sqlite_sequence" && x.ID == named }) {
-			t.Errorf("%s: %v", sql, a.found)
+		if !slices.ContainsFunc(a.Found, func(x chat.Finding) bool { return x.Table == "sqlite_sequence" && x.ID == named }) {
+			t.Errorf("%s: %v", sql, a.Found)
 		}
 	}
 }

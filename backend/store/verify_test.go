@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 func TestVerifyIsCleanOnEverything(t *testing.T) {
@@ -169,15 +170,15 @@ func TestVerifyNamesEachCorruption(t *testing.T) {
 			for _, sql := range c.sql {
 				f.ok(db.Exec(names.Replace(sql)).Error)
 			}
-			a := newAudit()
-			f.ok(a.tables(f.ctx, db))
-			agrees, err := a.compareTextIndex(db)
+			a := verify.NewAudit()
+			f.ok(a.Tables(f.ctx, db))
+			agrees, err := a.CompareTextIndex(db)
 			f.ok(err)
 			if !agrees {
-				f.ok(a.lookUpUnits(f.ctx, db))
+				f.ok(a.LookUpUnits(f.ctx, db))
 			}
-			if !names.in(a.found, c.table, c.id) {
-				t.Fatalf("not named among %v", a.found)
+			if !names.in(a.Found, c.table, c.id) {
+				t.Fatalf("not named among %v", a.Found)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package store
+package verify
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func (a *audit) schema() {
 	if err != nil {
 		return
 	}
-	have, err := schemaOf(a.db)
+	have, err := schemaOf(a.DB)
 	if err != nil {
 		a.add(findIntegrity, "sqlite_schema", "", "It cannot be read: %v.", err)
 		return

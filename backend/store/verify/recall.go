@@ -1,4 +1,4 @@
-package store
+package verify
 
 import (
 	"contextinfinity/backend/ledger"
@@ -15,7 +15,7 @@ func (a *audit) namespaces() {
 	counted, err := sqlite.All[struct {
 		ID    int64
 		Count int
-	}](a.db, `SELECT namespace_id AS id, count(*) AS count FROM unit_embeddings GROUP BY namespace_id`)
+	}](a.DB, `SELECT namespace_id AS id, count(*) AS count FROM unit_embeddings GROUP BY namespace_id`)
 	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be counted.")
 	vectors := map[int64]int{}
 	for _, c := range counted {
@@ -30,7 +30,7 @@ func (a *audit) namespaces() {
 			serving = r.Identity
 		}
 	})
-	generations, err := sqlite.All[int64](a.db, `SELECT generation FROM vector_generation`)
+	generations, err := sqlite.All[int64](a.DB, `SELECT generation FROM vector_generation`)
 	a.expect(err == nil && len(generations) == 1, findVector, "vector_generation", "", "There is no one generation of the vectors.")
 }
 
@@ -43,7 +43,7 @@ func (a *audit) vectors() {
 		Dimension          *int
 		ID                 *string
 	}
-	err := sqlite.Stream(a.db, func(r row) {
+	err := sqlite.Stream(a.DB, func(r row) {
 		id := sqlite.Itoa(r.NamespaceID) + "/" + sqlite.Itoa(r.UnitN)
 		if r.Dimension == nil || r.ID == nil {
 			a.add(findVector, "unit_embeddings", id, "It is the vector of a unit, or in a namespace, that is not there.")
@@ -62,12 +62,12 @@ func (a *audit) retrievals() {
 		Turn string
 	}
 	rows := map[string][]schema.NamedRetrieval{}
-	err := sqlite.Stream(a.db, func(r row) { rows[r.Turn] = append(rows[r.Turn], r.Row) }, `SELECT r.*, coalesce(c.id, '') AS chunk_id, t.id AS turn
+	err := sqlite.Stream(a.DB, func(r row) { rows[r.Turn] = append(rows[r.Turn], r.Row) }, `SELECT r.*, coalesce(c.id, '') AS chunk_id, t.id AS turn
 		FROM turns t JOIN retrieved r ON r.turn_n = t.n LEFT JOIN chunks c ON c.n = r.chunk_n
 		WHERE t.session_id = ? AND r.rank > 0 ORDER BY r.turn_n, r.rank, c.id`, a.session)
 	a.expect(err == nil, findUnreadable, "retrieved", a.session, "What was retrieved cannot be read.")
 	for id, list := range rows {
-		if t := a.have.Turns[id]; t != nil {
+		if t := a.Have.Turns[id]; t != nil {
 			t.Retrieved = ledger.SumOf(events.RetrievedText(list))
 		}
 	}
@@ -78,15 +78,15 @@ func (a *audit) retrievals() {
 func (a *audit) retrievedElsewhere() {
 	type record struct{ Content []byte }
 	lacking := map[ledger.Sum][]*ledger.Turn{}
-	for id, t := range a.have.Turns {
-		if w := a.want.Turns[id]; t.Retrieved == "" && w != nil && w.Retrieved != "" {
+	for id, t := range a.Have.Turns {
+		if w := a.Want.Turns[id]; t.Retrieved == "" && w != nil && w.Retrieved != "" {
 			lacking[w.Retrieved] = append(lacking[w.Retrieved], t)
 		}
 	}
 	if len(lacking) == 0 {
 		return
 	}
-	err := sqlite.Stream(a.db, func(r record) {
+	err := sqlite.Stream(a.DB, func(r record) {
 		sum := ledger.SumOf(r.Content)
 		for _, t := range lacking[sum] {
 			t.Retrieved = sum
@@ -97,7 +97,7 @@ func (a *audit) retrievedElsewhere() {
 
 // strayRetrievals are of turns or chunks that are not there.
 func (a *audit) strayRetrievals() {
-	strays, err := sqlite.All[struct{ TurnN, ChunkN int64 }](a.db, `SELECT r.turn_n, r.chunk_n FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
+	strays, err := sqlite.All[struct{ TurnN, ChunkN int64 }](a.DB, `SELECT r.turn_n, r.chunk_n FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
 		LEFT JOIN turns t ON t.n = r.turn_n WHERE c.n IS NULL OR t.n IS NULL ORDER BY 1, 2`)
 	a.expect(err == nil, findUnreadable, "retrieved", "", "What was retrieved cannot be read.")
 	for _, r := range strays {

@@ -1,4 +1,4 @@
-package store
+package verify
 
 import (
 	"bytes"
@@ -29,12 +29,12 @@ func (a *audit) files() {
 	each(a, "files", schema.FileColumns+", content, text", "id", func(f auditedFile) {
 		r := f.Row
 		a.times("files", r.ID, &r.CreatedAt)
-		a.expect(bytes.Equal(codec.Hash(f.Content), r.ContentHash), findContent, "files", r.ID, "Its content does not match its hash.")
-		a.expect(r.Size == int64(len(f.Content)), findContent, "files", r.ID, "It is not as long as it should be.")
-		if r.TurnID == nil && a.want.Files[r.ID] == nil {
+		a.expect(bytes.Equal(codec.Hash(f.Content), r.ContentHash), FindContent, "files", r.ID, "Its content does not match its hash.")
+		a.expect(r.Size == int64(len(f.Content)), FindContent, "files", r.ID, "It is not as long as it should be.")
+		if r.TurnID == nil && a.Want.Files[r.ID] == nil {
 			return // of a draft
 		}
-		a.have.Files[r.ID] = &ledger.File{TurnID: schema.Text(r.TurnID), MediaType: r.MediaType, Size: r.Size, Tokens: r.Tokens,
+		a.Have.Files[r.ID] = &ledger.File{TurnID: schema.Text(r.TurnID), MediaType: r.MediaType, Size: r.Size, Tokens: r.Tokens,
 			Name: ledger.SumOfText(r.Name), Content: ledger.SumOf(f.Content), Text: ledger.SumOfText(f.words())}
 	})
 }

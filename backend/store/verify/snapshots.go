@@ -1,4 +1,4 @@
-package store
+package verify
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func (a *audit) receipts() {
 	each(a, "receipts", "*", "id", func(r schema.ReceiptRow) {
 		a.times("receipts", r.ID, &r.CreatedAt)
 		_, err := r.Receipt()
-		a.expect(err == nil, findContent, "receipts", r.ID, "It cannot be read.")
+		a.expect(err == nil, FindContent, "receipts", r.ID, "It cannot be read.")
 	})
 }
 
@@ -28,9 +28,9 @@ func (a *audit) snapshots() map[int64]ledger.Sum {
 	each(a, "snapshots", "*", "event_seq", func(r records.SnapshotRow) {
 		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 		a.times("snapshots", id, &r.CreatedAt)
-		snap, err := r.Snapshot(a.db)
+		snap, err := r.Snapshot(a.DB)
 		if err != nil {
-			a.found = append(a.found, records.SnapshotFinding(id, err))
+			a.Found = append(a.Found, records.SnapshotFinding(id, err))
 			return
 		}
 		whole[r.EventSeq] = records.StateSum(snap.State)
@@ -38,8 +38,8 @@ func (a *audit) snapshots() map[int64]ledger.Sum {
 	return whole
 }
 
-// logs checks the write-ahead log up to the last change that was confirmed.
-func (a *audit) logs(dir string) {
+// Logs checks the write-ahead log up to the last change that was confirmed.
+func (a *audit) Logs(dir string) {
 	file, damage, err := sqlite.LogDamage(dir)
 	switch {
 	case err != nil:
@@ -49,14 +49,14 @@ func (a *audit) logs(dir string) {
 	}
 }
 
-// originals runs the checks of what nothing can make again.
-func (a *audit) originals(ctx context.Context, db *gorm.DB) error {
+// Originals runs the checks of what nothing can make again.
+func (a *audit) Originals(ctx context.Context, db *gorm.DB) error {
 	view := db.Begin(&sql.TxOptions{})
 	if view.Error != nil {
 		return view.Error
 	}
 	defer view.Rollback()
 	return a.run(ctx, view, []func(){
-		a.file, a.references, a.replays, a.drafts, a.turnSequences, a.stateSequences, a.heads, a.roots, a.links, a.strays, a.receipts, a.blobs, a.counters,
+		a.file, a.references, a.replays, a.drafts, a.TurnSequences, a.StateSequences, a.Heads, a.Roots, a.links, a.Strays, a.receipts, a.blobs, a.Counters,
 	})
 }

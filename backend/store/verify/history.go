@@ -1,4 +1,4 @@
-package store
+package verify
 
 // What stands for turns in a prompt, and what they weigh.
 
@@ -23,17 +23,17 @@ func (a *audit) summaries() {
 	lineages := map[string][]core.Segment{}
 	each(a, "summaries", "*", "id", func(r schema.RangeSummaryRow) {
 		a.times("summaries", r.ID, &r.CreatedAt)
-		a.expect(r.Intact(), findContent, "summaries", r.ID, "Its text does not match its hash.")
-		a.expect(r.TokenCount < r.OriginalTokens && strings.TrimSpace(r.Content) != "", findContent, "summaries", r.ID,
+		a.expect(r.Intact(), FindContent, "summaries", r.ID, "Its text does not match its hash.")
+		a.expect(r.TokenCount < r.OriginalTokens && strings.TrimSpace(r.Content) != "", FindContent, "summaries", r.ID,
 			"It has %d tokens for turns of %d, and does not reduce them.", r.TokenCount, r.OriginalTokens)
-		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), findContent, "summaries", r.ID, "Its validation cannot be read.")
+		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), FindContent, "summaries", r.ID, "Its validation cannot be read.")
 		a.summaryRange(r, lineages)
 		if r.SupersededBy != nil {
 			by, ok := ranges[*r.SupersededBy]
 			a.expect(ok && by.ID != r.ID && by.BranchID == r.BranchID && by.FromSeq <= r.FromSeq && by.ToSeq >= r.ToSeq,
 				findHistory, "summaries", r.ID, "What superseded it does not stand for its turns.")
 		}
-		a.have.Summaries[r.ID] = r.ToLedgerRecord()
+		a.Have.Summaries[r.ID] = r.ToLedgerRecord()
 	})
 }
 
@@ -41,17 +41,17 @@ func (a *audit) summaries() {
 func (a *audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]core.Segment) {
 	segs, ok := lineages[r.BranchID]
 	if !ok {
-		segs, _ = core.Segments(a.db, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns
+		segs, _ = core.Segments(a.DB, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns
 		lineages[r.BranchID] = segs
 	}
-	committed, failed, err := records.CommittedIn(a.db, segs, r.FromSeq, r.ToSeq)
+	committed, failed, err := records.CommittedIn(a.DB, segs, r.FromSeq, r.ToSeq)
 	a.expect(err == nil && committed > 0 && committed+failed == r.ToSeq-r.FromSeq && r.ToSeq-1 > segs[len(segs)-1].From,
 		findHistory, "summaries", r.ID, "It stands for turns that are not all committed ones of its branch.")
 }
 
 // sizes: only a final turn weighs anything. Counts are derived and not compared.
 func (a *audit) sizes() {
-	strays, err := sqlite.All[string](a.db, `SELECT n.turn_id || '/' || n.encoding FROM turn_tokens n LEFT JOIN turns t ON t.id = n.turn_id
+	strays, err := sqlite.All[string](a.DB, `SELECT n.turn_id || '/' || n.encoding FROM turn_tokens n LEFT JOIN turns t ON t.id = n.turn_id
 		WHERE t.final_assistant_message_json IS NULL ORDER BY 1`)
 	a.expect(err == nil, findUnreadable, "turn_tokens", "", "Sizes cannot be read.")
 	for _, id := range strays {
@@ -70,7 +70,7 @@ type chainAudit struct {
 // Chain reads the session's links of a kind and checks them by themselves.
 func (a *audit) chain(c delta.Chain) *chainAudit {
 	ca := &chainAudit{Chain: c, links: map[string]delta.LinkRow{}}
-	rows, err := sqlite.All[delta.LinkRow](a.db, `SELECT `+c.Key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.Links+
+	rows, err := sqlite.All[delta.LinkRow](a.DB, `SELECT `+c.Key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.Links+
 		` WHERE `+c.Within(c.Key), a.session)
 	a.expect(err == nil, findUnreadable, c.Links, "", "Links cannot be read.")
 	for _, r := range rows {
@@ -86,7 +86,7 @@ func (a *audit) chain(c delta.Chain) *chainAudit {
 // links name records that are there.
 func (a *audit) links() {
 	for _, c := range []delta.Chain{delta.RequestChain, delta.ManifestChain} {
-		strays, err := sqlite.All[string](a.db, `SELECT l.`+c.Key+` FROM `+c.Links+` l LEFT JOIN `+c.Table+` v ON v.id = l.`+c.Key+
+		strays, err := sqlite.All[string](a.DB, `SELECT l.`+c.Key+` FROM `+c.Links+` l LEFT JOIN `+c.Table+` v ON v.id = l.`+c.Key+
 			` LEFT JOIN `+c.Table+` b ON b.id = l.base WHERE v.id IS NULL OR l.base IS NOT NULL AND b.id IS NULL ORDER BY 1`)
 		a.expect(err == nil, findUnreadable, c.Links, "", "Links cannot be read.")
 		for _, id := range strays {
@@ -110,7 +110,7 @@ func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error)
 	if !linked {
 		return codec.Unpack(packed)
 	}
-	quoted, err := delta.ReadQuoted(a.db, link.Quotes)
+	quoted, err := delta.ReadQuoted(a.DB, link.Quotes)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error)
 	}
 	base, ok := ca.decoded.Get(link.Base)
 	if !ok {
-		if base, err = ca.Read(a.db, link.Base, nil); err != nil {
+		if base, err = ca.Read(a.DB, link.Base, nil); err != nil {
 			return nil, err
 		}
 		if base == nil {
@@ -144,7 +144,7 @@ func (ca *chainAudit) quotesOf(a *audit, id string, quotes []byte) {
 	}
 	hidden := 0
 	if err == nil {
-		hidden, err = sqlite.One[int](a.db, ca.Chain.Links, id, `SELECT count(*) FROM json_each(?) j WHERE NOT EXISTS
+		hidden, err = sqlite.One[int](a.DB, ca.Chain.Links, id, `SELECT count(*) FROM json_each(?) j WHERE NOT EXISTS
 			(SELECT 1 FROM turns t JOIN retrieved r ON r.turn_n = t.n WHERE `+turn+` AND r.chunk_n = j.value)`, string(list), id)
 	}
 	a.expect(err == nil && hidden == 0, findHistory, ca.Chain.Links, id, "It quotes chunks that were not retrieved for its turn.")

@@ -1,4 +1,4 @@
-package store
+package verify
 
 import (
 	"bytes"
@@ -17,31 +17,31 @@ import (
 func (a *audit) sessions() {
 	each(a, "sessions", "*", "id", func(r schema.SessionRow) {
 		a.times("sessions", r.ID, &r.CreatedAt, &r.UpdatedAt, r.ArchivedAt)
-		a.have.Sessions[r.ID] = r.ToLedgerRecord()
+		a.Have.Sessions[r.ID] = r.ToLedgerRecord()
 	})
 }
 
 func (a *audit) branches() {
 	each(a, "branches", "*", "id", func(r schema.BranchRow) {
 		a.times("branches", r.ID, &r.CreatedAt, r.ArchivedAt)
-		a.have.Branches[r.ID] = r.ToLedgerRecord()
+		a.Have.Branches[r.ID] = r.ToLedgerRecord()
 	})
 }
 
 func (a *audit) states() {
 	each(a, "states", "*", "id", func(r schema.StateRow) {
 		a.times("states", r.ID, &r.CreatedAt)
-		a.expect(r.SessionID == a.session, findReplay, "states", r.ID, "It is not of the session of its branch.")
-		a.expect(r.SchemaVersion == schema.StateSchema, findContent, "states", r.ID, "It is of an unknown form.")
-		a.expect(r.SummaryZ == nil || r.Summary == "", findContent, "states", r.ID, "It has two summaries.")
+		a.expect(r.SessionID == a.session, FindReplay, "states", r.ID, "It is not of the session of its branch.")
+		a.expect(r.SchemaVersion == schema.StateSchema, FindContent, "states", r.ID, "It is of an unknown form.")
+		a.expect(r.SummaryZ == nil || r.Summary == "", FindContent, "states", r.ID, "It has two summaries.")
 		if err := a.summaryOf(&r); err != nil {
-			a.add(findContent, "states", r.ID, "Its summary cannot be read.")
+			a.add(FindContent, "states", r.ID, "Its summary cannot be read.")
 			a.lost("states", r.ID)
 			return
 		}
-		a.expect(bytes.Equal(r.ContentHash, r.Hash()), findContent, "states", r.ID, "Its text does not match its hash.")
-		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), findContent, "states", r.ID, "Its validation cannot be read.")
-		a.have.States[r.ID] = r.ToLedgerRecord()
+		a.expect(bytes.Equal(r.ContentHash, r.Hash()), FindContent, "states", r.ID, "Its text does not match its hash.")
+		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), FindContent, "states", r.ID, "Its validation cannot be read.")
+		a.Have.States[r.ID] = r.ToLedgerRecord()
 	})
 }
 
@@ -54,7 +54,7 @@ func (a *audit) summaryOf(r *schema.StateRow) error {
 		if err != nil {
 			return err
 		}
-	} else if err := r.Unpack(a.db); err != nil {
+	} else if err := r.Unpack(a.DB); err != nil {
 		return err
 	}
 	a.decoded.Put(r.ID, []byte(r.Summary))
@@ -75,8 +75,8 @@ func (a *audit) turns() {
 		a.turnContent(r)
 		a.turnPhase(r)
 		manifest, err := manifests.decode(a, r.ID, t.Manifest)
-		a.expect(err == nil, findContent, "turns", r.ID, "Its manifest cannot be read.")
-		a.have.Turns[r.ID] = r.ToLedgerRecord(manifest)
+		a.expect(err == nil, FindContent, "turns", r.ID, "Its manifest cannot be read.")
+		a.Have.Turns[r.ID] = r.ToLedgerRecord(manifest)
 	})
 }
 
@@ -84,19 +84,19 @@ func (a *audit) turnContent(r schema.TurnRow) {
 	a.message(r.ID, "The user's message", chat.RoleUser, &r.UserMessageJSON, r.UserHash)
 	a.message(r.ID, "The answer", chat.RoleAssistant, r.FinalAssistantMessageJSON, r.AssistantHash)
 	_, err := schema.DecodeOptional[chat.Usage](r.UsageJSON)
-	a.expect(err == nil, findContent, "turns", r.ID, "Its usage cannot be read.")
+	a.expect(err == nil, FindContent, "turns", r.ID, "Its usage cannot be read.")
 	_, err = schema.DecodeOptional[chat.Failure](r.ErrorJSON)
-	a.expect(err == nil, findContent, "turns", r.ID, "Its failure cannot be read.")
+	a.expect(err == nil, FindContent, "turns", r.ID, "Its failure cannot be read.")
 }
 
 func (a *audit) message(turn, what string, role chat.Role, stored *string, hash []byte) {
 	if stored == nil {
-		a.expect(hash == nil, findContent, "turns", turn, "%s is gone.", what)
+		a.expect(hash == nil, FindContent, "turns", turn, "%s is gone.", what)
 		return
 	}
-	a.expect(bytes.Equal(codec.Hash([]byte(*stored)), hash), findContent, "turns", turn, "%s does not match its hash.", what)
+	a.expect(bytes.Equal(codec.Hash([]byte(*stored)), hash), FindContent, "turns", turn, "%s does not match its hash.", what)
 	_, err := schema.DecodeMessage(role, *stored)
-	a.expect(err == nil, findContent, "turns", turn, "%s cannot be read.", what)
+	a.expect(err == nil, FindContent, "turns", turn, "%s cannot be read.", what)
 }
 
 // turnPhase checks that a turn holds what its phase says (SPEC 4).
@@ -128,7 +128,7 @@ func (a *audit) turnPhase(r schema.TurnRow) {
 
 func (a *audit) steps() {
 	phase := func(turn string) chat.Phase {
-		if t := a.have.Turns[turn]; t != nil {
+		if t := a.Have.Turns[turn]; t != nil {
 			return chat.Phase(t.Phase)
 		}
 		return ""
@@ -158,31 +158,31 @@ func (a *audit) step(r schema.StepRow, requests *chainAudit) {
 	}
 	head := r
 	head.NormalizedItemsJSON, head.ItemsZ = "", nil
-	a.expect(err == nil && head.Step().Outcome.Code != chat.CodeCorrupt, findContent, "steps", r.ID, "Its outcome, items or usage cannot be read.")
+	a.expect(err == nil && head.Step().Outcome.Code != chat.CodeCorrupt, FindContent, "steps", r.ID, "Its outcome, items or usage cannot be read.")
 	request, err := requests.decode(a, r.ID, r.RequestJSON)
-	a.expect(err == nil, findContent, "steps", r.ID, "Its request cannot be read.")
+	a.expect(err == nil, FindContent, "steps", r.ID, "Its request cannot be read.")
 	response, rerr := codec.Unpack(r.ResponseJSON)
-	a.expect(rerr == nil, findContent, "steps", r.ID, "Its response cannot be read.")
+	a.expect(rerr == nil, FindContent, "steps", r.ID, "Its response cannot be read.")
 	events, eerr := r.EventsSum()
-	a.expect(eerr == nil, findContent, "steps", r.ID, "Its raw events cannot be read.")
-	a.have.Steps[r.ID] = r.ToLedgerRecord(items, request, response, events)
+	a.expect(eerr == nil, FindContent, "steps", r.ID, "Its raw events cannot be read.")
+	a.Have.Steps[r.ID] = r.ToLedgerRecord(items, request, response, events)
 }
 
 func (a *audit) pins() {
 	each(a, "pins", "*", "id", func(r schema.PinRow) {
 		a.times("pins", r.ID, &r.CreatedAt)
-		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), findContent, "pins", r.ID, "Its text does not match its hash.")
-		a.have.Pins[r.ID] = r.ToLedgerRecord()
+		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), FindContent, "pins", r.ID, "Its text does not match its hash.")
+		a.Have.Pins[r.ID] = r.ToLedgerRecord()
 	})
 	each(a, "pin_orders", "*", "id", func(r schema.PinOrderRow) {
 		a.times("pin_orders", r.ID, &r.CreatedAt)
-		a.have.PinOrders[r.ID] = &ledger.PinOrder{BranchID: r.BranchID, AfterTurn: r.AfterTurnSeq, CreatedAt: r.CreatedAt, Pins: ledger.SumOfText(r.PinsJSON)}
+		a.Have.PinOrders[r.ID] = &ledger.PinOrder{BranchID: r.BranchID, AfterTurn: r.AfterTurnSeq, CreatedAt: r.CreatedAt, Pins: ledger.SumOfText(r.PinsJSON)}
 	})
 }
 
 func (a *audit) drafts() {
 	each(a, "drafts", "*", "branch_id", func(r records.DraftRow) {
 		_, err := r.Draft()
-		a.expect(err == nil, findContent, "drafts", r.BranchID, "It cannot be read.")
+		a.expect(err == nil, FindContent, "drafts", r.BranchID, "It cannot be read.")
 	})
 }

@@ -1,4 +1,4 @@
-package store
+package verify
 
 // How records stand to each other: sequences, heads, roots, and the index.
 
@@ -19,13 +19,13 @@ import (
 )
 
 // turnSequences: the turns of a branch go on from its fork without a gap.
-func (a *audit) turnSequences() {
+func (a *audit) TurnSequences() {
 	a.sequences("turns", `SELECT t.id, t.branch_id, t.turn_seq AS seq, b.fork_seq AS start
 		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id")+` ORDER BY t.branch_id, t.turn_seq`)
 }
 
 // stateSequences: the states of a branch go on from its base; the root is 0.
-func (a *audit) stateSequences() {
+func (a *audit) StateSequences() {
 	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
 		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
 		FROM states s JOIN branches b ON b.id = s.branch_id WHERE `+a.within("b.session_id")+` ORDER BY s.branch_id, s.state_seq`)
@@ -37,7 +37,7 @@ func (a *audit) sequences(table, query string) {
 		BranchID string
 		Seq      int64
 		Start    int64
-	}](a.db, query, a.scope()...)
+	}](a.DB, query, a.scope()...)
 	a.expect(err == nil, findUnreadable, table, "", "Sequences cannot be read.")
 	branch, last := "", int64(0)
 	for _, r := range rows {
@@ -51,7 +51,7 @@ func (a *audit) sequences(table, query string) {
 
 // heads: a branch's head is its newest state, or its base; its epoch counts the
 // moves; its fork is where it says.
-func (a *audit) heads() {
+func (a *audit) Heads() {
 	rows, err := sqlite.All[struct {
 		Row       schema.BranchRow `gorm:"embedded"`
 		NewestID  *string
@@ -61,7 +61,7 @@ func (a *audit) heads() {
 		ForkAt    *int64
 		ForkOf    *string
 		BaseTo    *int64
-	}](a.db, `SELECT b.*, n.id AS newest_id, n.state_seq AS newest_seq,
+	}](a.DB, `SELECT b.*, n.id AS newest_id, n.state_seq AS newest_seq,
 		  (SELECT count(*) FROM states m WHERE m.branch_id = b.id AND m.origin <> 'root') AS moves,
 		  base.state_seq AS base_at, base.covers_seq AS base_to, f.turn_seq AS fork_at, f.branch_id AS fork_of
 		FROM branches b
@@ -88,14 +88,14 @@ func (a *audit) heads() {
 
 // covered: a state follows its parent and covers the turns that name it.
 func (a *audit) covered() {
-	states, err := sqlite.All[struct{ ID string }](a.db, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
+	states, err := sqlite.All[struct{ ID string }](a.DB, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
 		WHERE (s.parent_id IS NOT NULL AND (p.id IS NULL OR p.state_seq <> s.state_seq - 1 OR p.covers_seq > s.covers_seq)
 		  OR s.parent_id IS NULL AND (s.state_seq <> 0 OR s.covers_seq <> 0)) AND `+a.within("s.session_id")+` ORDER BY s.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "states", "", "Parents cannot be read.")
 	for _, s := range states {
 		a.add(findHead, "states", s.ID, "It does not follow its parent.")
 	}
-	turns, err := sqlite.All[struct{ ID string }](a.db, `SELECT t.id FROM turns t JOIN states s ON s.id = t.state_after
+	turns, err := sqlite.All[struct{ ID string }](a.DB, `SELECT t.id FROM turns t JOIN states s ON s.id = t.state_after
 		WHERE (s.branch_id <> t.branch_id OR s.covers_seq < t.turn_seq) AND `+a.within("t.session_id")+` ORDER BY t.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "turns", "", "Covers cannot be read.")
 	for _, t := range turns {
@@ -104,12 +104,12 @@ func (a *audit) covered() {
 }
 
 // roots: each session has one root state and an active branch of its own.
-func (a *audit) roots() {
+func (a *audit) Roots() {
 	rows, err := sqlite.All[struct {
 		ID    string
 		Roots int
 		Own   bool
-	}](a.db, `SELECT s.id, (SELECT count(*) FROM states r WHERE r.session_id = s.id AND r.origin = 'root') AS roots,
+	}](a.DB, `SELECT s.id, (SELECT count(*) FROM states r WHERE r.session_id = s.id AND r.origin = 'root') AS roots,
 		  EXISTS (SELECT 1 FROM branches b WHERE b.id = s.active_branch AND b.session_id = s.id) AS own
 		FROM sessions s WHERE `+a.within("s.id")+` ORDER BY s.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "sessions", "", "Roots cannot be read.")
@@ -125,7 +125,7 @@ func (a *audit) chunks() {
 	var user, assistant, file, document string
 	each(a, "chunks", "*", "source_turn, id", func(r schema.ChunkRow) {
 		if source.ID != r.SourceTurn {
-			source, _ = schema.TurnByID(a.db, chat.TurnID(r.SourceTurn))
+			source, _ = schema.TurnByID(a.DB, chat.TurnID(r.SourceTurn))
 			turn := source.Turn()
 			user, assistant = turn.User.RenderedText(), ""
 			if turn.Assistant != nil {
@@ -139,39 +139,39 @@ func (a *audit) chunks() {
 		if r.FileID != nil {
 			if file != *r.FileID {
 				file = *r.FileID
-				document, _ = schema.FileText(a.db, chat.FileID(file)) // none: the chunk does not stand in it
+				document, _ = schema.FileText(a.DB, chat.FileID(file)) // none: the chunk does not stand in it
 			}
 			message = document
 		}
 		said := schema.ChunkText(message, r)
-		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(said))), findContent, "chunks", r.ID, "Its text does not match its hash.")
+		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(said))), FindContent, "chunks", r.ID, "Its text does not match its hash.")
 		a.expect(schema.Spans(message, r.StartOffset, r.EndOffset, said), findIndex, "chunks", r.ID, "It is not what its message says there.")
-		a.have.Chunks[r.ID] = r.ToLedgerRecord(said)
+		a.Have.Chunks[r.ID] = r.ToLedgerRecord(said)
 	})
 }
 
-// unitText is a unit's whole text.
-const unitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
+// UnitText is a unit's whole text.
+const UnitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
 
 // units against their chunks, and the text index's rows against them.
 func (a *audit) units() {
-	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+unitText, "n", func(r schema.UnitRow) {
-		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), findContent, "units", r.ID, "Its text does not match its hash.")
+	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+UnitText, "n", func(r schema.UnitRow) {
+		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), FindContent, "units", r.ID, "Its text does not match its hash.")
 		a.expect(schema.Text(r.Pairs) == schema.Text(schema.PairsOf(r.Text)), findIndex, "units", r.ID, "Its indexed form is not that of its text.")
-		a.have.Units[r.ID] = &ledger.Unit{TurnID: r.TurnID, ChunkID: r.ChunkID, Start: r.StartOffset, End: r.EndOffset,
+		a.Have.Units[r.ID] = &ledger.Unit{TurnID: r.TurnID, ChunkID: r.ChunkID, Start: r.StartOffset, End: r.EndOffset,
 			Tokens: r.Tokens, Text: ledger.SumOfText(r.Text)}
 	})
 }
 
-// strays are chunks and units that do not agree with what they are of.
-func (a *audit) strays() {
-	chunks, err := sqlite.All[string](a.db, `SELECT c.id FROM chunks c JOIN turns t ON t.id = c.source_turn
+// Strays are chunks and units that do not agree with what they are of.
+func (a *audit) Strays() {
+	chunks, err := sqlite.All[string](a.DB, `SELECT c.id FROM chunks c JOIN turns t ON t.id = c.source_turn
 		WHERE (c.branch_id <> t.branch_id OR c.session_id <> t.session_id) AND `+a.within("c.session_id")+` ORDER BY c.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "chunks", "", "Chunks cannot be joined to their turns.")
 	for _, id := range chunks {
 		a.add(findIndex, "chunks", id, "It does not agree with its turn.")
 	}
-	strays, err := sqlite.All[struct{ ID string }](a.db, `SELECT u.id FROM units u JOIN chunks c ON c.id = u.chunk_id JOIN turns t ON t.id = c.source_turn
+	strays, err := sqlite.All[struct{ ID string }](a.DB, `SELECT u.id FROM units u JOIN chunks c ON c.id = u.chunk_id JOIN turns t ON t.id = c.source_turn
 		WHERE (u.turn_id <> t.id OR u.turn_seq <> t.turn_seq OR u.branch_id <> t.branch_id OR u.session_id <> t.session_id
 		  OR u.message <> c.role OR u.start_offset < c.start_offset OR u.end_offset > c.end_offset) AND `+a.within("u.session_id")+` ORDER BY u.n`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "units", "", "Units cannot be joined to their chunks.")
@@ -181,12 +181,12 @@ func (a *audit) strays() {
 }
 
 func (a *audit) textIndex() {
-	lost, err := sqlite.All[struct{ ID string }](a.db, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
+	lost, err := sqlite.All[struct{ ID string }](a.DB, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
 	for _, u := range lost {
 		a.add(findIndex, "units", u.ID, "The text index does not hold it.")
 	}
-	extra, err := sqlite.All[int64](a.db, `SELECT id FROM units_fts_docsize WHERE id NOT IN (SELECT n FROM units) ORDER BY id`)
+	extra, err := sqlite.All[int64](a.DB, `SELECT id FROM units_fts_docsize WHERE id NOT IN (SELECT n FROM units) ORDER BY id`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
 	for _, n := range extra {
 		a.add(findIndex, "units_fts", n, "The text index holds a unit that is not there.")
@@ -197,7 +197,7 @@ func (a *audit) textIndex() {
 // textIndexForm checks what SQLite's own check of the text index passes over, because it
 // reads the one as the other: the case of the settings' names, format 5 for 4, text for a blob.
 func (a *audit) textIndexForm() {
-	form, err := sqlite.All[string](a.db, `SELECT k || '=' || v FROM units_fts_config
+	form, err := sqlite.All[string](a.DB, `SELECT k || '=' || v FROM units_fts_config
 		UNION ALL SELECT DISTINCT 'data ' || typeof(block) FROM units_fts_data UNION ALL SELECT DISTINCT 'docsize ' || typeof(sz) FROM units_fts_docsize
 		UNION ALL SELECT DISTINCT 'idx ' || typeof(term) FROM units_fts_idx`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
@@ -210,8 +210,8 @@ func (a *audit) textIndexForm() {
 	}
 }
 
-// compareTextIndex has the engine compare index and units.
-func (a *audit) compareTextIndex(db *gorm.DB) (bool, error) {
+// CompareTextIndex has the engine compare index and units.
+func (a *audit) CompareTextIndex(db *gorm.DB) (bool, error) {
 	err := db.Exec(`INSERT INTO units_fts (units_fts, rank) VALUES ('integrity-check', 1)`).Error
 	if chat.CodeOf(sqlite.MapError("", err)) == chat.CodeCorrupt {
 		a.add(findIndex, "units_fts", "", "The text index does not agree with the units; it can be rebuilt from them.")
@@ -220,10 +220,10 @@ func (a *audit) compareTextIndex(db *gorm.DB) (bool, error) {
 	return err == nil, err
 }
 
-// lookUpUnits finds out which units the text index fails, one by one.
-func (a *audit) lookUpUnits(ctx context.Context, db *gorm.DB) error {
-	a.db = db
-	each(a, "units", "n, id, "+unitText, "n", func(r schema.UnitRow) {
+// LookUpUnits finds out which units the text index fails, one by one.
+func (a *audit) LookUpUnits(ctx context.Context, db *gorm.DB) error {
+	a.DB = db
+	each(a, "units", "n, id, "+UnitText, "n", func(r schema.UnitRow) {
 		if ctx.Err() == nil {
 			a.lookUp(r)
 		}
@@ -246,6 +246,6 @@ func (a *audit) lookUp(r schema.UnitRow) {
 		return
 	}
 	match := strings.Join(terms, " AND ")
-	hits, err := sqlite.All[int64](a.db, `SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid = ?`, match, r.N)
+	hits, err := sqlite.All[int64](a.DB, `SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid = ?`, match, r.N)
 	a.expect(err == nil && len(hits) == 1, findIndex, "units", r.ID, "The text index does not find it by its own words.")
 }

@@ -1,4 +1,4 @@
-package store
+package verify
 
 import (
 	"bytes"
@@ -24,25 +24,25 @@ func (a *audit) structure(line string) {
 		a.add(findIntegrity, "", sqlite.DatabaseFile, "%s", line)
 		return
 	}
-	table, err := sqlite.One[string](a.db, "index", m[2], `SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?`, m[2])
+	table, err := sqlite.One[string](a.DB, "index", m[2], `SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?`, m[2])
 	if err != nil {
 		a.add(findIntegrity, "", sqlite.DatabaseFile, "%s", line)
 		return
 	}
 	id := ""
 	if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {
-		id = recordID(a.db, table, n)
+		id = recordID(a.DB, table, n)
 	}
 	a.add(findIntegrity, table, id, "It differs from its entry in the index %s: one of the two was changed (%s).", m[2], line)
 }
 
 // counters: SQLite never gives a number again that it keeps here. One that is too low would
 // make it do so; one that is too high only makes it leave numbers out.
-func (a *audit) counters() {
+func (a *audit) Counters() {
 	rows, err := sqlite.All[struct {
 		Name string
 		Seq  *int64
-	}](a.db, `SELECT name, seq FROM sqlite_sequence`)
+	}](a.DB, `SELECT name, seq FROM sqlite_sequence`)
 	a.expect(err == nil, findUnreadable, "sqlite_sequence", "", "The table cannot be read.")
 	have := map[string]int64{}
 	for _, r := range rows {
@@ -51,7 +51,7 @@ func (a *audit) counters() {
 		}
 	}
 	for _, table := range []string{"jobs", "dictionaries", schema.VersionTable} {
-		newest, err := sqlite.All[int64](a.db, `SELECT coalesce(max(id), 0) FROM `+table)
+		newest, err := sqlite.All[int64](a.DB, `SELECT coalesce(max(id), 0) FROM `+table)
 		a.expect(err == nil, findUnreadable, table, "", "The table cannot be read.")
 		for _, n := range newest {
 			a.expect(have[table] >= n, findSequence, "sqlite_sequence", table, "It counts up to %d, and record %d is there.", have[table], n)
@@ -66,8 +66,8 @@ func (a *audit) counters() {
 // blobs against their hashes.
 func (a *audit) blobs() {
 	type record struct{ Hash, Content []byte }
-	err := sqlite.Stream(a.db, func(r record) {
-		a.expect(bytes.Equal(codec.Hash(r.Content), r.Hash), findContent, "blobs", hex.EncodeToString(r.Hash), "It does not match its hash.")
+	err := sqlite.Stream(a.DB, func(r record) {
+		a.expect(bytes.Equal(codec.Hash(r.Content), r.Hash), FindContent, "blobs", hex.EncodeToString(r.Hash), "It does not match its hash.")
 	}, `SELECT hash, content FROM blobs`)
 	a.expect(err == nil, findUnreadable, "blobs", "", "The table cannot be read.")
 }

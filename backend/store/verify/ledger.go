@@ -1,4 +1,4 @@
-package store
+package verify
 
 import (
 	"slices"
@@ -36,22 +36,22 @@ var tableChecks = map[string]func(*audit){
 // contents of its records, and these against what the ledger makes of them. No more
 // than one session's state is held.
 func (a *audit) replays() {
-	ids, err := sqlite.All[string](a.db, schema.EverySession)
+	ids, err := sqlite.All[string](a.DB, schema.EverySession)
 	if err != nil {
-		ids, err = sqlite.All[string](a.db, `SELECT id FROM sessions ORDER BY id`)
+		ids, err = sqlite.All[string](a.DB, `SELECT id FROM sessions ORDER BY id`)
 	}
 	a.expect(err == nil, findUnreadable, "sessions", "", "The table cannot be read.")
 	for _, id := range ids {
-		if a.db.Statement.Context.Err() != nil {
+		if a.DB.Statement.Context.Err() != nil {
 			break
 		}
-		a.replay(id)
+		a.Replay(id)
 	}
 	a.session = ""
 }
 
-func (a *audit) replay(session string) {
-	a.session, a.want, a.have, a.named = session, ledger.NewState(session), ledger.NewState(session), map[string]bool{}
+func (a *audit) Replay(session string) {
+	a.session, a.Want, a.Have, a.named = session, ledger.NewState(session), ledger.NewState(session), map[string]bool{}
 	a.ledger()
 	if a.loosen != nil {
 		defer func() { a.loosen(); a.loosen = nil }()
@@ -61,10 +61,10 @@ func (a *audit) replay(session string) {
 			check(a)
 		}
 	}
-	for _, d := range ledger.Compare(a.have, a.want) {
+	for _, d := range ledger.Compare(a.Have, a.Want) {
 		a.differs(d)
 	}
-	for id, c := range a.want.Calibrations {
+	for id, c := range a.Want.Calibrations {
 		known := a.calibrated[id]
 		if len(known) > 0 && c.Revision > known[0].Revision {
 			known = nil
@@ -83,22 +83,22 @@ func (a *audit) differs(d ledger.Difference) {
 	}
 	switch {
 	case d.Unknown:
-		a.add(findReplay, d.Table, d.ID, "The ledger does not know it.")
+		a.add(FindReplay, d.Table, d.ID, "The ledger does not know it.")
 		return
 	case d.Missing:
-		a.add(findReplay, d.Table, d.ID, "The ledger tells of it, and it is gone.")
+		a.add(FindReplay, d.Table, d.ID, "The ledger tells of it, and it is gone.")
 		return
 	}
 	var fields []string
 	for _, f := range d.Fields {
 		if f == "retrieved" {
-			a.add(findReplay, "retrieved", d.ID, "What was retrieved for it is not what the ledger says.")
+			a.add(FindReplay, "retrieved", d.ID, "What was retrieved for it is not what the ledger says.")
 		} else {
 			fields = append(fields, f)
 		}
 	}
 	if len(fields) > 0 {
-		a.add(findReplay, d.Table, d.ID, "It is not what the ledger says: %s.", strings.Join(fields, ", "))
+		a.add(FindReplay, d.Table, d.ID, "It is not what the ledger says: %s.", strings.Join(fields, ", "))
 	}
 }
 
@@ -128,7 +128,7 @@ func (a *audit) ledger() {
 		a.times("events", id, &r.CreatedAt)
 		a.apply(id, e, err)
 		if snapshot, ok := snapshots[e.Seq]; ok {
-			a.expect(snapshot == records.StateSum(a.want), records.FindSnapshot, "snapshots", id, "It is not what the ledger makes of the events up to it.")
+			a.expect(snapshot == records.StateSum(a.Want), records.FindSnapshot, "snapshots", id, "It is not what the ledger makes of the events up to it.")
 			delete(snapshots, e.Seq)
 		}
 	})
@@ -141,9 +141,9 @@ func (a *audit) ledger() {
 // against its receipt.
 func (a *audit) erasures() {
 	var err error
-	a.erased, err = core.ErasuresIn(a.db, a.session)
+	a.erased, err = core.ErasuresIn(a.DB, a.session)
 	a.expect(err == nil, findUnreadable, "events", a.session, "What was erased cannot be read.")
-	receipts, err := sqlite.All[string](a.db, `SELECT id FROM receipts`)
+	receipts, err := sqlite.All[string](a.DB, `SELECT id FROM receipts`)
 	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
 	told := map[string]bool{}
 	for _, e := range a.erased {
@@ -156,22 +156,22 @@ func (a *audit) erasures() {
 
 // apply replays an event that can be read; the state goes on behind one that cannot.
 func (a *audit) apply(id string, e ledger.Event, err error) {
-	a.want.EventSeq = e.Seq - 1 // a gap was named
-	defer a.want.Skip(e)
+	a.Want.EventSeq = e.Seq - 1 // a gap was named
+	defer a.Want.Skip(e)
 	switch {
 	case err != nil || e.Payload == nil:
 		a.add(findLedger, "events", id, "Its payload cannot be read.")
 	case !a.erased.Vouch(e):
 		a.add(findLedger, "events", id, "Its payload does not match its hash, and no hard delete put it there.")
 	default:
-		err = a.want.Apply(e)
+		err = a.Want.Apply(e)
 		a.expect(err == nil, findLedger, "events", id, "It cannot be replayed: %v.", err)
 	}
 }
 
 // Payload decodes an event's; those decoded last are kept for events that rest on
 // them.
-func (a *audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.Payload(a.db, e) }
+func (a *audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.Payload(a.DB, e) }
 
 // calibrations against the newest that any ledger tells; two that came from different
 // data directories may be as new as each other.
@@ -188,9 +188,9 @@ func (a *audit) calibrations() {
 			told = []*ledger.Calibration{{Factor: r.Factor}}
 		}
 		a.expect(slices.ContainsFunc(told, func(w *ledger.Calibration) bool { return r.Revision == w.Revision && r.Factor == w.Factor }),
-			findReplay, "calibrations", id, "It is not what the ledger says.")
+			FindReplay, "calibrations", id, "It is not what the ledger says.")
 	})
 	for id := range a.calibrated {
-		a.expect(seen[id], findReplay, "calibrations", id, "The ledger tells of it, and it is gone.")
+		a.expect(seen[id], FindReplay, "calibrations", id, "The ledger tells of it, and it is gone.")
 	}
 }

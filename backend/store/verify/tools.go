@@ -1,4 +1,4 @@
-package store
+package verify
 
 import (
 	"bytes"
@@ -16,10 +16,10 @@ import (
 func (a *audit) toolBatches() {
 	each(a, "tool_batches", "*", "id", func(r events.BatchRow) {
 		a.times("tool_batches", r.ID, &r.CreatedAt, r.CommittedAt)
-		if t := a.have.Turns[r.TurnID]; t != nil && chat.BatchState(r.State) == chat.BatchOpen {
+		if t := a.Have.Turns[r.TurnID]; t != nil && chat.BatchState(r.State) == chat.BatchOpen {
 			a.expect(chat.Phase(t.Phase) == chat.PhaseResponding, findPhase, "tool_batches", r.ID, "It is open in a turn that is %s.", t.Phase)
 		}
-		a.have.ToolBatches[r.ID] = r.ToLedgerRecord()
+		a.Have.ToolBatches[r.ID] = r.ToLedgerRecord()
 	})
 }
 
@@ -38,10 +38,10 @@ func (a *audit) toolCalls() {
 			err = json.Unmarshal(content, &blocks)
 		}
 		if err != nil {
-			a.add(findContent, "tool_results", r.ToolCallID, "It cannot be read.")
+			a.add(FindContent, "tool_results", r.ToolCallID, "It cannot be read.")
 			a.lost("tool_calls", r.ToolCallID)
 		}
-		a.expect(err != nil || bytes.Equal(r.ContentHash, codec.Hash(content)), findContent, "tool_results", r.ToolCallID, "It does not match its hash.")
+		a.expect(err != nil || bytes.Equal(r.ContentHash, codec.Hash(content)), FindContent, "tool_results", r.ToolCallID, "It does not match its hash.")
 		results[r.ToolCallID] = stored{r, content}
 	})
 	recalled := map[string][]ledger.RecalledTurn{}
@@ -50,7 +50,7 @@ func (a *audit) toolCalls() {
 	})
 	each(a, "tool_calls", "*", "batch_id, ordinal", func(r events.CallRow) {
 		a.times("tool_calls", r.ID, r.StartedAt, r.EndedAt, r.DecidedAt)
-		a.expect(json.Valid([]byte(r.Arguments)), findContent, "tool_calls", r.ID, "Its arguments cannot be read.")
+		a.expect(json.Valid([]byte(r.Arguments)), FindContent, "tool_calls", r.ID, "Its arguments cannot be read.")
 		have, done := results[r.ID]
 		delete(results, r.ID)
 		a.expect(done == (chat.ToolCallState(r.State) == chat.CallDone), findPhase, "tool_calls", r.ID,
@@ -60,12 +60,12 @@ func (a *audit) toolCalls() {
 			record = r.ToLedgerRecord(&have.row, have.content, recalled[r.ID])
 			delete(recalled, r.ID)
 		}
-		a.have.ToolCalls[r.ID] = record
+		a.Have.ToolCalls[r.ID] = record
 	})
 	for id := range recalled {
-		a.add(findReplay, "tool_recalled", id, "There is no such call, or it has no result.")
+		a.add(FindReplay, "tool_recalled", id, "There is no such call, or it has no result.")
 	}
 	for id := range results {
-		a.add(findReplay, "tool_results", id, "There is no such call.")
+		a.add(FindReplay, "tool_results", id, "There is no such call.")
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package verify
 
 import (
 	"context"
@@ -24,8 +24,8 @@ const (
 	findIntegrity  = "integrity"   // the file's own structure
 	findForeignKey = "foreign_key" // a reference to nothing
 	findLedger     = "ledger"      // chain, sequence or payload of an event
-	findReplay     = "replay"      // a row is not what the ledger makes of it
-	findContent    = "content"     // a hash or an encoding does not hold
+	FindReplay     = "replay"      // a row is not what the ledger makes of it
+	FindContent    = "content"     // a hash or an encoding does not hold
 	findPhase      = "phase"       // a turn's phase belies its contents
 	findSequence   = "sequence"    // a gap or a repetition
 	findHead       = "head"        // head, base, epoch or root of a branch
@@ -38,13 +38,13 @@ const (
 
 // audit is one run of Verify over one moment's view.
 type audit struct {
-	db    *gorm.DB
-	found []chat.Finding
+	DB    *gorm.DB
+	Found []chat.Finding
 	// session is the one whose records are checked; empty: those of all
 	session    string
 	scopes     map[string]string // conditions that keep to its rows, by table
 	erased     ledger.Erasures   // of it
-	want, have *ledger.State     // of it: as its ledger says, and as it is stored
+	Want, Have *ledger.State     // of it: as its ledger says, and as it is stored
 	named      map[string]bool   // records of it that cannot be read, as table/id
 	// calibrated are the newest calibrations that the ledgers so far tell
 	calibrated map[string][]*ledger.Calibration
@@ -53,7 +53,7 @@ type audit struct {
 	loosen  func() // set: a long event was found in the session at hand
 }
 
-func newAudit() *audit {
+func NewAudit() *audit {
 	a := &audit{scopes: map[string]string{}, calibrated: map[string][]*ledger.Calibration{}}
 	for _, t := range schema.SessionTables {
 		a.scopes[t.Name] = t.Verified
@@ -68,27 +68,27 @@ func newAudit() *audit {
 // nothing. An error means that the check itself could not run.
 func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 	const op = "store.verify"
-	a := newAudit()
-	a.logs(s.Dir)
-	if err := s.Read(ctx, op, func(db *gorm.DB) error { return a.tables(ctx, db) }); err != nil {
-		return a.found, err
+	a := NewAudit()
+	a.Logs(s.Dir)
+	if err := s.Read(ctx, op, func(db *gorm.DB) error { return a.Tables(ctx, db) }); err != nil {
+		return a.Found, err
 	}
-	agrees, err := s.compareIndex(ctx, a)
+	agrees, err := s.CompareIndex(ctx, a)
 	if err != nil {
-		return a.found, sqlite.MapError(op, err)
+		return a.Found, sqlite.MapError(op, err)
 	}
 	if agrees {
-		return a.found, nil
+		return a.Found, nil
 	}
-	return a.found, s.Read(ctx, op, func(db *gorm.DB) error { return a.lookUpUnits(ctx, db) })
+	return a.Found, s.Read(ctx, op, func(db *gorm.DB) error { return a.LookUpUnits(ctx, db) })
 }
 
-// compareIndex has the engine compare the text index with the units, which counts as a
+// CompareIndex has the engine compare the text index with the units, which counts as a
 // write: who only reads has it done on a copy. Where there is no room for one, it is not
 // known whether they agree.
-func (s *Verifier) compareIndex(ctx context.Context, a *audit) (agrees bool, err error) {
+func (s *Verifier) CompareIndex(ctx context.Context, a *audit) (agrees bool, err error) {
 	if s.DB.Writer != nil {
-		return a.compareTextIndex(s.DB.Writer.WithContext(ctx))
+		return a.CompareTextIndex(s.DB.Writer.WithContext(ctx))
 	}
 	sqlite.SweepReadings()
 	if free, err := sqlite.FreeSpace(os.TempDir()); err != nil || free < 2*sqlite.SizeOf(s.Path())+sqlite.MinToOpen {
@@ -117,20 +117,20 @@ func (s *Verifier) compareIndex(ctx context.Context, a *audit) (agrees bool, err
 		return false, err
 	}
 	defer func() { _ = sqlite.Disconnect(copied) }()
-	return a.compareTextIndex(copied.WithContext(ctx))
+	return a.CompareTextIndex(copied.WithContext(ctx))
 }
 
-// tables runs every check that only reads.
-func (a *audit) tables(ctx context.Context, db *gorm.DB) error {
+// Tables runs every check that only reads.
+func (a *audit) Tables(ctx context.Context, db *gorm.DB) error {
 	return a.run(ctx, db, []func(){
-		a.file, a.schema, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.turnSequences, a.stateSequences, a.heads, a.roots,
-		a.links, a.strays, a.receipts, a.blobs, a.counters, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
+		a.file, a.schema, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.TurnSequences, a.StateSequences, a.Heads, a.Roots,
+		a.links, a.Strays, a.receipts, a.blobs, a.Counters, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
 	})
 }
 
 // run runs checks on one moment's view.
 func (a *audit) run(ctx context.Context, db *gorm.DB, checks []func()) error {
-	a.db = db
+	a.DB = db
 	for _, check := range checks {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -142,7 +142,7 @@ func (a *audit) run(ctx context.Context, db *gorm.DB, checks []func()) error {
 
 // add records a finding.
 func (a *audit) add(kind, table string, id any, format string, args ...any) {
-	a.found = append(a.found, chat.Finding{Kind: kind, Table: table, ID: fmt.Sprint(id), Message: fmt.Sprintf(format, args...)})
+	a.Found = append(a.Found, chat.Finding{Kind: kind, Table: table, ID: fmt.Sprint(id), Message: fmt.Sprintf(format, args...)})
 }
 
 // expect records a finding unless it holds.
@@ -176,22 +176,22 @@ func each[R any](a *audit, table, columns, order string, do func(R)) {
 	if scope := a.scopes[table]; scope != "" && a.session != "" {
 		where, args = ` WHERE `+scope, []any{a.session}
 	}
-	mark := len(a.found)
+	mark := len(a.Found)
 	places := `SELECT rowid AS place FROM ` + table + where + ` ORDER BY ` + order
 	// Places are sorted, not rows: SQLite holds each row that it sorts several times.
-	if err := sqlite.Stream(a.db, do, `SELECT `+columns+` FROM (`+places+` LIMIT -1) CROSS JOIN `+table+` ON `+table+`.rowid = place`, args...); err == nil {
+	if err := sqlite.Stream(a.DB, do, `SELECT `+columns+` FROM (`+places+` LIMIT -1) CROSS JOIN `+table+` ON `+table+`.rowid = place`, args...); err == nil {
 		return
 	}
-	a.found = a.found[:mark]
-	ids, err := sqlite.All[int64](a.db, places, args...)
+	a.Found = a.Found[:mark]
+	ids, err := sqlite.All[int64](a.DB, places, args...)
 	if err != nil {
 		a.add(findUnreadable, table, a.session, "The table cannot be read.")
 		return
 	}
 	for _, id := range ids {
-		row, err := sqlite.One[R](a.db, table, id, `SELECT `+columns+` FROM `+table+` WHERE rowid = ?`, id)
+		row, err := sqlite.One[R](a.DB, table, id, `SELECT `+columns+` FROM `+table+` WHERE rowid = ?`, id)
 		if err != nil {
-			name := recordID(a.db, table, id)
+			name := recordID(a.DB, table, id)
 			a.lost(table, name)
 			a.add(findUnreadable, table, name, "The record cannot be read.")
 			continue
@@ -228,10 +228,10 @@ const maxFileFindings = 100
 func (a *audit) file() {
 	// A connection that searched before keeps the structure of the text index in memory, and
 	// the check, unlike a search, does not notice that others changed the index since.
-	if _, err := sqlite.All[int](a.db, `SELECT 1 FROM units_fts LIMIT 1`); err != nil {
+	if _, err := sqlite.All[int](a.DB, `SELECT 1 FROM units_fts LIMIT 1`); err != nil {
 		a.add(findIntegrity, "units_fts", "", "The text index cannot be read.")
 	}
-	lines, err := sqlite.All[string](a.db, fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxFileFindings))
+	lines, err := sqlite.All[string](a.DB, fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxFileFindings))
 	if err != nil {
 		a.add(findIntegrity, "", sqlite.DatabaseFile, "The file's structure cannot be checked.")
 		return
@@ -248,13 +248,13 @@ func (a *audit) references() {
 		Table  string
 		Rowid  int64
 		Parent string
-	}](a.db, `SELECT "table", rowid, parent FROM pragma_foreign_key_check WHERE rowid IS NOT NULL`) // tables without row numbers have checks of their own
+	}](a.DB, `SELECT "table", rowid, parent FROM pragma_foreign_key_check WHERE rowid IS NOT NULL`) // tables without row numbers have checks of their own
 	if err != nil {
 		a.add(findForeignKey, "", sqlite.DatabaseFile, "References cannot be checked.")
 		return
 	}
 	for _, r := range rows {
-		a.add(findForeignKey, r.Table, recordID(a.db, r.Table, r.Rowid), "It refers to a record of %s that is not there.", r.Parent)
+		a.add(findForeignKey, r.Table, recordID(a.DB, r.Table, r.Rowid), "It refers to a record of %s that is not there.", r.Parent)
 	}
 }
 
@@ -265,6 +265,6 @@ func (a *audit) times(table, id string, moments ...*string) {
 			continue
 		}
 		_, err := chat.ParseTime(*m)
-		a.expect(err == nil, findContent, table, id, "A stored time is not one.")
+		a.expect(err == nil, FindContent, table, id, "A stored time is not one.")
 	}
 }
