@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/bundles"
 	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -364,16 +365,16 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 		if now := to.rowsOfAll(); now != before {
 			t.Errorf("stopped after %d of %d bytes it left %s\nthere was %s", after, len(b), now, before)
 		}
-		if left, _ := filepath.Glob(filepath.Join(to.dir, stagePrefix+"*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(to.dir, bundles.StagePrefix+"*")); len(left) > 0 {
 			t.Errorf("stopped after %d of %d bytes it left %v", after, len(b), left)
 		}
 	}
 	if stopped < 2 {
 		t.Errorf("it was stopped %d times", stopped)
 	}
-	to.ok(os.MkdirAll(filepath.Join(to.dir, stagePrefix+"left", "streams"), 0o700))
+	to.ok(os.MkdirAll(filepath.Join(to.dir, bundles.StagePrefix+"left", "streams"), 0o700))
 	to.reopen()
-	if left, _ := filepath.Glob(filepath.Join(to.dir, stagePrefix+"*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(to.dir, bundles.StagePrefix+"*")); len(left) > 0 {
 		t.Errorf("opening leaves %v", left)
 	}
 	to.verifyClean()

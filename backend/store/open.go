@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/bundles"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/queue"
@@ -43,7 +44,7 @@ type (
 	recordsRoom  = records.Records
 	searchRoom   = search.Search
 	verifyRoom   = verify.Verifier
-	bundlesRoom  = Bundles
+	bundlesRoom  = bundles.Bundles
 	importsRoom  = Imports
 	deletionRoom = Deletion
 	upkeepRoom   = Upkeep
@@ -107,7 +108,7 @@ func newStore(c *core.Core, archive *Archive) *Store {
 	records := &records.Records{Core: c}
 	s := &Store{
 		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &search.Search{Core: c}, verifyRoom: &verify.Verifier{Core: c},
-		bundlesRoom: &Bundles{Core: c, records: records}, importsRoom: &Imports{c, records}, deletionRoom: &Deletion{c},
+		bundlesRoom: &bundles.Bundles{Core: c, Records: records}, importsRoom: &Imports{c, records}, deletionRoom: &Deletion{c},
 		upkeepRoom: &Upkeep{Core: c}, backupRoom: &Backups{c, archive},
 		core: c,
 	}
@@ -187,7 +188,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := s.backupRoom.adoptBackup(ctx); err != nil {
 		return err
 	}
-	if err := s.bundlesRoom.sweepStages(); err != nil {
+	if err := s.bundlesRoom.SweepStages(); err != nil {
 		s.core.Log.Warn("what an import left cannot be removed", "err", err)
 	}
 	if err := s.deletionRoom.finishErasures(ctx); err != nil {

@@ -1,4 +1,4 @@
-package store
+package bundles
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ import (
 // Bundles writes sessions as bundles, brings them in, and duplicates them.
 type Bundles struct {
 	*core.Core
-	records *records.Records
+	Records *records.Records
 	staging sync.Mutex // held while a database is attached to the writer
 }
 

@@ -1,4 +1,4 @@
-package store
+package bundles
 
 import (
 	"context"
@@ -20,9 +20,9 @@ import (
 // has been compared with its ledger are its rows taken over, as they are packed, in one
 // transaction: the writer is held for a small part of what the replay takes.
 
-// stagePrefix begins the names of such databases' directories. One that is left by a
+// StagePrefix begins the names of such databases' directories. One that is left by a
 // crash is removed when the data is next opened for writing.
-const stagePrefix = ".incoming-"
+const StagePrefix = ".incoming-"
 
 // staged is a session that is ready to be taken over.
 type staged struct {
@@ -32,7 +32,7 @@ type staged struct {
 
 // stage makes it; c, if not nil, gives it other ids.
 func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
-	dir, err := os.MkdirTemp(s.Dir, stagePrefix)
+	dir, err := os.MkdirTemp(s.Dir, StagePrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +53,9 @@ func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
 
 func (st *staged) remove() error { return os.RemoveAll(st.dir) }
 
-// sweepStages removes what an import that did not end left.
-func (s *Bundles) sweepStages() error {
-	left, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.Dir), stagePrefix+"*"))
+// SweepStages removes what an import that did not end left.
+func (s *Bundles) SweepStages() error {
+	left, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.Dir), StagePrefix+"*"))
 	for _, dir := range left {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
