@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/imports"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -158,7 +159,7 @@ func (s *Deletion) erasing(t *core.Tx, kind, id string) (*erasing, error) {
 func (e *erasing) called(s schema.SessionRow) ([]string, error) {
 	names := []string{s.Title}
 	ids, err := sqlite.All[string](e.DB, `SELECT substr(key, ?) FROM import_keys WHERE session_id = ? AND substr(key, 1, ?) = ?`,
-		len(keyConversation)+1, s.ID, len(keyConversation), keyConversation)
+		len(imports.KeyConversation)+1, s.ID, len(imports.KeyConversation), imports.KeyConversation)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/imports"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
@@ -16,7 +17,7 @@ import (
 func TestTwoImportsAtOnce(t *testing.T) {
 	f := newFixture(t)
 	turns := []string{}
-	for i := range 3 * importTurns {
+	for i := range 3 * imports.ImportTurns {
 		turns = append(turns, fmt.Sprintf("t%d %s question%d answer%d", i, map[bool]string{true: "-", false: fmt.Sprint("t", i-1)}[i == 0], i, i))
 	}
 	c := foreign(fmt.Sprint("t", len(turns)-1), turns...)
@@ -129,7 +130,7 @@ func TestAnErasedTurnIsNotImportedAgain(t *testing.T) {
 func TestASessionErasedWhileItIsImported(t *testing.T) {
 	f := newFixture(t)
 	turns := []string{}
-	for i := range 3 * importTurns {
+	for i := range 3 * imports.ImportTurns {
 		turns = append(turns, fmt.Sprintf("t%d %s question%d %s", i, map[bool]string{true: "-", false: fmt.Sprint("t", i-1)}[i == 0], i, canary))
 	}
 	c := foreign(fmt.Sprint("t", len(turns)-1), turns...)

@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/store/bundles"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/imports"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/records"
@@ -45,7 +46,7 @@ type (
 	searchRoom   = search.Search
 	verifyRoom   = verify.Verifier
 	bundlesRoom  = bundles.Bundles
-	importsRoom  = Imports
+	importsRoom  = imports.Imports
 	deletionRoom = Deletion
 	upkeepRoom   = Upkeep
 	backupRoom   = Backups
@@ -108,7 +109,7 @@ func newStore(c *core.Core, archive *Archive) *Store {
 	records := &records.Records{Core: c}
 	s := &Store{
 		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &search.Search{Core: c}, verifyRoom: &verify.Verifier{Core: c},
-		bundlesRoom: &bundles.Bundles{Core: c, Records: records}, importsRoom: &Imports{c, records}, deletionRoom: &Deletion{c},
+		bundlesRoom: &bundles.Bundles{Core: c, Records: records}, importsRoom: &imports.Imports{Core: c, Records: records}, deletionRoom: &Deletion{c},
 		upkeepRoom: &Upkeep{Core: c}, backupRoom: &Backups{c, archive},
 		core: c,
 	}

@@ -1,4 +1,4 @@
-package store
+package imports
 
 import (
 	"slices"
@@ -28,7 +28,7 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	}
 	begun, over := w.moments(t)
 	w.Now = begun
-	row, err := w.m.store.records.AcceptIn(w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
+	row, err := w.m.Store.Records.AcceptIn(w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +40,7 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 		return "", err
 	}
 	w.Now = over
-	if ended(t) {
+	if Ended(t) {
 		err = w.answer(&row, t)
 	} else {
 		err = w.failed(&row, t)
@@ -55,11 +55,11 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 // instructed is a turn with the instructions that its source gives with the conversation,
 // if it is the first: they are data of the transcript and not the session's own.
 func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
-	text := schema.Clean(w.m.c.SystemPrompt)
+	text := schema.Clean(w.m.Conversation.SystemPrompt)
 	if t.Parent != "" || strings.TrimSpace(text) == "" {
 		return t, nil
 	}
-	block, err := chat.InstructionsBlock(string(w.m.c.Source), text)
+	block, err := chat.InstructionsBlock(string(w.m.Conversation.Source), text)
 	if err != nil {
 		return nil, err
 	}
@@ -176,12 +176,12 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 	words := schema.Clean(d.Text)
 	if strings.TrimSpace(words) == "" {
 		raw, err := chat.MarshalJSON(chat.Blocks{d})
-		return chat.Unknown{Provider: string(w.m.c.Source), Raw: raw}, err
+		return chat.Unknown{Provider: string(w.m.Conversation.Source), Raw: raw}, err
 	}
-	excerpt, tokens := w.m.rules.Excerpt(words)
+	excerpt, tokens := w.m.Rules.Excerpt(words)
 	d.Name, d.Text, d.Tokens, d.Whole = schema.Clean(d.Name), excerpt, tokens, excerpt == words
 	sum := codec.Hash([]byte(words))
-	there, err := sqlite.All[chat.FileID](w.DB, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.session, sum)
+	there, err := sqlite.All[chat.FileID](w.DB, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.Session, sum)
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +191,6 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 	}
 	d.File = chat.FileID(w.NewID())
 	_, err = w.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.session, d.Name, schema.Clean(d.MediaType), len(words), w.Stamp(), sum, tokens, []byte(words))
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.Session, d.Name, schema.Clean(d.MediaType), len(words), w.Stamp(), sum, tokens, []byte(words))
 	return d, err
 }

@@ -1,4 +1,4 @@
-package store
+package imports
 
 import (
 	"crypto/sha256"
@@ -12,7 +12,7 @@ import (
 // importPart is what one transaction writes.
 type importPart struct {
 	runs []*importRun
-	last bool // nothing comes after it
+	Last bool // nothing comes after it
 }
 
 // importRun is turns of one branch, one after the other, that one state commits.
@@ -30,30 +30,30 @@ type importRun struct {
 func (r *importRun) answered() []*transfer.Turn {
 	var out []*transfer.Turn
 	for _, t := range r.turns {
-		if ended(t) {
+		if Ended(t) {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-// ended reports that a turn has a final answer. What a source says is an error is none.
-func ended(t *transfer.Turn) bool { return t.Assistant != nil && !t.Assistant.IsEmpty() && !t.Failed }
+// Ended reports that a turn has a final answer. What a source says is an error is none.
+func Ended(t *transfer.Turn) bool { return t.Assistant != nil && !t.Assistant.IsEmpty() && !t.Failed }
 
-// plan takes the next turns that are not in, and summarizes them: the writer is not held
+// Plan takes the next turns that are not in, and summarizes them: the writer is not held
 // while that is done.
-func (m *importer) plan() (importPart, error) {
+func (m *Importer) Plan() (importPart, error) {
 	var part importPart
 	turns, size := 0, 0
 	var open *importRun
 	for len(m.order) > 0 {
-		t := &m.c.Turns[m.order[0]]
+		t := &m.Conversation.Turns[m.order[0]]
 		if m.at[t.Key] != nil {
 			m.order = m.order[1:]
 			continue
 		}
 		more := t.Size()
-		if turns > 0 && (turns == importTurns || size+more > importBytes) {
+		if turns > 0 && (turns == ImportTurns || size+more > importBytes) {
 			return part, m.summarize(part)
 		}
 		turns, size, m.order = turns+1, size+more, m.order[1:]
@@ -65,17 +65,17 @@ func (m *importer) plan() (importPart, error) {
 		run.turns = append(run.turns, t)
 		m.at[t.Key] = &spot{on: run.on, seq: run.on.tip}
 		m.ask(t)
-		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.c.Current { // where branches part a state of its own says what came before
+		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.Conversation.Current { // where branches part a state of its own says what came before
 			open = nil
 		}
 	}
-	part.last = true
+	part.Last = true
 	return part, m.summarize(part)
 }
 
 // place finds where a turn goes on: with the open run, with the branch of the turn
 // before it, or on a new branch.
-func (m *importer) place(t *transfer.Turn, open *importRun) *importRun {
+func (m *Importer) place(t *transfer.Turn, open *importRun) *importRun {
 	before := m.at[t.Parent]
 	if t.Parent == "" {
 		before = nil
@@ -88,7 +88,7 @@ func (m *importer) place(t *transfer.Turn, open *importRun) *importRun {
 		if m.main.tip == 0 && !m.main.closed {
 			return &importRun{on: m.main}
 		}
-	case before.on.tip == before.seq && !before.on.closed && t.Parent != m.c.Current:
+	case before.on.tip == before.seq && !before.on.closed && t.Parent != m.Conversation.Current:
 		if open != nil && open.on == before.on {
 			return open
 		}
@@ -103,8 +103,8 @@ func (m *importer) place(t *transfer.Turn, open *importRun) *importRun {
 }
 
 // label says what a branch is: another answer, another question, or what came later.
-func (m *importer) label(t *transfer.Turn, seq int64) string {
-	kind := "Continued in " + sourceName(m.c.Source)
+func (m *Importer) label(t *transfer.Turn, seq int64) string {
+	kind := "Continued in " + sourceName(m.Conversation.Source)
 	if len(m.children[t.Parent]) > 1 {
 		kind = "Edited"
 		if m.asked[t.Parent][said(t)] != "" {
@@ -148,7 +148,7 @@ func sourceName(s transfer.Source) string {
 }
 
 // summarize makes the states that commit the part's runs.
-func (m *importer) summarize(part importPart) error {
+func (m *Importer) summarize(part importPart) error {
 	for _, run := range part.runs {
 		pins, err := m.before(run)
 		if err != nil {
@@ -156,7 +156,7 @@ func (m *importer) summarize(part importPart) error {
 		}
 		turns := m.toSummarize(run)
 		if len(turns) > 0 {
-			run.state = m.rules.Summarize(*run.on.summary, pins, turns)
+			run.state = m.Rules.Summarize(*run.on.summary, pins, turns)
 			run.state.Summary = strings.Clone(run.state.Summary)
 			run.on.summary = &run.state.Summary
 		}
@@ -168,8 +168,8 @@ func (m *importer) summarize(part importPart) error {
 // toSummarize are a run's answered turns as the librarian needs them. Each has its date, or the last one
 // known before it, so that plans are told from what is past; without any date it has none, since the time
 // of the import says nothing about when something was said.
-func (m *importer) toSummarize(run *importRun) []chat.Turn {
-	at := m.moment(m.c.CreatedAt)
+func (m *Importer) toSummarize(run *importRun) []chat.Turn {
+	at := m.moment(m.Conversation.CreatedAt)
 	if run.from != nil && !run.from.at.IsZero() {
 		at = run.from.at
 	}
@@ -184,7 +184,7 @@ func (m *importer) toSummarize(run *importRun) []chat.Turn {
 }
 
 // before finds the summary that a run goes on from, and the pins that stand there.
-func (m *importer) before(run *importRun) ([]chat.Pin, error) {
+func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
 	none := ""
 	switch {
 	case run.forks && run.from != nil:
@@ -194,7 +194,7 @@ func (m *importer) before(run *importRun) ([]chat.Pin, error) {
 		run.on.summary = &none
 		return nil, nil
 	default:
-		st, err := m.store.records.State(m.ctx, run.on.head)
+		st, err := m.Store.Records.State(m.Ctx, run.on.head)
 		if err != nil {
 			return nil, err
 		}
@@ -203,30 +203,30 @@ func (m *importer) before(run *importRun) ([]chat.Pin, error) {
 	if run.on.id == "" {
 		return nil, nil
 	}
-	return m.store.records.Pins(m.ctx, run.on.id)
+	return m.Store.Records.Pins(m.Ctx, run.on.id)
 }
 
 // beforeFork is before of a run that leaves a branch after a turn. A state that ends
 // with the turn is there if this import made it; else what the base leaves out is
 // summarized for the fork.
-func (m *importer) beforeFork(run *importRun) ([]chat.Pin, error) {
+func (m *Importer) beforeFork(run *importRun) ([]chat.Pin, error) {
 	if run.from.summary != nil {
 		run.on.summary = run.from.summary
 		if run.from.on.id == "" {
 			return nil, nil
 		}
-		return m.store.records.Pins(m.ctx, run.from.on.id)
+		return m.Store.Records.Pins(m.Ctx, run.from.on.id)
 	}
-	pins, err := m.store.records.Pins(m.ctx, run.from.on.id)
+	pins, err := m.Store.Records.Pins(m.Ctx, run.from.on.id)
 	if err != nil {
 		return nil, err
 	}
-	base, turns, err := m.store.records.ForkBase(m.ctx, run.from.on.id, run.from.id)
+	base, turns, err := m.Store.Records.ForkBase(m.Ctx, run.from.on.id, run.from.id)
 	if err != nil {
 		return nil, err
 	}
 	if len(turns) > 0 {
-		st := m.rules.Summarize(base.Summary, pins, turns)
+		st := m.Rules.Summarize(base.Summary, pins, turns)
 		run.gap = &chat.ForkState{Summary: st.Summary, PinnedFacts: st.PinnedFacts, TokenCount: st.TokenCount}
 		base.Summary = st.Summary
 	}

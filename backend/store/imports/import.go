@@ -1,4 +1,4 @@
-package store
+package imports
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // Imports brings in conversations of other programs.
 type Imports struct {
 	*core.Core
-	records *records.Records
+	Records *records.Records
 }
 
 // An imported conversation is written as if it had been said here: turn by turn, event
@@ -35,14 +35,14 @@ type Imports struct {
 
 // Keys of import_keys; the source is a column of its own.
 const (
-	keyConversation = "conversation:" // + its foreign id. entity: the session
+	KeyConversation = "conversation:" // + its foreign id. entity: the session
 	keyContent      = "content:"      // + Conversation.Key. entity: the branch it was left on
 	keyTurn         = "turn:"         // + Turn.ContentKey. entity: the turn
 )
 
 // A part is bounded, so that others may write between two. One turn is never split.
 const (
-	importTurns = 40
+	ImportTurns = 40
 	importBytes = 1 << 20
 )
 
@@ -72,9 +72,9 @@ func importKey(db *gorm.DB, source transfer.Source, key string) ([]string, error
 func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
 	var sum chat.Imported
 	for try := 1; ; try++ {
-		m := importer{store: s, ctx: ctx, c: &c, rules: rules, now: s.Clock.Now()}
+		m := Importer{Store: s, Ctx: ctx, Conversation: &c, Rules: rules, Now: s.Clock.Now()}
 		err := m.run()
-		sum.Turns, sum.Branches, sum.Session = sum.Turns+m.turns, sum.Branches+m.branches, m.session
+		sum.Turns, sum.Branches, sum.Session = sum.Turns+m.Turns, sum.Branches+m.Branches, m.Session
 		if err == nil {
 			sum.Outcome = m.outcome(sum)
 			if m.future {
@@ -93,17 +93,17 @@ func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversatio
 
 const noticeFuture = "Some messages of a conversation are dated in the future; they were imported with the time of the import."
 
-// importer writes one conversation. It knows where each turn stands that is there.
-type importer struct {
-	store *Imports
-	ctx   context.Context
-	c     *transfer.Conversation
-	rules chat.ImportRules
-	now   time.Time // no moment of a source is later
+// Importer writes one conversation. It knows where each turn stands that is there.
+type Importer struct {
+	Store        *Imports
+	Ctx          context.Context
+	Conversation *transfer.Conversation
+	Rules        chat.ImportRules
+	Now          time.Time // no moment of a source is later
 
 	future bool // one would have been
 
-	session  chat.SessionID
+	Session  chat.SessionID
 	finished bool      // it was whole before
 	already  bool      // and is what it is now
 	latest   time.Time // session.updated_at to be
@@ -116,8 +116,8 @@ type importer struct {
 	labels   map[string]bool                // of branches
 	given    map[string]int64               // how often a label was, before it was made one of its own
 	asked    map[string]map[[32]byte]string // what the turns after one ask that are in, where there are several: the key of the first that does
-	turns    int                            // written
-	branches int                            // beside the first
+	Turns    int                            // written
+	Branches int                            // beside the first
 }
 
 // branchTip is a branch as the import finds it and as it goes on with it.
@@ -139,29 +139,29 @@ type spot struct {
 	summary *string // of a state that ends with it, nil: there may be none
 }
 
-func (m *importer) run() error {
-	if err := m.load(); err != nil || m.already {
+func (m *Importer) run() error {
+	if err := m.Load(); err != nil || m.already {
 		return err
 	}
-	if err := m.sort(); err != nil {
+	if err := m.Sort(); err != nil {
 		return err
 	}
 	for {
-		part, err := m.plan()
+		part, err := m.Plan()
 		if err != nil {
 			return err
 		}
-		if err := m.write(part); err != nil {
+		if err := m.Write(part); err != nil {
 			return err
 		}
 		m.forget(part)
-		if part.last {
+		if part.Last {
 			return nil
 		}
 		if err := faults.Point("import.part"); err != nil {
 			return err
 		}
-		if err := m.ctx.Err(); err != nil {
+		if err := m.Ctx.Err(); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (m *importer) run() error {
 
 // forget drops the summaries of a part that is written but for the one that is gone on
 // from: they can be read again.
-func (m *importer) forget(part importPart) {
+func (m *Importer) forget(part importPart) {
 	for i, run := range part.runs {
 		m.at[run.turns[len(run.turns)-1].Key].summary = nil
 		if i < len(part.runs)-1 && run.on != part.runs[len(part.runs)-1].on {
@@ -178,7 +178,7 @@ func (m *importer) forget(part importPart) {
 	}
 }
 
-func (m *importer) outcome(sum chat.Imported) chat.ImportOutcome {
+func (m *Importer) outcome(sum chat.Imported) chat.ImportOutcome {
 	switch {
 	case !m.finished:
 		return chat.ImportMade
@@ -188,53 +188,53 @@ func (m *importer) outcome(sum chat.Imported) chat.ImportOutcome {
 	return chat.ImportAlready
 }
 
-// sort puts the way to where the conversation was left first: it is the first branch.
-func (m *importer) sort() error {
+// Sort puts the way to where the conversation was left first: it is the first branch.
+func (m *Importer) Sort() error {
 	m.children, m.asked = map[string][]int{}, map[string]map[[32]byte]string{}
-	place := make(map[string]int, len(m.c.Turns))
-	for i := range m.c.Turns {
-		place[m.c.Turns[i].Key] = i
-		m.children[m.c.Turns[i].Parent] = append(m.children[m.c.Turns[i].Parent], i)
+	place := make(map[string]int, len(m.Conversation.Turns))
+	for i := range m.Conversation.Turns {
+		place[m.Conversation.Turns[i].Key] = i
+		m.children[m.Conversation.Turns[i].Parent] = append(m.children[m.Conversation.Turns[i].Parent], i)
 	}
 	var way []int
 	first := map[int]bool{}
-	for i, ok := place[m.c.Current]; ok && !first[i]; i, ok = place[m.c.Turns[i].Parent] {
+	for i, ok := place[m.Conversation.Current]; ok && !first[i]; i, ok = place[m.Conversation.Turns[i].Parent] {
 		way, first[i] = append(way, i), true
 	}
 	for k := len(way) - 1; k >= 0; k-- {
 		m.order = append(m.order, way[k])
 	}
-	for i := range m.c.Turns {
+	for i := range m.Conversation.Turns {
 		if !first[i] {
 			m.order = append(m.order, i)
 		}
-		if t := &m.c.Turns[i]; m.at[t.Key] != nil {
+		if t := &m.Conversation.Turns[i]; m.at[t.Key] != nil {
 			m.ask(t)
 		}
 	}
 	return m.checkDepth()
 }
 
-// maxForks bounds how deep branches fork off each other: each reads its way to the root.
-const maxForks = 1_000
+// MaxForks bounds how deep branches fork off each other: each reads its way to the root.
+const MaxForks = 1_000
 
-func (m *importer) checkDepth() error {
+func (m *Importer) checkDepth() error {
 	depth, continued := make(map[string]int, len(m.order)), map[string]bool{}
 	for _, i := range m.order {
-		t := &m.c.Turns[i]
+		t := &m.Conversation.Turns[i]
 		depth[t.Key] = depth[t.Parent]
 		if continued[t.Parent] {
 			depth[t.Key]++
 		}
-		if continued[t.Parent] = true; depth[t.Key] > maxForks {
-			return sqlite.Invalid("Its branches fork off each other more than %d deep.", maxForks)
+		if continued[t.Parent] = true; depth[t.Key] > MaxForks {
+			return sqlite.Invalid("Its branches fork off each other more than %d deep.", MaxForks)
 		}
 	}
 	return nil
 }
 
 // ask remembers what a turn asks that has others beside it.
-func (m *importer) ask(t *transfer.Turn) {
+func (m *Importer) ask(t *transfer.Turn) {
 	if len(m.children[t.Parent]) < 2 {
 		return
 	}
@@ -248,7 +248,7 @@ func (m *importer) ask(t *transfer.Turn) {
 
 // repeats is the turn whose question a turn answers anew, as retry_of says of those that
 // were made here; empty: none.
-func (m *importer) repeats(t *transfer.Turn) chat.TurnID {
+func (m *Importer) repeats(t *transfer.Turn) chat.TurnID {
 	if len(m.children[t.Parent]) < 2 {
 		return ""
 	}
@@ -260,30 +260,30 @@ func (m *importer) repeats(t *transfer.Turn) chat.TurnID {
 	return m.at[first].id
 }
 
-// load reads what is there of the conversation.
-func (m *importer) load() error {
+// Load reads what is there of the conversation.
+func (m *Importer) Load() error {
 	m.on, m.at = map[chat.BranchID]*branchTip{}, map[string]*spot{}
 	m.labels, m.given = map[string]bool{}, map[string]int64{}
-	m.latest = m.moment(m.c.UpdatedAt)
-	return m.store.Read(m.ctx, opImport, func(db *gorm.DB) error {
-		there, err := importKey(db, m.c.Source, keyContent+m.c.Key)
+	m.latest = m.moment(m.Conversation.UpdatedAt)
+	return m.Store.Read(m.Ctx, opImport, func(db *gorm.DB) error {
+		there, err := importKey(db, m.Conversation.Source, keyContent+m.Conversation.Key)
 		if err != nil {
 			return err
 		}
 		if len(there) > 0 {
-			m.session, m.finished, m.already = chat.SessionID(there[0]), true, true
+			m.Session, m.finished, m.already = chat.SessionID(there[0]), true, true
 			return nil
 		}
-		if there, err = importKey(db, m.c.Source, keyConversation+m.c.ID); err != nil || len(there) == 0 {
+		if there, err = importKey(db, m.Conversation.Source, KeyConversation+m.Conversation.ID); err != nil || len(there) == 0 {
 			return err
 		}
-		m.session = chat.SessionID(there[0])
+		m.Session = chat.SessionID(there[0])
 		return m.loadSession(db)
 	})
 }
 
-func (m *importer) loadSession(db *gorm.DB) error {
-	row, err := schema.SessionByID(db, m.session)
+func (m *Importer) loadSession(db *gorm.DB) error {
+	row, err := schema.SessionByID(db, m.Session)
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (m *importer) loadSession(db *gorm.DB) error {
 		  coalesce((SELECT max(t.turn_seq) FROM turns t WHERE t.branch_id = b.id), b.fork_seq) AS tip,
 		  b.archived_at IS NOT NULL OR EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = b.id
 		    AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding', 'ResponseFinalized')) AS closed
-		FROM branches b WHERE b.session_id = ?`, m.session)
+		FROM branches b WHERE b.session_id = ?`, m.Session)
 	if err != nil {
 		return err
 	}
@@ -315,7 +315,7 @@ func (m *importer) loadSession(db *gorm.DB) error {
 }
 
 // loadTurns finds the turns that are in, and whether the conversation was ever whole.
-func (m *importer) loadTurns(db *gorm.DB) error {
+func (m *Importer) loadTurns(db *gorm.DB) error {
 	rows, err := sqlite.All[struct {
 		Key       string
 		ID        chat.TurnID
@@ -323,7 +323,7 @@ func (m *importer) loadTurns(db *gorm.DB) error {
 		TurnSeq   int64
 		CreatedAt string
 	}](db, `SELECT k.key, t.id, t.branch_id, t.turn_seq, t.created_at FROM import_keys k JOIN turns t ON t.id = k.entity_id
-		WHERE k.session_id = ? AND k.source = ?`, m.session, m.c.Source)
+		WHERE k.session_id = ? AND k.source = ?`, m.Session, m.Conversation.Source)
 	if err != nil {
 		return err
 	}
@@ -331,13 +331,13 @@ func (m *importer) loadTurns(db *gorm.DB) error {
 	for _, r := range rows {
 		in[r.Key] = &spot{on: m.on[r.BranchID], id: r.ID, seq: r.TurnSeq, at: schema.Moment(r.CreatedAt)}
 	}
-	for i := range m.c.Turns {
-		if p := in[keyTurn+m.c.Turns[i].ContentKey]; p != nil && p.on != nil {
-			m.at[m.c.Turns[i].Key] = p
+	for i := range m.Conversation.Turns {
+		if p := in[keyTurn+m.Conversation.Turns[i].ContentKey]; p != nil && p.on != nil {
+			m.at[m.Conversation.Turns[i].Key] = p
 		}
 	}
 	left, err := sqlite.All[chat.BranchID](db, `SELECT entity_id FROM import_keys WHERE session_id = ? AND source = ? AND key > ? AND key < ?
-		ORDER BY imported_at DESC, rowid DESC LIMIT 1`, m.session, m.c.Source, keyContent, keyContent+"~")
+		ORDER BY imported_at DESC, rowid DESC LIMIT 1`, m.Session, m.Conversation.Source, keyContent, keyContent+"~")
 	if len(left) > 0 {
 		m.finished, m.leftAt = true, left[0]
 	}
@@ -346,13 +346,13 @@ func (m *importer) loadTurns(db *gorm.DB) error {
 
 // moment is a source's time as it is kept: none of the future, and none from before
 // there were such conversations. Zero stays.
-func (m *importer) moment(at time.Time) time.Time {
+func (m *Importer) moment(at time.Time) time.Time {
 	switch {
 	case at.Year() < 1970:
 		return time.Time{}
-	case at.After(m.now):
+	case at.After(m.Now):
 		m.future = true
-		return m.now
+		return m.Now
 	}
 	return at
 }

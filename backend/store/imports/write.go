@@ -1,4 +1,4 @@
-package store
+package imports
 
 import (
 	"time"
@@ -19,29 +19,29 @@ const priorityImported = -5
 // importTx writes one part of a conversation.
 type importTx struct {
 	*core.Tx
-	m               *importer
+	m               *Importer
 	turns, branches int // written
 }
 
-// write writes a part, or nothing of it.
-func (m *importer) write(part importPart) error {
-	s, before := m.store, m.session
+// Write writes a part, or nothing of it.
+func (m *Importer) Write(part importPart) error {
+	s, before := m.Store, m.Session
 	var w importTx
-	err := s.Write(m.ctx, "import.write", func(t *core.Tx) error {
+	err := s.Write(m.Ctx, "import.write", func(t *core.Tx) error {
 		t.Commits = true
 		w = importTx{Tx: t, m: m}
 		return w.part(part)
 	})
 	if err != nil {
-		m.session = before
+		m.Session = before
 		return err
 	}
-	m.turns, m.branches = m.turns+w.turns, m.branches+w.branches
+	m.Turns, m.Branches = m.Turns+w.turns, m.Branches+w.branches
 	return nil
 }
 
 func (w *importTx) part(part importPart) error {
-	if w.m.session == "" {
+	if w.m.Session == "" {
 		if err := w.begin(); err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (w *importTx) part(part importPart) error {
 			return err
 		}
 	}
-	if part.last {
+	if part.Last {
 		return w.finish()
 	}
 	return w.settle()
@@ -59,8 +59,8 @@ func (w *importTx) part(part importPart) error {
 
 // begin makes the session.
 func (w *importTx) begin() error {
-	c := w.m.c
-	w.Now = w.m.now
+	c := w.m.Conversation
+	w.Now = w.m.Now
 	if at := w.m.moment(c.CreatedAt); !at.IsZero() {
 		w.Now = at
 	}
@@ -69,7 +69,7 @@ func (w *importTx) begin() error {
 		return err
 	}
 	id := chat.SessionID(session.ID)
-	if model := schema.Clean(w.m.rules.Model); model != "" {
+	if model := schema.Clean(w.m.Rules.Model); model != "" {
 		if err := records.SetSession(w.Tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
 			return err
 		}
@@ -79,25 +79,25 @@ func (w *importTx) begin() error {
 			return err
 		}
 	}
-	w.m.session = id
+	w.m.Session = id
 	w.m.latest = schema.Latest(w.m.latest, w.Now)
 	if w.m.main == nil { // no turn begins the conversation: there is none
 		w.m.main = &branchTip{}
 	}
 	w.m.main.id, w.m.main.head = chat.BranchID(branch.ID), chat.StateID(branch.HeadState)
-	return w.key(keyConversation+c.ID, session.ID)
+	return w.key(KeyConversation+c.ID, session.ID)
 }
 
 // key remembers what an import made.
 func (w *importTx) key(key, entity string) error {
 	_, err := w.Exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
-		w.m.c.Source, key, w.m.session, entity, chat.FormatTime(w.m.now))
+		w.m.Conversation.Source, key, w.m.Session, entity, chat.FormatTime(w.m.Now))
 	return err
 }
 
 // run writes turns of one branch and commits them.
 func (w *importTx) run(r *importRun) error {
-	at := w.m.moment(w.m.c.CreatedAt)
+	at := w.m.moment(w.m.Conversation.CreatedAt)
 	if r.from != nil {
 		at = r.from.at
 	}
@@ -106,7 +106,7 @@ func (w *importTx) run(r *importRun) error {
 		at = begun
 	}
 	if at.IsZero() {
-		at = w.m.now
+		at = w.m.Now
 	}
 	w.Now = at
 	if r.forks {
@@ -122,7 +122,7 @@ func (w *importTx) run(r *importRun) error {
 		if err != nil {
 			return err
 		}
-		if ended(t) {
+		if Ended(t) {
 			answered = append(answered, id)
 		}
 	}
@@ -134,7 +134,7 @@ func (w *importTx) run(r *importRun) error {
 
 // fork makes the run's branch.
 func (w *importTx) fork(r *importRun) error {
-	p := chat.ForkPoint{SessionID: w.m.session, Branch: w.m.main.id, Label: r.label, Fallback: r.gap}
+	p := chat.ForkPoint{SessionID: w.m.Session, Branch: w.m.main.id, Label: r.label, Fallback: r.gap}
 	if r.from != nil {
 		p.Branch, p.After = r.from.on.id, r.from.id
 	}
@@ -184,7 +184,7 @@ func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 	if err != nil {
 		return err
 	}
-	now := chat.FormatTime(w.m.now)
+	now := chat.FormatTime(w.m.Now)
 	_, err = w.Exec(`UPDATE jobs SET priority = ?, run_after = ?, created_at = ?, updated_at = ? WHERE job_key IN (SELECT value FROM json_each(?))`,
 		priorityImported, now, now, now, string(list))
 	return err
@@ -192,20 +192,20 @@ func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 
 // finish tells that all of it is in. What was changed here since the last time stays.
 func (w *importTx) finish() error {
-	c := w.m.c
+	c := w.m.Conversation
 	left, err := w.leftOn()
 	if err != nil {
 		return err
 	}
-	w.Now = w.m.now
+	w.Now = w.m.Now
 	if !w.m.finished {
 		if c.Pinned {
-			if err := records.SetSession(w.Tx, w.m.session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
+			if err := records.SetSession(w.Tx, w.m.Session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
 				return err
 			}
 		}
 		if c.Archived {
-			if err := records.SetSession(w.Tx, w.m.session, ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
+			if err := records.SetSession(w.Tx, w.m.Session, ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
 				return err
 			}
 		}
@@ -219,36 +219,36 @@ func (w *importTx) finish() error {
 // leftOn makes the branch on which the source was left the active one, unless somebody
 // chose here.
 func (w *importTx) leftOn() (chat.BranchID, error) {
-	row, err := schema.SessionByID(w.DB, w.m.session)
+	row, err := schema.SessionByID(w.DB, w.m.Session)
 	if err != nil {
 		return "", err
 	}
 	active := chat.BranchID(row.ActiveBranch)
 	want := active
-	if p := w.m.at[w.m.c.Current]; p != nil {
+	if p := w.m.at[w.m.Conversation.Current]; p != nil {
 		want = p.on.id
 	}
 	if want == active || w.m.finished && active != w.m.leftAt {
 		return active, nil
 	}
 	went, err := sqlite.All[string](w.DB, `SELECT id FROM turns WHERE branch_id = ? AND id NOT IN
-		(SELECT entity_id FROM import_keys WHERE session_id = ?) LIMIT 1`, active, w.m.session)
+		(SELECT entity_id FROM import_keys WHERE session_id = ?) LIMIT 1`, active, w.m.Session)
 	if err != nil || len(went) > 0 {
 		return active, err
 	}
-	return want, records.Activate(w.Tx, w.m.session, want)
+	return want, records.Activate(w.Tx, w.m.Session, want)
 }
 
 // settle puts the session where its newest turn belongs in the list: turns are written
 // in the order of their branches, not of time. It tells the ledger what was imported.
 func (w *importTx) settle() error {
-	w.Now = w.m.now
+	w.Now = w.m.Now
 	at := chat.FormatTime(w.m.latest)
-	if _, err := w.Exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, at, w.m.session); err != nil {
+	if _, err := w.Exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, at, w.m.Session); err != nil {
 		return err
 	}
-	c := w.m.c
-	return w.Event(w.m.session, ledger.EventSessionImported, string(w.m.session), ledger.SessionImported{
+	c := w.m.Conversation
+	return w.Event(w.m.Session, ledger.EventSessionImported, string(w.m.Session), ledger.SessionImported{
 		Source: string(c.Source), ID: schema.Clean(c.ID), Parent: schema.Clean(c.Parent), Key: c.Key, UpdatedAt: at,
 	})
 }

@@ -1,4 +1,4 @@
-package store
+package imports
 
 import (
 	"context"
@@ -17,15 +17,15 @@ var errApart = errors.New("not new, or of several parts")
 // transaction costs is more than what a small conversation does. With an error nothing is
 // written, and each has to be written by itself.
 func (s *Imports) ImportTogether(ctx context.Context, list []transfer.Conversation, rules []chat.ImportRules) ([]chat.Imported, error) {
-	batch, parts, out := make([]importer, len(list)), make([]importPart, len(list)), make([]chat.Imported, len(list))
+	batch, parts, out := make([]Importer, len(list)), make([]importPart, len(list)), make([]chat.Imported, len(list))
 	for i := range list {
 		m := &batch[i]
-		*m = importer{store: s, ctx: ctx, c: &list[i], rules: rules[i], now: s.Clock.Now()}
-		if err := errors.Join(m.load(), m.sort()); err != nil {
+		*m = Importer{Store: s, Ctx: ctx, Conversation: &list[i], Rules: rules[i], Now: s.Clock.Now()}
+		if err := errors.Join(m.Load(), m.Sort()); err != nil {
 			return nil, sqlite.MapError(opImport, err)
 		}
-		part, err := m.plan()
-		if err == nil && (m.session != "" || !part.last) {
+		part, err := m.Plan()
+		if err == nil && (m.Session != "" || !part.Last) {
 			err = errApart
 		}
 		if err != nil {
@@ -40,7 +40,7 @@ func (s *Imports) ImportTogether(ctx context.Context, list []transfer.Conversati
 			if err := w.part(parts[i]); err != nil {
 				return err
 			}
-			out[i] = chat.Imported{Session: batch[i].session, Outcome: chat.ImportMade, Turns: w.turns, Branches: w.branches}
+			out[i] = chat.Imported{Session: batch[i].Session, Outcome: chat.ImportMade, Turns: w.turns, Branches: w.branches}
 			if batch[i].future {
 				out[i].Notice = noticeFuture
 			}
