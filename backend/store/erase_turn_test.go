@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/deletion"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -112,7 +113,7 @@ func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	f.verifyClean()
 	turn, err := f.Turn(f.ctx, leak.ID)
 	f.ok(err)
-	if turn.User.RenderedText() != erasedMark || turn.Assistant.RenderedText() != erasedMark || turn.Phase != leak.Phase && turn.Seq != leak.Seq {
+	if turn.User.RenderedText() != deletion.ErasedMark || turn.Assistant.RenderedText() != deletion.ErasedMark || turn.Phase != leak.Phase && turn.Seq != leak.Seq {
 		t.Errorf("the shell is %+v", turn)
 	}
 	failed := turn.RetryOf
@@ -203,7 +204,7 @@ func TestAWorkerWhoReadWhatIsErasedBringsNothing(t *testing.T) {
 		t.Error("a worker without its lease committed")
 	}
 	c.Job = chat.Lease{}
-	c.Summary = erasedMark
+	c.Summary = deletion.ErasedMark
 	_, err = f.Commit(f.ctx, c)
 	f.ok(err)
 	f.verifyClean()
@@ -212,17 +213,17 @@ func TestAWorkerWhoReadWhatIsErasedBringsNothing(t *testing.T) {
 // TestADeathAfterTheReceiptIsMadeGood: what the transaction could not do is done at the
 // next start, once.
 func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
-	for _, vacuum := range []int64{vacuumInMemory, 0} {
+	for _, vacuum := range []int64{deletion.VacuumInMemory, 0} {
 		f := newFixture(t)
-		old := vacuumInMemory
-		vacuumInMemory = vacuum
-		t.Cleanup(func() { vacuumInMemory = old })
+		old := deletion.VacuumInMemory
+		deletion.VacuumInMemory = vacuum
+		t.Cleanup(func() { deletion.VacuumInMemory = old })
 		d := f.secretive()
-		f.ok(f.core.Write(f.ctx, opErase, func(tx *core.Tx) error { // all of it but its end
-			e, err := f.deletionRoom.erasing(tx, chat.EraseSession, string(d.session.ID))
+		f.ok(f.core.Write(f.ctx, deletion.OpErase, func(tx *core.Tx) error { // all of it but its end
+			e, err := f.deletionRoom.Erasing(tx, chat.EraseSession, string(d.session.ID))
 			f.ok(err)
-			f.ok(e.carryOut())
-			_, err = e.putReceipt(nil)
+			f.ok(e.CarryOut())
+			_, err = e.PutReceipt(nil)
 			return err
 		}))
 		if !slices.ContainsFunc(f.traces(canary), func(s string) bool { return strings.HasPrefix(s, "file ") }) {
@@ -275,13 +276,13 @@ func TestAnythingCanBeErased(t *testing.T) {
 
 // TestWordsTellWhatRepeatsWhat.
 func TestWordsTellWhatRepeatsWhat(t *testing.T) {
-	w := wordSet{}
-	w.json(`{"role":"user","blocks":[{"type":"text","text":"My passcode is p@9! 我爱数据库 and Hunter2, please remember"}]}`)
+	w := deletion.WordSet{}
+	w.JSON(`{"role":"user","blocks":[{"type":"text","text":"My passcode is p@9! 我爱数据库 and Hunter2, please remember"}]}`)
 	for text, want := range map[string]bool{
 		"the passcode": true, "HUNTER2": true, "it is p@9!": true, "关于数据库": true, "remember the user": false,
 		"text and user": false, "my of is": false, "数 据": false, "": false,
 	} {
-		if w.in(text) != want {
+		if w.In(text) != want {
 			t.Errorf("%q: %t", text, !want)
 		}
 	}
@@ -289,7 +290,7 @@ func TestWordsTellWhatRepeatsWhat(t *testing.T) {
 		"## Facts\n- one\n- hunter2\n- passcode\n- two\n": "## Facts\n- one\n- [erased]\n- two\n",
 		"hunter2": "- [erased]\n", "- one": "- one", "## hunter2\n- one": "- [erased]\n- one",
 	} {
-		if got := w.without(before); got != want {
+		if got := w.Without(before); got != want {
 			t.Errorf("%q becomes %q, want %q", before, got, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/deletion"
 	"contextinfinity/backend/store/imports"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/transfer"
@@ -505,7 +506,7 @@ func TestARegeneratedAnswerNamesTheTurnItRepeats(t *testing.T) {
 	f.verifyClean()
 	for _, answer := range []string{"2", "2-again", "2-later"} {
 		turn, err := f.Turn(f.ctx, turns[answer].ID)
-		if f.ok(err); turn.User.RenderedText() != erasedMark {
+		if f.ok(err); turn.User.RenderedText() != deletion.ErasedMark {
 			t.Errorf("the turn of %q asks %q", answer, turn.User.RenderedText())
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/store/bundles"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/deletion"
 	"contextinfinity/backend/store/imports"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/queue"
@@ -47,7 +48,7 @@ type (
 	verifyRoom   = verify.Verifier
 	bundlesRoom  = bundles.Bundles
 	importsRoom  = imports.Imports
-	deletionRoom = Deletion
+	deletionRoom = deletion.Deletion
 	upkeepRoom   = Upkeep
 	backupRoom   = Backups
 )
@@ -109,7 +110,7 @@ func newStore(c *core.Core, archive *Archive) *Store {
 	records := &records.Records{Core: c}
 	s := &Store{
 		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &search.Search{Core: c}, verifyRoom: &verify.Verifier{Core: c},
-		bundlesRoom: &bundles.Bundles{Core: c, Records: records}, importsRoom: &imports.Imports{Core: c, Records: records}, deletionRoom: &Deletion{c},
+		bundlesRoom: &bundles.Bundles{Core: c, Records: records}, importsRoom: &imports.Imports{Core: c, Records: records}, deletionRoom: &deletion.Deletion{Core: c},
 		upkeepRoom: &Upkeep{Core: c}, backupRoom: &Backups{c, archive},
 		core: c,
 	}
@@ -192,7 +193,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := s.bundlesRoom.SweepStages(); err != nil {
 		s.core.Log.Warn("what an import left cannot be removed", "err", err)
 	}
-	if err := s.deletionRoom.finishErasures(ctx); err != nil {
+	if err := s.deletionRoom.FinishErasures(ctx); err != nil {
 		s.core.Log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
 	}
 	return s.queueRoom.ReleaseOrphanedJobs(ctx)

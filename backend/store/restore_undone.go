@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/deletion"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -25,7 +26,7 @@ func (r *restoring) tellUndone(ctx context.Context) error {
 		return nil
 	}
 	for _, receipt := range receipts {
-		if copyHolds(ctx, r.staged(), receipt.Kind, receipt.Subject) && !copyHolds(ctx, r.database(), receipt.Kind, receipt.Subject) {
+		if deletion.CopyHolds(ctx, r.staged(), receipt.Kind, receipt.Subject) && !deletion.CopyHolds(ctx, r.database(), receipt.Kind, receipt.Subject) {
 			r.out.Undone = append(r.out.Undone, receipt)
 		}
 	}

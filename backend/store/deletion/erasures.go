@@ -1,4 +1,4 @@
-package store
+package deletion
 
 // Erasures counts the permanent deletions since the database was opened: what is kept in
 // memory of stored texts holds only for one count.

@@ -1,4 +1,4 @@
-package store
+package deletion
 
 import (
 	"encoding/json"
@@ -9,11 +9,11 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// wordSet are those of a text by which another is known to repeat it: runs of letters and
+// WordSet are those of a text by which another is known to repeat it: runs of letters and
 // digits, what stands between spaces (a password may have anything in it), and overlapping
 // pairs of scripts that are written without spaces. Words that say nothing, and very short
 // ones, are left out: two texts share those in any case.
-type wordSet map[string]bool
+type WordSet map[string]bool
 
 // A word is told by its length: shorter ones stand in every text. One with a digit or
 // a sign in it is told by less.
@@ -23,15 +23,15 @@ const (
 )
 
 // text adds the words of a text.
-func (w wordSet) text(s string) {
+func (w WordSet) text(s string) {
 	for word := range tokens(s) {
 		w[word] = true
 	}
 }
 
-// json adds the words of every text in a JSON value. What only says of what kind
+// JSON adds the words of every text in a JSON value. What only says of what kind
 // something is, is not looked at.
-func (w wordSet) json(raw string) {
+func (w WordSet) JSON(raw string) {
 	var v any
 	if raw == "" {
 		return
@@ -46,7 +46,7 @@ func (w wordSet) json(raw string) {
 // kinds are the members of stored messages and items that hold no text of theirs.
 var kinds = map[string]bool{"type": true, "role": true, "media_type": true, "file_id": true, "chunk_id": true, "phase": true, "provider": true}
 
-func (w wordSet) value(v any) {
+func (w WordSet) value(v any) {
 	switch v := v.(type) {
 	case string:
 		w.text(v)
@@ -63,8 +63,8 @@ func (w wordSet) value(v any) {
 	}
 }
 
-// in reports that a text shares a word.
-func (w wordSet) in(s string) bool {
+// In reports that a text shares a word.
+func (w WordSet) In(s string) bool {
 	for word := range tokens(s) {
 		if w[word] {
 			return true
@@ -73,23 +73,23 @@ func (w wordSet) in(s string) bool {
 	return false
 }
 
-// without is a text less the lines that share a word; headings stay. [erased] stands
+// Without is a text less the lines that share a word; headings stay. [erased] stands
 // where there were some.
-func (w wordSet) without(s string) string {
-	if !w.in(s) {
+func (w WordSet) Without(s string) string {
+	if !w.In(s) {
 		return s
 	}
 	var b strings.Builder
 	marked := false
 	for line := range strings.Lines(s) {
 		heading := strings.HasPrefix(line, "## ") && summaryHeadings[strings.ToLower(strings.TrimSpace(line[3:]))]
-		if heading || !w.in(line) {
+		if heading || !w.In(line) {
 			b.WriteString(line)
 			marked = false
 			continue
 		}
 		if !marked {
-			b.WriteString("- " + erasedMark + "\n")
+			b.WriteString("- " + ErasedMark + "\n")
 		}
 		marked = true
 	}

@@ -1,4 +1,4 @@
-package store
+package deletion
 
 import (
 	"slices"
@@ -16,7 +16,7 @@ type erasingTurn struct {
 	*erasing
 	turns []schema.TurnRow // the turn, and those that said the same again when it was retried
 	files []string         // documents that only these hold
-	words wordSet          // of all that is erased
+	words WordSet          // of all that is erased
 	sees  map[string]bool  // branches from which the turn is seen
 }
 
@@ -45,17 +45,17 @@ func (x *erasingTurn) gather() error {
 	if err != nil {
 		return err
 	}
-	x.words = wordSet{}
+	x.words = WordSet{}
 	for _, t := range x.turns {
-		x.words.json(t.UserMessageJSON)
-		x.words.json(schema.Text(t.FinalAssistantMessageJSON))
+		x.words.JSON(t.UserMessageJSON)
+		x.words.JSON(schema.Text(t.FinalAssistantMessageJSON))
 		steps, err := sqlite.All[schema.StepRow](x.DB, `SELECT `+schema.StepColumns+` FROM steps WHERE turn_id = ?`, t.ID)
 		if err != nil {
 			return err
 		}
 		for _, s := range steps {
 			if items, err := s.Items(); err == nil {
-				x.words.json(items)
+				x.words.JSON(items)
 			}
 		}
 		if err := x.toolWords(t.ID); err != nil {
@@ -258,7 +258,7 @@ func (x *erasingTurn) step(r schema.StepRow) error {
 		outcome.Code = chat.CodeInternal
 	}
 	if outcome.Message != "" {
-		outcome.Message = erasedMark
+		outcome.Message = ErasedMark
 	}
 	told, err := chat.MarshalJSON(outcome)
 	if err != nil {
@@ -296,17 +296,17 @@ func (x *erasingTurn) messages() error {
 
 func (x *erasingTurn) message(t schema.TurnRow) error {
 	session := chat.SessionID(t.SessionID)
-	user, userHash, err := schema.EncodeMessage(chat.UserText(erasedMark))
+	user, userHash, err := schema.EncodeMessage(chat.UserText(ErasedMark))
 	if err != nil {
 		return err
 	}
-	answer, answerHash, err := schema.EncodeMessage(chat.AssistantText(erasedMark))
+	answer, answerHash, err := schema.EncodeMessage(chat.AssistantText(ErasedMark))
 	if err != nil {
 		return err
 	}
 	failure, _ := schema.DecodeOptional[chat.Failure](t.ErrorJSON)
 	if failure != nil {
-		failure.Message, failure.Hint = erasedMark, ""
+		failure.Message, failure.Hint = ErasedMark, ""
 	}
 	told, err := schema.EncodeOptional(failure)
 	if err != nil {
@@ -336,7 +336,7 @@ func (x *erasingTurn) message(t schema.TurnRow) error {
 		func() error {
 			return reword(x.erasing, session, t.ID, []ledger.Type{ledger.EventTurnInterrupted, ledger.EventTurnFailed}, func(p *ledger.TurnEnded) {
 				if p.Failure != nil {
-					p.Failure.Message, p.Failure.Hint = erasedMark, ""
+					p.Failure.Message, p.Failure.Hint = ErasedMark, ""
 				}
 			})
 		},

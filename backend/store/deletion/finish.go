@@ -1,4 +1,4 @@
-package store
+package deletion
 
 import (
 	"context"
@@ -19,17 +19,17 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// finishErasures does what hard deletes have still to do: it removes their files, writes
+// FinishErasures does what hard deletes have still to do: it removes their files, writes
 // the database anew, so that no page that was freed or cut short before holds a
 // remainder, and empties the write-ahead log. Doing it again changes nothing.
 //
 // secure_delete alone would not do: it wipes what is deleted from then on, and pages
 // have remainders from before.
-func (s *Deletion) finishErasures(ctx context.Context) error {
+func (s *Deletion) FinishErasures(ctx context.Context) error {
 	rows, err := sqlite.All[schema.ReceiptRow](s.DB.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
 		AND counts_json ->> '$.pending' IS NOT NULL ORDER BY id`)
 	if err != nil || len(rows) == 0 {
-		return sqlite.MapError(opErase, err)
+		return sqlite.MapError(OpErase, err)
 	}
 	err = faults.Point("erase.written")
 	for _, r := range rows {
@@ -47,7 +47,7 @@ func (s *Deletion) finishErasures(ctx context.Context) error {
 		err = faults.Point("erase.rewritten")
 	}
 	if err != nil {
-		return sqlite.MapError(opErase, err)
+		return sqlite.MapError(OpErase, err)
 	}
 	return s.Write(ctx, "content.erased", func(t *core.Tx) error {
 		for _, r := range rows {
@@ -91,9 +91,9 @@ func (s *Deletion) removeErased(r schema.ReceiptRow) error {
 	return faultfs.SyncDir(faultfs.Data, filepath.Join(s.Dir, sqlite.StreamDir))
 }
 
-// vacuumInMemory is how large a database is written anew by way of memory; a larger
+// VacuumInMemory is how large a database is written anew by way of memory; a larger
 // one goes by way of a nameless file in the data directory.
-var vacuumInMemory int64 = 128 << 20
+var VacuumInMemory int64 = 128 << 20
 
 // rewrite writes the database anew.
 func (s *Deletion) rewrite(ctx context.Context) error {
@@ -102,7 +102,7 @@ func (s *Deletion) rewrite(ctx context.Context) error {
 			return err
 		}
 		defer db.Exec(`PRAGMA secure_delete = OFF`)
-		if sqlite.SizeOf(s.Path()) > vacuumInMemory {
+		if sqlite.SizeOf(s.Path()) > VacuumInMemory {
 			// The default place may be on another disk, and be full, or everybody's.
 			if err := errors.Join(db.Exec(`PRAGMA temp_store = FILE`).Error, db.Exec(`PRAGMA temp_store_directory = `+"'"+strings.ReplaceAll(s.Dir, "'", "''")+"'").Error); err != nil {
 				return err
@@ -132,7 +132,7 @@ func (s *Deletion) emptyLog(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return chat.Errorf(chat.CodeBusy, opErase, "Another program reads the data.")
+			return chat.Errorf(chat.CodeBusy, OpErase, "Another program reads the data.")
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -1,4 +1,4 @@
-package store
+package deletion
 
 import (
 	"slices"
@@ -23,13 +23,13 @@ func (x *erasingTurn) toolWords(turn string) error {
 		return err
 	}
 	for _, c := range batches {
-		x.words.json(c.Arguments)
+		x.words.JSON(c.Arguments)
 	}
 	results, err := sqlite.All[events.ResultRow](x.DB, `SELECT r.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id
 		JOIN tool_results r ON r.tool_call_id = c.id WHERE b.turn_id = ?`, turn)
 	for _, r := range results {
 		if content, err := r.Unpacked(); err == nil {
-			x.words.json(string(content))
+			x.words.JSON(string(content))
 		}
 	}
 	return err
@@ -46,7 +46,7 @@ func (x *erasingTurn) tools() error {
 	if err := x.remove("tool_recalled", `DELETE FROM tool_recalled WHERE tool_call_id IN (SELECT id FROM tool_calls WHERE `+ofTurn+`)`, x.ids()); err != nil {
 		return err
 	}
-	if err := x.remove("tool_calls", `UPDATE tool_calls SET arguments = ?, name = ?, call_id = '' WHERE `+ofTurn, erasedArguments, erasedMark, x.ids()); err != nil {
+	if err := x.remove("tool_calls", `UPDATE tool_calls SET arguments = ?, name = ?, call_id = '' WHERE `+ofTurn, erasedArguments, ErasedMark, x.ids()); err != nil {
 		return err
 	}
 	session := chat.SessionID(x.subject.Session)
@@ -58,7 +58,7 @@ func (x *erasingTurn) tools() error {
 		if err := reword(x.erasing, session, id, []ledger.Type{ledger.EventToolBatchProposed}, func(p *ledger.ToolBatchProposed) {
 			for i := range p.Calls {
 				c := &p.Calls[i]
-				c.Arguments, c.Name, c.UseID = erasedArguments, erasedMark, ""
+				c.Arguments, c.Name, c.UseID = erasedArguments, ErasedMark, ""
 			}
 		}); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package store
+package deletion
 
 import (
 	"context"
@@ -35,10 +35,10 @@ type Deletion struct{ *core.Core }
 // anything. Its manifest stays, without what was erased. What was packed against it is
 // packed anew.
 
-const opErase = "content.erase"
+const OpErase = "content.erase"
 
-// erasedMark stands where content was.
-const erasedMark = chat.ErasedMark
+// ErasedMark stands where content was.
+const ErasedMark = chat.ErasedMark
 
 // erasing is one hard delete, in its transaction.
 type erasing struct {
@@ -62,16 +62,16 @@ var errPreview = errors.New("a preview")
 func (s *Deletion) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error) {
 	var out chat.ErasePreview
 	err := s.Write(ctx, "content.erase", func(t *core.Tx) error {
-		e, err := s.erasing(t, kind, id)
+		e, err := s.Erasing(t, kind, id)
 		if err != nil {
 			return err
 		}
 		out = e.subject
 		if refusal := e.refuse(); refusal != nil {
-			out.Reason = chat.AsError(sqlite.MapError(opErase, refusal)).Message
+			out.Reason = chat.AsError(sqlite.MapError(OpErase, refusal)).Message
 			return errPreview
 		}
-		if err := e.carryOut(); err != nil {
+		if err := e.CarryOut(); err != nil {
 			return err
 		}
 		out.Erased = e.erased()
@@ -98,7 +98,7 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 	}
 	var receipt chat.Receipt
 	err = s.Write(ctx, "content.erase", func(t *core.Tx) error {
-		e, err := s.erasing(t, kind, id)
+		e, err := s.Erasing(t, kind, id)
 		if err != nil {
 			return err
 		}
@@ -108,27 +108,27 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 		if _, err := t.Exec(`PRAGMA secure_delete = ON`); err != nil {
 			return err
 		}
-		if err := e.carryOut(); err != nil {
+		if err := e.CarryOut(); err != nil {
 			return err
 		}
-		receipt, err = e.putReceipt(backups)
+		receipt, err = e.PutReceipt(backups)
 		return err
 	})
 	if err != nil {
 		return chat.Receipt{}, err
 	}
 	s.Forget()
-	if err := s.finishErasures(context.WithoutCancel(ctx)); err != nil {
-		return receipt, chat.WrapError(chat.CodeOf(err), opErase, err,
+	if err := s.FinishErasures(context.WithoutCancel(ctx)); err != nil {
+		return receipt, chat.WrapError(chat.CodeOf(err), OpErase, err,
 			"It is deleted and has its receipt, but could not be overwritten on the disk yet.").
 			WithHint("it is tried again at the next start; other programs that read the data must be closed")
 	}
 	return receipt, nil
 }
 
-func (s *Deletion) erasing(t *core.Tx, kind, id string) (*erasing, error) {
+func (s *Deletion) Erasing(t *core.Tx, kind, id string) (*erasing, error) {
 	if s.DB.Writer == nil {
-		return nil, chat.Errorf(chat.CodeLocked, opErase, "The data is open for reading only.")
+		return nil, chat.Errorf(chat.CodeLocked, OpErase, "The data is open for reading only.")
 	}
 	e := &erasing{
 		Tx: t, store: s, receipt: t.NewID(), counts: map[string]int64{}, payloads: map[chat.SessionID]map[int64][]byte{},
@@ -209,8 +209,8 @@ func (e *erasing) refuse() error {
 	return nil
 }
 
-// carryOut does all of it that is rows.
-func (e *erasing) carryOut() error {
+// CarryOut does all of it that is rows.
+func (e *erasing) CarryOut() error {
 	if _, err := e.Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package store
+package deletion
 
 import (
 	"slices"
@@ -42,7 +42,7 @@ func (x *erasingTurn) tainted() ([]schema.StateRow, error) {
 		x.branches(), x.first())
 	var out []schema.StateRow
 	for _, r := range rows {
-		if r.Unpack(x.DB) != nil || x.words.without(r.Summary) != r.Summary || r.ValidationJSON != nil && x.words.in(*r.ValidationJSON) {
+		if r.Unpack(x.DB) != nil || x.words.Without(r.Summary) != r.Summary || r.ValidationJSON != nil && x.words.In(*r.ValidationJSON) {
 			out = append(out, r)
 		}
 	}
@@ -95,7 +95,7 @@ func (x *erasingTurn) unrestStates(ids []string) error {
 }
 
 func (x *erasingTurn) rewriteState(r schema.StateRow) error {
-	r.Summary = x.words.without(r.Summary)
+	r.Summary = x.words.Without(r.Summary)
 	if err := x.remove("states", `UPDATE states SET summary = ?, summary_z = NULL, validation_json = NULL, content_hash = ? WHERE id = ?`,
 		r.Summary, r.Hash(), r.ID); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (x *erasingTurn) moveHeads() error {
 		if head.CoversSeq < x.first() && !x.pendingOn(branch, head) {
 			continue
 		}
-		c := chat.Commit{BranchID: chat.BranchID(id), Epoch: branch.Epoch, Summary: x.words.without(head.Summary),
+		c := chat.Commit{BranchID: chat.BranchID(id), Epoch: branch.Epoch, Summary: x.words.Without(head.Summary),
 			PinnedFacts: head.PinnedFacts, TokenCount: head.TokenCountEst, Origin: chat.StateFallback}
 		st, err := records.NextState(x.erasing.Tx, branch, c, nil)
 		if err != nil {
@@ -147,7 +147,7 @@ func (x *erasingTurn) covering() ([]schema.RangeSummaryRow, error) {
 		}
 		for _, r := range rows {
 			known := slices.ContainsFunc(out, func(o schema.RangeSummaryRow) bool { return o.ID == r.ID })
-			if !known && (x.words.without(r.Content) != r.Content || r.ValidationJSON != nil && x.words.in(*r.ValidationJSON)) {
+			if !known && (x.words.Without(r.Content) != r.Content || r.ValidationJSON != nil && x.words.In(*r.ValidationJSON)) {
 				out = append(out, r)
 			}
 		}
@@ -162,7 +162,7 @@ func (x *erasingTurn) summaries() error {
 		return err
 	}
 	for _, r := range rows {
-		r.Content = x.words.without(r.Content)
+		r.Content = x.words.Without(r.Content)
 		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, codec.Hash([]byte(r.Content)), r.ID); err != nil {
 			return err
 		}
@@ -180,8 +180,8 @@ func (x *erasingTurn) summaries() error {
 func (x *erasingTurn) names() error {
 	session := chat.SessionID(x.subject.Session)
 	name := func(s *string) {
-		if x.words.in(*s) {
-			*s = erasedMark
+		if x.words.In(*s) {
+			*s = ErasedMark
 		}
 	}
 	events, err := sqlite.All[schema.EventRow](x.DB, `SELECT * FROM events WHERE session_id = ?
@@ -191,7 +191,7 @@ func (x *erasingTurn) names() error {
 	}
 	for _, r := range events {
 		payload, err := x.decoded.Payload(x.DB, r)
-		if err != nil || payload == nil || !x.words.in(string(payload)) {
+		if err != nil || payload == nil || !x.words.In(string(payload)) {
 			continue
 		}
 		switch ledger.Type(r.Type) {
@@ -206,15 +206,15 @@ func (x *erasingTurn) names() error {
 			return err
 		}
 	}
-	if x.words.in(x.subject.Title) {
-		if err := x.remove("sessions", `UPDATE sessions SET title = ? WHERE id = ?`, erasedMark, session); err != nil {
+	if x.words.In(x.subject.Title) {
+		if err := x.remove("sessions", `UPDATE sessions SET title = ? WHERE id = ?`, ErasedMark, session); err != nil {
 			return err
 		}
 	}
 	labels, err := sqlite.All[schema.BranchRow](x.DB, `SELECT id, label FROM branches WHERE session_id = ?`, session)
 	for _, b := range labels {
-		if err == nil && x.words.in(b.Label) {
-			err = x.remove("branches", `UPDATE branches SET label = ? WHERE id = ?`, erasedMark, b.ID)
+		if err == nil && x.words.In(b.Label) {
+			err = x.remove("branches", `UPDATE branches SET label = ? WHERE id = ?`, ErasedMark, b.ID)
 		}
 	}
 	return err

@@ -1,4 +1,4 @@
-package store
+package deletion
 
 // accesses takes out of the access record what other programs looked for when they were shown
 // what is erased: the question may hold its words. That there was an access stays.

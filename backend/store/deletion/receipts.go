@@ -1,4 +1,4 @@
-package store
+package deletion
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 // A receipt tells for ever what a hard delete removed, by store and number. The text
 // is not in it, nor a title.
 
-// putReceipt writes the receipt, with what is still to be done.
-func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
+// PutReceipt writes the receipt, with what is still to be done.
+func (e *erasing) PutReceipt(backups []string) (chat.Receipt, error) {
 	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: e.erased(), Pending: &schema.UnfinishedEnd{Files: append([]string{}, e.files...), Folders: e.drags()}})
 	if err != nil {
 		return chat.Receipt{}, err
@@ -90,10 +90,10 @@ func (s *Deletion) holding(ctx context.Context, kind, id string) ([]string, erro
 	out := []string{}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
-			return nil, sqlite.MapError(opErase, err)
+			return nil, sqlite.MapError(OpErase, err)
 		}
 		// A log beside a copy may be damaged, and hold what can no longer be read of it.
-		if sqlite.SizeOf(path+"-wal") > 0 || copyHolds(ctx, path, kind, id) {
+		if sqlite.SizeOf(path+"-wal") > 0 || CopyHolds(ctx, path, kind, id) {
 			if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) {
 				path = filepath.ToSlash(rel)
 			}
@@ -103,7 +103,7 @@ func (s *Deletion) holding(ctx context.Context, kind, id string) ([]string, erro
 	return out, nil
 }
 
-func copyHolds(ctx context.Context, path, kind, id string) bool {
+func CopyHolds(ctx context.Context, path, kind, id string) bool {
 	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Reading: true}, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return true
@@ -111,7 +111,7 @@ func copyHolds(ctx context.Context, path, kind, id string) bool {
 	defer func() { _ = sqlite.Disconnect(db) }()
 	query, args := `SELECT id FROM sessions WHERE id = ?`, []any{id}
 	if kind == chat.EraseTurn {
-		shell, _, err := schema.EncodeMessage(chat.UserText(erasedMark))
+		shell, _, err := schema.EncodeMessage(chat.UserText(ErasedMark))
 		if err != nil {
 			return true
 		}
