@@ -159,7 +159,7 @@ func BenchmarkSizes(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", c.name, n), func(b *testing.B) {
 				for b.Loop() {
 					if c.forget {
-						f.Store.upkeepRoom.sizes.clear()
+						f.Store.upkeepRoom.Settled.Clear()
 					}
 					got, err := f.Sizes(f.ctx, branch.ID, "e")
 					f.ok(err)

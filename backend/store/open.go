@@ -23,6 +23,7 @@ import (
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/upkeep"
 	"contextinfinity/backend/store/verify"
 )
 
@@ -49,7 +50,7 @@ type (
 	bundlesRoom  = bundles.Bundles
 	importsRoom  = imports.Imports
 	deletionRoom = deletion.Deletion
-	upkeepRoom   = Upkeep
+	upkeepRoom   = upkeep.Upkeep
 	backupRoom   = Backups
 )
 
@@ -108,14 +109,12 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 
 func newStore(c *core.Core, archive *Archive) *Store {
 	records := &records.Records{Core: c}
-	s := &Store{
+	return &Store{
 		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &search.Search{Core: c}, verifyRoom: &verify.Verifier{Core: c},
 		bundlesRoom: &bundles.Bundles{Core: c, Records: records}, importsRoom: &imports.Imports{Core: c, Records: records}, deletionRoom: &deletion.Deletion{Core: c},
-		upkeepRoom: &Upkeep{Core: c}, backupRoom: &Backups{c, archive},
+		upkeepRoom: upkeep.New(c), backupRoom: &Backups{c, archive},
 		core: c,
 	}
-	c.OnForget = append(c.OnForget, s.upkeepRoom.sizes.clear)
-	return s
 }
 
 // openCopy opens a copy of the data as the program would, which brings it to the newest schema.

@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 import (
 	"context"
@@ -16,7 +16,14 @@ import (
 // Upkeep is what keeps the database small and fast, and says how large it is.
 type Upkeep struct {
 	*core.Core
-	sizes sizeCache
+	Settled sizeCache
+}
+
+// New looks after an open database.
+func New(c *core.Core) *Upkeep {
+	u := &Upkeep{Core: c}
+	c.OnForget = append(c.OnForget, u.Settled.Clear)
+	return u
 }
 
 // Checkpoint brings the write-ahead log into the database file and empties it.

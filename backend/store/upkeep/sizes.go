@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const uncounted = -1
 // 10 000 turns is read once and then only from its newest turns on.
 type sizeCache struct {
 	mu   sync.Mutex
-	by   map[sizeKey]settled
+	By   map[sizeKey]settled
 	used int // counts uses; the least recent lineage makes room
 }
 
@@ -37,17 +37,17 @@ type settled struct {
 	used  int
 }
 
-// maxLineages bounds the cache; a lineage of 10 000 turns takes under 1 MB.
-const maxLineages = 8
+// MaxLineages bounds the cache; a lineage of 10 000 turns takes under 1 MB.
+const MaxLineages = 8
 
 func (c *sizeCache) get(k sizeKey) settled {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.by[k]
+	s := c.By[k]
 	if s.seq > 0 {
 		c.used++
 		s.used = c.used
-		c.by[k] = s
+		c.By[k] = s
 	}
 	return s
 }
@@ -55,30 +55,30 @@ func (c *sizeCache) get(k sizeKey) settled {
 func (c *sizeCache) put(k sizeKey, s settled) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.by == nil {
-		c.by = map[sizeKey]settled{}
+	if c.By == nil {
+		c.By = map[sizeKey]settled{}
 	}
-	if s.seq <= c.by[k].seq {
+	if s.seq <= c.By[k].seq {
 		return
 	}
 	c.used++
 	s.used = c.used
-	c.by[k] = s
-	if len(c.by) > maxLineages {
+	c.By[k] = s
+	if len(c.By) > MaxLineages {
 		oldest := k
-		for other, o := range c.by {
-			if o.used < c.by[oldest].used {
+		for other, o := range c.By {
+			if o.used < c.By[oldest].used {
 				oldest = other
 			}
 		}
-		delete(c.by, oldest)
+		delete(c.By, oldest)
 	}
 }
 
-func (c *sizeCache) clear() {
+func (c *sizeCache) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	clear(c.by)
+	clear(c.By)
 }
 
 // sizeRow is a turn of a lineage with what it weighs.
@@ -110,7 +110,7 @@ func (r sizeRow) settled() bool {
 // weighs in an encoding: -1 where PutSizes has not said it yet (SPEC 6).
 func (s *Upkeep) Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error) {
 	key := sizeKey{branch, encoding}
-	have := s.sizes.get(key)
+	have := s.Settled.get(key)
 	var rows []sizeRow
 	err := s.Read(ctx, "turn.sizes", func(db *gorm.DB) error {
 		segs, err := core.Segments(db, branch)
@@ -140,7 +140,7 @@ func (s *Upkeep) weighed(key sizeKey, have settled, rows []sizeRow) []chat.TurnS
 		}
 	}
 	if seq > have.seq {
-		s.sizes.put(key, settled{sizes: slices.Clone(out[:fixed]), seq: seq})
+		s.Settled.put(key, settled{sizes: slices.Clone(out[:fixed]), seq: seq})
 	}
 	return out
 }
@@ -198,7 +198,7 @@ func (s *Upkeep) PutSizes(ctx context.Context, encoding string, sizes []chat.Tur
 		return err
 	})
 	if err == nil && corrected {
-		s.sizes.clear()
+		s.Settled.Clear()
 	}
 	return err
 }
