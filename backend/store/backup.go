@@ -20,7 +20,6 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/store/core"
-	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -55,14 +54,12 @@ type Archive struct {
 	at func(step string)
 }
 
-// NewArchive touches no disk.
-func NewArchive(o ArchiveOptions) *Archive { return newArchive(o, migrations.Files) }
-
-func newArchive(o ArchiveOptions, steps fs.FS) *Archive {
+// newArchive touches no disk. The steps are those that bring data to the newest schema.
+func newArchive(o ArchiveOptions, steps fs.FS, open opener) *Archive {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &Archive{dir: o.DataDir, config: o.Config, clock: o.Clock, log: o.Logger, steps: steps, open: openCopy}
+	a := &Archive{dir: o.DataDir, config: o.Config, clock: o.Clock, log: o.Logger, steps: steps, open: open}
 	a.at = func(step string) {
 		if err := faults.Point("restore.step"); err != nil { // there is nothing to undo: it may end the process, and no more
 			a.log.Warn("a step of a restore", "step", step, "err", err)

@@ -1,6 +1,9 @@
 package store
 
-import "contextinfinity/backend/store/sqlite"
+import (
+	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/sqlite"
+)
 
 // Names of what the store keeps in the data directory.
 const (
@@ -20,3 +23,6 @@ func WriterAddress(dir string) string { return sqlite.WriterAddress(dir) }
 
 // WriterAlive reports that a process has a data directory open for writing.
 func WriterAlive(dir string) bool { return sqlite.WriterAlive(dir) }
+
+// NewArchive keeps the backups of a data directory. It touches no disk.
+func NewArchive(o ArchiveOptions) *Archive { return newArchive(o, migrations.Files, openCopy) }

@@ -92,7 +92,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	s := newStore(&core.Core{
 		Dir: o.DataDir, Version: o.Version, ReadOnly: o.ReadOnly, Scratch: o.Scratch, Copied: o.copied, Clock: o.Clock, Log: o.Logger,
 		DB: &sqlite.DB{Clock: o.Clock, Log: o.Logger},
-	}, newArchive(ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}, steps))
+	}, newArchive(ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}, steps, openCopy))
 	s.address = o.Address
 	var err error
 	if o.ReadOnly {

@@ -33,7 +33,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, backup := replaceable(t)
+			dir, kept := replaceable(t)
 			home := filepath.Join(t.TempDir(), "home")
 			if c.home != nil {
 				if err := c.home(home); err != nil {
@@ -49,7 +49,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 			}
 			func() {
 				defer func() { _ = recover() }()
-				if _, err := a.Restore(t.Context(), backup, agreed); err != nil {
+				if _, err := a.Restore(t.Context(), kept, agreed); err != nil {
 					t.Error(err)
 				}
 			}()
