@@ -251,7 +251,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 		t.Fatalf("the canary sings in too few places: %q", f.traces(canary))
 	}
 	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.BackupDir), 0o700))
-	backup, err := f.backupRoom.archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
+	backup, err := f.backupRoom.Archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
 	f.ok(err)
 	before, err := f.Manifest(f.ctx, d.remembering.ID)
 	f.ok(err)

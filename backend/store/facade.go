@@ -1,6 +1,7 @@
 package store
 
 import (
+	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -25,4 +26,6 @@ func WriterAddress(dir string) string { return sqlite.WriterAddress(dir) }
 func WriterAlive(dir string) bool { return sqlite.WriterAlive(dir) }
 
 // NewArchive keeps the backups of a data directory. It touches no disk.
-func NewArchive(o ArchiveOptions) *Archive { return newArchive(o, migrations.Files, openCopy) }
+func NewArchive(o backup.ArchiveOptions) *backup.Archive {
+	return backup.New(o, migrations.Files, openCopy)
+}

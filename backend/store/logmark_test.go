@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/store/verify"
 )
@@ -16,7 +17,7 @@ import (
 func (f *fixture) killed() string {
 	f.Helper()
 	dir := f.TempDir()
-	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", markFile, sqlite.ConfirmedFile} {
+	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", backup.MarkFile, sqlite.ConfirmedFile} {
 		data, err := os.ReadFile(filepath.Join(f.dir, name))
 		f.ok(err)
 		f.ok(os.WriteFile(filepath.Join(dir, name), data, 0o600))
@@ -71,7 +72,7 @@ func TestADamagedLogIsFound(t *testing.T) {
 			if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, damaged) {
 				t.Fatalf("the log was changed: %v", err)
 			}
-			archive := NewArchive(ArchiveOptions{DataDir: dir})
+			archive := NewArchive(backup.ArchiveOptions{DataDir: dir})
 			if !archive.DamagedLog() {
 				t.Fatal("the log is not called damaged")
 			}
@@ -111,7 +112,7 @@ func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
 	f.ok(os.WriteFile(path, log, 0o600))
 	_, err = Open(f.ctx, Options{DataDir: dir})
 	f.refused(err, chat.CodeCorrupt)
-	kept, err := NewArchive(ArchiveOptions{DataDir: dir}).DropLog(f.ctx)
+	kept, err := NewArchive(backup.ArchiveOptions{DataDir: dir}).DropLog(f.ctx)
 	f.ok(err)
 	if left, err := filepath.Glob(filepath.Join(kept, "check-*")); err != nil || len(left) > 0 {
 		t.Errorf("%v are left of the check: %v", left, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -14,7 +15,7 @@ import (
 // lose takes a fixture's database away in one of the ways in which that happens.
 var lose = map[string]func(path string) error{
 	"missing": func(path string) error {
-		for _, name := range databaseFiles {
+		for _, name := range backup.DatabaseFiles {
 			if err := os.Remove(filepath.Join(filepath.Dir(path), name)); err != nil && !os.IsNotExist(err) {
 				return err
 			}
@@ -43,7 +44,7 @@ func TestALostDatabaseIsNoNewOne(t *testing.T) {
 				f.ok(f.Store.Close())
 				f.ok(take(f.core.Path()))
 				if sign != "mark" {
-					f.ok(os.Remove(filepath.Join(f.dir, markFile)))
+					f.ok(os.Remove(filepath.Join(f.dir, backup.MarkFile)))
 				}
 				f.ok(make(f.dir))
 				for _, readOnly := range []bool{false, true} {
@@ -73,21 +74,21 @@ func leave(dir, folder, name string) error {
 func TestStartFresh(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
-	backup, err := f.backupRoom.archive.Backup(t.Context(), func() string {
+	backup, err := f.backupRoom.Archive.Backup(t.Context(), func() string {
 		f.ok(sqlite.MakeDir(filepath.Join(f.dir, sqlite.BackupDir)))
 		return filepath.Join(f.dir, sqlite.BackupDir)
 	}())
 	f.ok(err)
 	f.ok(f.Store.Close())
-	_, err = f.backupRoom.archive.StartFresh(t.Context())
+	_, err = f.backupRoom.Archive.StartFresh(t.Context())
 	f.refused(err, chat.CodeConflict)
 	f.ok(lose["missing"](f.core.Path()))
-	kept, err := f.backupRoom.archive.StartFresh(t.Context())
+	kept, err := f.backupRoom.Archive.StartFresh(t.Context())
 	f.ok(err)
 	if _, err := os.Stat(filepath.Join(kept, sqlite.BackupDir, filepath.Base(backup.Path))); err != nil {
 		t.Errorf("the backup is not kept: %v", err)
 	}
-	_, err = f.backupRoom.archive.StartFresh(t.Context())
+	_, err = f.backupRoom.Archive.StartFresh(t.Context())
 	f.refused(err, chat.CodeNotFound)
 	s, err := Open(t.Context(), Options{DataDir: f.dir})
 	f.ok(err)
@@ -99,11 +100,11 @@ func TestALostDatabaseIsRestored(t *testing.T) {
 	f := newFixture(t)
 	session, _ := f.session("s")
 	path := filepath.Join(t.TempDir(), "copy.db")
-	_, err := f.backupRoom.archive.Backup(t.Context(), path)
+	_, err := f.backupRoom.Archive.Backup(t.Context(), path)
 	f.ok(err)
 	f.ok(f.Store.Close())
 	f.ok(lose["empty"](f.core.Path()))
-	_, err = f.backupRoom.archive.Restore(t.Context(), path, func(chat.Restoration) error { return nil })
+	_, err = f.backupRoom.Archive.Restore(t.Context(), path, func(chat.Restoration) error { return nil })
 	f.ok(err)
 	s, err := Open(t.Context(), Options{DataDir: f.dir})
 	f.ok(err)

@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/bundles"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/deletion"
@@ -51,7 +52,7 @@ type (
 	importsRoom  = imports.Imports
 	deletionRoom = deletion.Deletion
 	upkeepRoom   = upkeep.Upkeep
-	backupRoom   = Backups
+	backupRoom   = backup.Backups
 )
 
 // Store is an open database. It is safe for concurrent use. Its methods are those of its
@@ -92,7 +93,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	s := newStore(&core.Core{
 		Dir: o.DataDir, Version: o.Version, ReadOnly: o.ReadOnly, Scratch: o.Scratch, Copied: o.copied, Clock: o.Clock, Log: o.Logger,
 		DB: &sqlite.DB{Clock: o.Clock, Log: o.Logger},
-	}, newArchive(ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}, steps, openCopy))
+	}, backup.New(backup.ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}, steps, openCopy))
 	s.address = o.Address
 	var err error
 	if o.ReadOnly {
@@ -107,18 +108,18 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	return s, nil
 }
 
-func newStore(c *core.Core, archive *Archive) *Store {
+func newStore(c *core.Core, archive *backup.Archive) *Store {
 	records := &records.Records{Core: c}
 	return &Store{
 		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &search.Search{Core: c}, verifyRoom: &verify.Verifier{Core: c},
 		bundlesRoom: &bundles.Bundles{Core: c, Records: records}, importsRoom: &imports.Imports{Core: c, Records: records}, deletionRoom: &deletion.Deletion{Core: c},
-		upkeepRoom: upkeep.New(c), backupRoom: &Backups{c, archive},
+		upkeepRoom: upkeep.New(c), backupRoom: &backup.Backups{Core: c, Archive: archive},
 		core: c,
 	}
 }
 
 // openCopy opens a copy of the data as the program would, which brings it to the newest schema.
-func openCopy(ctx context.Context, o ArchiveOptions, steps fs.FS) (*core.Core, io.Closer, error) {
+func openCopy(ctx context.Context, o backup.ArchiveOptions, steps fs.FS) (*core.Core, io.Closer, error) {
 	s, err := open(ctx, Options{DataDir: o.DataDir, Clock: o.Clock, Logger: o.Logger, copied: true}, steps)
 	if err != nil {
 		return nil, nil, err
@@ -128,7 +129,7 @@ func openCopy(ctx context.Context, o ArchiveOptions, steps fs.FS) (*core.Core, i
 
 func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	const op = "store.open"
-	if err := refuseHalfRestored(s.core.Dir); err != nil {
+	if err := backup.RefuseHalfRestored(s.core.Dir); err != nil {
 		return err
 	}
 	var have schema.Found
@@ -136,7 +137,7 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	if have, s.core.Place, err = schema.Locate(ctx, s.core.Dir, steps); err != nil {
 		return err
 	}
-	if err := refuseLost(s.core.Dir, have); err != nil {
+	if err := backup.RefuseLost(s.core.Dir, have); err != nil {
 		return err
 	}
 	switch {
@@ -148,7 +149,7 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 			WithHint("open the window once, or run contextinfinity reconcile")
 	}
 	s.core.Place.Reading = true
-	s.core.Place.Note = strings.TrimSpace(s.core.Place.Note + " " + s.backupRoom.archive.LogNote())
+	s.core.Place.Note = strings.TrimSpace(s.core.Place.Note + " " + s.backupRoom.Archive.LogNote())
 	s.core.DB.Reader, err = sqlite.ConnectAt(s.core.Place, sqlite.ReaderPragmas, sqlite.Readers)
 	return sqlite.MapError(op, err)
 }
@@ -166,17 +167,17 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if s.lock, err = sqlite.LockWriter(s.core.Dir, s.address); err != nil {
 		return err
 	}
-	if _, err := s.backupRoom.archive.finishRestore(); err != nil {
+	if _, err := s.backupRoom.Archive.FinishRestore(); err != nil {
 		return err
 	}
-	if err := refuseDamagedLog(s.core.Dir); err != nil {
+	if err := backup.RefuseDamagedLog(s.core.Dir); err != nil {
 		return err
 	}
 	have, err := schema.Probe(ctx, sqlite.Place{Path: s.core.Path()}, steps)
 	if err != nil {
 		return err
 	}
-	if err := refuseLost(s.core.Dir, have); err != nil {
+	if err := backup.RefuseLost(s.core.Dir, have); err != nil {
 		return err
 	}
 	if err := s.core.Connect(func() error { return s.migrate(ctx, have, steps) }); err != nil {
@@ -185,8 +186,8 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if !s.core.Scratch && !s.core.Copied {
 		s.core.DB.BeginMark(s.core.Dir)
 	}
-	s.backupRoom.mark()
-	if err := s.backupRoom.adoptBackup(ctx); err != nil {
+	s.backupRoom.Mark()
+	if err := s.backupRoom.AdoptBackup(ctx); err != nil {
 		return err
 	}
 	if err := s.bundlesRoom.SweepStages(); err != nil {
@@ -204,7 +205,7 @@ func (s *Store) migrate(ctx context.Context, have schema.Found, steps fs.FS) err
 		return nil
 	}
 	if have.Version > 0 && !s.core.Copied {
-		path, err := s.backupRoom.archive.beforeUpgrade(ctx, have.Version)
+		path, err := s.backupRoom.Archive.BeforeUpgrade(ctx, have.Version)
 		if err != nil {
 			return err
 		}

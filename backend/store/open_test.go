@@ -263,7 +263,7 @@ func TestUpgradeMakesABackupAndNewerIsRefused(t *testing.T) {
 		t.Errorf("after the upgrade: %+v", turn)
 	}
 	f.ok(next.Close())
-	backups, err := f.backupRoom.archive.Backups(f.ctx, true)
+	backups, err := f.backupRoom.Archive.Backups(f.ctx, true)
 	f.ok(err)
 	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", schema.NewestVersion(migrations.Files))) || backups[0].Bytes == 0 {
 		t.Fatalf("backups %+v", backups)
@@ -300,7 +300,7 @@ func TestFailedUpgradeLeavesTheOldSchema(t *testing.T) {
 			t.Fatal("a broken migration passed")
 		}
 		f.clock.Advance(time.Minute)
-		list, err := f.backupRoom.archive.Backups(f.ctx, true)
+		list, err := f.backupRoom.Archive.Backups(f.ctx, true)
 		f.ok(err)
 		if len(list) != want {
 			t.Fatalf("%d backups, want %d", len(list), want)

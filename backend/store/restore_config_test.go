@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -26,10 +27,10 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 		"no folder for it":      {home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
 		"no folder, next start": {kill: "away " + sqlite.DatabaseFile, home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
 		"where one is in force": {home: func(home string) error {
-			return writeConfig(filepath.Join(home, schema.ConfigName), []byte("# mine\n"))
+			return backup.WriteConfig(filepath.Join(home, schema.ConfigName), []byte("# mine\n"))
 		}},
 		"in force at next start": {kill: "written down", home: func(home string) error {
-			return writeConfig(filepath.Join(home, schema.ConfigName), []byte("# mine\n"))
+			return backup.WriteConfig(filepath.Join(home, schema.ConfigName), []byte("# mine\n"))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,8 +42,8 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 				}
 			}
 			path := filepath.Join(home, schema.ConfigName)
-			a := NewArchive(ArchiveOptions{DataDir: dir, Config: path})
-			a.at = func(step string) {
+			a := NewArchive(backup.ArchiveOptions{DataDir: dir, Config: path})
+			a.At = func(step string) {
 				if step == c.kill {
 					panic(killed{})
 				}
@@ -77,7 +78,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 // A half restored data directory is not told as an empty one.
 func TestHalfRestoredDataIsNotBackedUp(t *testing.T) {
 	dir := t.TempDir()
-	if err := writeSwap(dir, swap{Staging: stagingPrefix + "1", Aside: filepath.Join(core.ReplacedDir, "1")}); err != nil {
+	if err := backup.WriteSwap(dir, backup.Swap{Staging: backup.StagingPrefix + "1", Aside: filepath.Join(core.ReplacedDir, "1")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := archiveOf(dir).Backup(t.Context(), t.TempDir()); chat.CodeOf(err) != chat.CodeConflict {

@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"bytes"
@@ -26,52 +26,52 @@ import (
 // durable before the next, and done again is the same.
 
 const (
-	swapFile      = "restore.json"
-	stagingPrefix = ".restoring-"
+	SwapFile      = "restore.json"
+	StagingPrefix = ".restoring-"
 )
 
-// swap is the content of that file; paths are relative to the data directory.
-type swap struct {
+// Swap is the content of that file; paths are relative to the data directory.
+type Swap struct {
 	Staging string `json:"staging"`
 	Aside   string `json:"aside"`
 	Keep    bool   `json:"keep"` // the old files, of which there is no backup
 }
 
-func writeSwap(dir string, w swap) error {
+func WriteSwap(dir string, w Swap) error {
 	text, err := json.Marshal(w)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(dir, swapFile), text, 0o600)
+	return atomicfile.Write(filepath.Join(dir, SwapFile), text, 0o600)
 }
 
-// refuseHalfRestored is for those who cannot complete a restore.
-func refuseHalfRestored(dir string) error {
-	if _, err := os.Lstat(filepath.Join(dir, swapFile)); err != nil {
+// RefuseHalfRestored is for those who cannot complete a restore.
+func RefuseHalfRestored(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, SwapFile)); err != nil {
 		return nil
 	}
 	return chat.Errorf(chat.CodeConflict, "store.open", "A restore of this data was cut short. Nothing is lost: it is completed when the data is next opened for writing.").
 		WithHint("open the window once, or run contextinfinity reconcile")
 }
 
-// finishRestore completes a restore that was decided, and removes what one that
+// FinishRestore completes a restore that was decided, and removes what one that
 // was not decided had prepared. The caller has the writer's lock.
-func (a *Archive) finishRestore() (config string, err error) {
-	text, err := os.ReadFile(filepath.Join(a.dir, swapFile))
+func (a *Archive) FinishRestore() (config string, err error) {
+	text, err := os.ReadFile(filepath.Join(a.dir, SwapFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		a.sweepStaging()
 		return "", nil
 	}
-	var w swap
+	var w Swap
 	if err == nil {
 		err = json.Unmarshal(text, &w)
 	}
-	if err == nil && (!filepath.IsLocal(w.Staging) || !filepath.IsLocal(w.Aside) || !strings.HasPrefix(w.Staging, stagingPrefix)) {
+	if err == nil && (!filepath.IsLocal(w.Staging) || !filepath.IsLocal(w.Aside) || !strings.HasPrefix(w.Staging, StagingPrefix)) {
 		err = errors.New("it names other places")
 	}
 	if err != nil {
 		return "", chat.WrapError(chat.CodeCorrupt, opRestore, err, "A restore was cut short, and the file that says how far it came cannot be read. Nothing was changed.").
-			WithHint("the prepared data is in the folder %s... beside it; %s must be removed by hand", stagingPrefix, swapFile)
+			WithHint("the prepared data is in the folder %s... beside it; %s must be removed by hand", StagingPrefix, SwapFile)
 	}
 	if config, err = a.carryOut(w); err != nil {
 		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+sqlite.Reason(err)+". Nothing is lost: it goes on at the next start.").
@@ -80,19 +80,19 @@ func (a *Archive) finishRestore() (config string, err error) {
 	return config, nil
 }
 
-func (a *Archive) carryOut(w swap) (config string, err error) {
+func (a *Archive) carryOut(w Swap) (config string, err error) {
 	staging, aside := filepath.Join(a.dir, w.Staging), filepath.Join(a.dir, w.Aside)
 	if _, err := os.Lstat(filepath.Join(staging, sqlite.DatabaseFile)); err == nil {
 		if err := a.exchange(staging, aside); err != nil {
 			return "", err
 		}
 	}
-	a.at("installed")
+	a.At("installed")
 	if config, err = a.putConfig(staging, aside); err != nil {
 		return "", err
 	}
 	if !w.Keep {
-		for _, name := range databaseFiles {
+		for _, name := range DatabaseFiles {
 			if err := faultfs.Remove(faultfs.Backup, filepath.Join(aside, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return "", err
 			}
@@ -103,8 +103,8 @@ func (a *Archive) carryOut(w swap) (config string, err error) {
 	if err := os.RemoveAll(staging); err != nil {
 		return "", err
 	}
-	a.at("cleared")
-	if err := faultfs.Remove(faultfs.Backup, filepath.Join(a.dir, swapFile)); err != nil {
+	a.At("cleared")
+	if err := faultfs.Remove(faultfs.Backup, filepath.Join(a.dir, SwapFile)); err != nil {
 		return "", err
 	}
 	return config, syncDir(a.dir)
@@ -115,35 +115,35 @@ func (a *Archive) carryOut(w swap) (config string, err error) {
 // as where the user's folder cannot be written: that must not keep the data away.
 func (a *Archive) putConfig(staging, aside string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(staging, schema.ConfigName))
-	if errors.Is(err, fs.ErrNotExist) || a.config == "" {
+	if errors.Is(err, fs.ErrNotExist) || a.ConfigFile == "" {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	have, err := os.ReadFile(a.config)
+	have, err := os.ReadFile(a.ConfigFile)
 	if err == nil && bytes.Equal(have, text) {
 		return "", nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := writeConfig(a.config, text); err == nil {
-			return a.config, nil
+		if err := WriteConfig(a.ConfigFile, text); err == nil {
+			return a.ConfigFile, nil
 		}
 	}
 	to := filepath.Join(aside, schema.ConfigName)
-	return to, writeConfig(to, text)
+	return to, WriteConfig(to, text)
 }
 
-func writeConfig(path string, text []byte) error {
+func WriteConfig(path string, text []byte) error {
 	if err := faultfs.MkdirAll(faultfs.Backup, filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	return atomicfile.Write(path, text, 0o600)
 }
 
-// databaseFiles are the old database and its companions in the order in which
+// DatabaseFiles are the old database and its companions in the order in which
 // they are moved away.
-var databaseFiles = []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", sqlite.DatabaseFile + "-shm", sqlite.DatabaseFile + "-journal"}
+var DatabaseFiles = []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", sqlite.DatabaseFile + "-shm", sqlite.DatabaseFile + "-journal"}
 
 func (a *Archive) exchange(staging, aside string) error {
 	if err := faultfs.MkdirAll(faultfs.Backup, aside, 0o700); err != nil {
@@ -152,11 +152,11 @@ func (a *Archive) exchange(staging, aside string) error {
 	if err := errors.Join(syncDir(filepath.Dir(aside)), syncDir(a.dir)); err != nil {
 		return err
 	}
-	for _, name := range databaseFiles {
+	for _, name := range DatabaseFiles {
 		if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
 			return err
 		}
-		a.at("away " + name)
+		a.At("away " + name)
 	}
 	// Journals go once: when the new ones are in place they are no longer staged.
 	streams := filepath.Join(staging, sqlite.StreamDir)
@@ -164,11 +164,11 @@ func (a *Archive) exchange(staging, aside string) error {
 		if err := a.setJournalsAside(filepath.Join(aside, sqlite.StreamDir)); err != nil {
 			return err
 		}
-		a.at("journals away")
+		a.At("journals away")
 		if err := move(streams, filepath.Join(a.dir, sqlite.StreamDir)); err != nil {
 			return err
 		}
-		a.at("journals there")
+		a.At("journals there")
 	}
 	return move(filepath.Join(staging, sqlite.DatabaseFile), filepath.Join(a.dir, sqlite.DatabaseFile))
 }
@@ -198,7 +198,7 @@ func move(from, to string) error {
 func (a *Archive) sweepStaging() {
 	entries, _ := os.ReadDir(a.dir)
 	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), stagingPrefix) {
+		if e.IsDir() && strings.HasPrefix(e.Name(), StagingPrefix) {
 			_ = os.RemoveAll(filepath.Join(a.dir, e.Name()))
 		}
 		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), sqlite.RoomPrefix) {

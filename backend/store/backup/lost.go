@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// markFile is written when a database has been made in a data directory. Where it is there
+// MarkFile is written when a database has been made in a data directory. Where it is there
 // and the database is not, the history was lost, and not never begun.
-const markFile = "history.mark"
+const MarkFile = "history.mark"
 
 // lostSign names what is in a data directory that only an earlier history leaves there;
 // empty: nothing is. A lock is no sign: it is made before the database.
@@ -27,16 +27,16 @@ func lostSign(dir string) string {
 		return "stream journals"
 	case !sqlite.Exists(dir, sqlite.DatabaseFile) && sqlite.BytesBeside(filepath.Join(dir, sqlite.DatabaseFile)) > 0: // beside an empty one it may be of a first start
 		return "the write-ahead log"
-	case sqlite.Exists(dir, markFile):
+	case sqlite.Exists(dir, MarkFile):
 		return "the history marker"
 	}
 	return ""
 }
 
-// refuseLost refuses to take a missing or empty database for a new one where there are
+// RefuseLost refuses to take a missing or empty database for a new one where there are
 // signs of an older one.
-func refuseLost(dir string, have schema.Found) error {
-	if have.Version > 0 || have.Started && !sqlite.Exists(dir, markFile) {
+func RefuseLost(dir string, have schema.Found) error {
+	if have.Version > 0 || have.Started && !sqlite.Exists(dir, MarkFile) {
 		return nil
 	}
 	sign := lostSign(dir)
@@ -56,7 +56,7 @@ func refuseLost(dir string, have schema.Found) error {
 // that StartFresh can begin another.
 func (a *Archive) Lost(ctx context.Context) bool {
 	have, err := schema.Probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
-	return err == nil && refuseLost(a.dir, have) != nil
+	return err == nil && RefuseLost(a.dir, have) != nil
 }
 
 // StartFresh moves what is left of a lost history into a folder of its own, whose path it
@@ -80,7 +80,7 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 		}
 		return nil
 	}, func(aside string) error {
-		for _, name := range append(append([]string{}, databaseFiles...), sqlite.StreamDir, sqlite.BackupDir, sqlite.ConfirmedFile, markFile) { // the mark goes last
+		for _, name := range append(append([]string{}, DatabaseFiles...), sqlite.StreamDir, sqlite.BackupDir, sqlite.ConfirmedFile, MarkFile) { // the mark goes last
 			if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ func (a *Archive) putAside(op string, check func() error, put func(aside string)
 		return "", err
 	}
 	defer func() { _ = lock.Release() }()
-	if _, err := a.finishRestore(); err != nil {
+	if _, err := a.FinishRestore(); err != nil {
 		return "", err
 	}
 	if err := check(); err != nil {

@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"context"
@@ -39,12 +39,12 @@ func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
 type backupHealth int
 
 const (
-	backupHealthy backupHealth = iota
+	BackupHealthy backupHealth = iota
 	copyUnknown                // nobody looked
 	copyDamaged                // or it cannot be read
 )
 
-func backupHealthOf(ctx context.Context, path string) backupHealth {
+func BackupHealthOf(ctx context.Context, path string) backupHealth {
 	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return copyDamaged
@@ -62,7 +62,7 @@ func backupHealthOf(ctx context.Context, path string) backupHealth {
 	if problems[0] != "0" {
 		return copyDamaged
 	}
-	return backupHealthy
+	return BackupHealthy
 }
 
 func unknownUnless(err error) backupHealth {
@@ -76,18 +76,18 @@ func unknownUnless(err error) backupHealth {
 // just made first. A sound one pushes out older ones that are sound or that nobody
 // looked at; any other only its like: however many are made of data that is damaged, the
 // last sound ones stay.
-func toPrune(ctx context.Context, list []dailyFile, p BackupPolicy) []dailyFile {
-	groups := map[backupHealth][]dailyFile{}
-	made := backupHealthOf(ctx, list[0].path)
+func toPrune(ctx context.Context, list []DailyFile, p BackupPolicy) []DailyFile {
+	groups := map[backupHealth][]DailyFile{}
+	made := BackupHealthOf(ctx, list[0].Path)
 	for _, d := range list {
-		s := backupHealthOf(ctx, d.path)
-		if s == copyUnknown && made == backupHealthy {
-			s = backupHealthy
+		s := BackupHealthOf(ctx, d.Path)
+		if s == copyUnknown && made == BackupHealthy {
+			s = BackupHealthy
 		}
 		groups[s] = append(groups[s], d)
 	}
-	stay := kept(groups[made], p)
-	return slices.DeleteFunc(groups[made], func(d dailyFile) bool { return slices.Contains(stay, d) })
+	stay := Kept(groups[made], p)
+	return slices.DeleteFunc(groups[made], func(d DailyFile) bool { return slices.Contains(stay, d) })
 }
 
 // soundEvery is how long ago the last backup was verified before one is where somebody
@@ -95,9 +95,9 @@ func toPrune(ctx context.Context, list []dailyFile, p BackupPolicy) []dailyFile 
 const soundEvery = 7 * 24 * time.Hour
 
 // verifies reports that the backup made now is to be verified.
-func verifies(ctx context.Context, now time.Time, list []dailyFile, brief bool) bool {
-	return !brief || !slices.ContainsFunc(list, func(d dailyFile) bool {
-		age := now.Sub(d.at)
-		return age >= 0 && age < soundEvery && backupHealthOf(ctx, d.path) != copyUnknown
+func verifies(ctx context.Context, now time.Time, list []DailyFile, brief bool) bool {
+	return !brief || !slices.ContainsFunc(list, func(d DailyFile) bool {
+		age := now.Sub(d.At)
+		return age >= 0 && age < soundEvery && BackupHealthOf(ctx, d.Path) != copyUnknown
 	})
 }

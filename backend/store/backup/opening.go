@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"context"
@@ -11,20 +11,20 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// mark notes that there is a history in the data directory.
-func (s *Backups) mark() {
-	if s.Scratch || s.Copied || sqlite.Exists(s.Dir, markFile) {
+// Mark notes that there is a history in the data directory.
+func (s *Backups) Mark() {
+	if s.Scratch || s.Copied || sqlite.Exists(s.Dir, MarkFile) {
 		return
 	}
 	text := "ContextInfinity began a history of conversations in this folder at " + chat.FormatTime(s.Clock.Now()) + ".\n"
-	if err := atomicfile.Write(filepath.Join(s.Dir, markFile), []byte(text), 0o600); err != nil {
+	if err := atomicfile.Write(filepath.Join(s.Dir, MarkFile), []byte(text), 0o600); err != nil {
 		s.Log.Warn("the mark of the history could not be written; it is tried again at the next start", "err", err)
 	}
 }
 
-// adoptBackup marks the steps of a backup that somebody put in the place of the database by
+// AdoptBackup marks the steps of a backup that somebody put in the place of the database by
 // hand, over the journals of what it replaced: it still has the table that only backups have.
-func (s *Backups) adoptBackup(ctx context.Context) error {
+func (s *Backups) AdoptBackup(ctx context.Context) error {
 	if s.Copied {
 		return nil
 	}
@@ -35,9 +35,9 @@ func (s *Backups) adoptBackup(ctx context.Context) error {
 	return markRestored(ctx, s.Core)
 }
 
-// refuseDamagedLog refuses to write where confirmed changes in the write-ahead log cannot be
+// RefuseDamagedLog refuses to write where confirmed changes in the write-ahead log cannot be
 // read: SQLite would drop them in silence, and write over them.
-func refuseDamagedLog(dir string) error {
+func RefuseDamagedLog(dir string) error {
 	damage, err := sqlite.DamagedLog(dir)
 	if err != nil || damage == "" {
 		return sqlite.MapError("store.open", err)

@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"context"
@@ -30,9 +30,9 @@ import (
 
 const (
 	opMove = "store.move"
-	// movingFile stands in a folder while it is being filled: what it is in is no data.
-	movingFile = ".moving"
-	movedFile  = "MOVED.txt"
+	// MovingFile stands in a folder while it is being filled: what it is in is no data.
+	MovingFile = ".moving"
+	MovedFile  = "MOVED.txt"
 	// moveSpare is what must be free beyond what is copied.
 	moveSpare = 32 << 20
 )
@@ -52,7 +52,7 @@ func (a *Archive) PlanMove(to string) (MovePlan, error) {
 		return p, nil
 	}
 	p.To = filepath.Clean(to)
-	files, err := a.filesToCopy()
+	files, err := a.FilesToCopy()
 	if errors.Is(err, errLink) {
 		p.Reason = "In the present place " + err.Error() + " to another place, which would not go along. Put what it leads to where the link is."
 		return p, nil
@@ -96,7 +96,7 @@ func moveBlocker(from, to string) (string, error) {
 		return "", err
 	}
 	switch {
-	case len(entries) == 0 || leftByMove(to):
+	case len(entries) == 0 || LeftByMove(to):
 		return "", nil
 	case sqlite.Exists(to, sqlite.DatabaseFile):
 		return "That folder is not empty: conversations are in it. If they are what a move that was cut short had copied, empty it first.", nil
@@ -104,10 +104,10 @@ func moveBlocker(from, to string) (string, error) {
 	return "That folder is not empty.", nil
 }
 
-// leftByMove reports that a folder holds what a move that was cut short had copied, and
+// LeftByMove reports that a folder holds what a move that was cut short had copied, and
 // nothing that was ever in force: whoever opens data to write to it makes a lock there.
-func leftByMove(dir string) bool {
-	return sqlite.Exists(dir, movingFile) && !sqlite.Exists(dir, movedFile) && !sqlite.Exists(dir, sqlite.LockFile)
+func LeftByMove(dir string) bool {
+	return sqlite.Exists(dir, MovingFile) && !sqlite.Exists(dir, MovedFile) && !sqlite.Exists(dir, sqlite.LockFile)
 }
 
 // below reports that inner is in outer, at any depth.
@@ -118,16 +118,16 @@ func below(outer, inner string) bool {
 
 // fileToCopy is a file that goes along, by its path below the data directory.
 type fileToCopy struct {
-	name string
+	Name string
 	size int64
 }
 
 // errLink is a link in the data directory: what it leads to would stay behind.
 var errLink = errors.New("a link")
 
-// filesToCopy are the files that go along: all but the lock, what is shared memory, and
+// FilesToCopy are the files that go along: all but the lock, what is shared memory, and
 // files that are not whole yet. errLink names a link among them.
-func (a *Archive) filesToCopy() ([]fileToCopy, error) {
+func (a *Archive) FilesToCopy() ([]fileToCopy, error) {
 	var out []fileToCopy
 	root := sqlite.Resolved(a.dir) // a walk does not follow a link
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -139,11 +139,11 @@ func (a *Archive) filesToCopy() ([]fileToCopy, error) {
 			return err
 		}
 		switch {
-		case d.IsDir() && (strings.HasPrefix(d.Name(), stagingPrefix) || name == sqlite.DragDir):
+		case d.IsDir() && (strings.HasPrefix(d.Name(), StagingPrefix) || name == sqlite.DragDir):
 			return filepath.SkipDir
 		case d.Type()&fs.ModeSymlink != 0:
 			return fmt.Errorf("%s is %w", name, errLink)
-		case !d.Type().IsRegular(), name == sqlite.LockFile, name == sqlite.DatabaseFile+"-shm", name == movedFile, name == movingFile, name == pendingFile, isTemp(d.Name()):
+		case !d.Type().IsRegular(), name == sqlite.LockFile, name == sqlite.DatabaseFile+"-shm", name == MovedFile, name == MovingFile, name == pendingFile, IsTemp(d.Name()):
 			return nil
 		}
 		info, err := d.Info()
@@ -170,7 +170,7 @@ func (a *Archive) Move(ctx context.Context, to string, adopt func() (written boo
 		return err
 	}
 	defer func() { _ = lock.Release() }()
-	if _, err := a.finishRestore(); err != nil {
+	if _, err := a.FinishRestore(); err != nil {
 		return err
 	}
 	plan, err := a.PlanMove(to)
@@ -210,18 +210,18 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 		a.log.Warn("after a move", "err", err)
 	}
 	note := "The data of ContextInfinity was moved to\n" + to + "\n\nWhat is in this folder is no longer used, and stays as it was then. It may be deleted.\n"
-	if err := writeFile(filepath.Join(a.dir, movedFile), []byte(note)); err != nil {
+	if err := writeFile(filepath.Join(a.dir, MovedFile), []byte(note)); err != nil {
 		a.log.Warn("the old folder could not be given a note", "err", err) // the data is at its new place
 	}
 	return nil
 }
 
 // mark says of a folder that what is in it is no data.
-func mark(to string) error { return atomicfile.Write(filepath.Join(to, movingFile), nil, 0o600) }
+func mark(to string) error { return atomicfile.Write(filepath.Join(to, MovingFile), nil, 0o600) }
 
 // unmark takes that back, durably.
 func unmark(to string) error {
-	if err := faultfs.Remove(faultfs.Backup, filepath.Join(to, movingFile)); err != nil {
+	if err := faultfs.Remove(faultfs.Backup, filepath.Join(to, MovingFile)); err != nil {
 		return err
 	}
 	return syncDir(to)
@@ -238,7 +238,7 @@ func (a *Archive) fill(ctx context.Context, to string) error {
 	if err := mark(to); err != nil {
 		return err
 	}
-	files, err := a.filesToCopy()
+	files, err := a.FilesToCopy()
 	if err != nil {
 		return err
 	}
@@ -247,14 +247,14 @@ func (a *Archive) fill(ctx context.Context, to string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		target := filepath.Join(to, f.name)
+		target := filepath.Join(to, f.Name)
 		for dir := filepath.Dir(target); !folders[dir]; dir = filepath.Dir(dir) {
 			folders[dir] = true
 		}
 		if err := sqlite.MakeDir(filepath.Dir(target)); err != nil {
 			return err
 		}
-		if err := copyChecked(filepath.Join(a.dir, f.name), target); err != nil {
+		if err := copyChecked(filepath.Join(a.dir, f.Name), target); err != nil {
 			return err
 		}
 		if err := faults.Point("move.file"); err != nil {
@@ -306,7 +306,7 @@ func hashOf(path string) ([sha256.Size]byte, error) {
 
 // clearMove empties a folder that was being filled; one without the mark is left alone.
 func clearMove(to string, made bool) error {
-	if !made && !leftByMove(to) {
+	if !made && !LeftByMove(to) {
 		return nil
 	}
 	entries, err := os.ReadDir(to)
@@ -314,14 +314,14 @@ func clearMove(to string, made bool) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() == movingFile {
+		if e.Name() == MovingFile {
 			continue // last: it says what the rest is
 		}
 		if err := os.RemoveAll(filepath.Join(to, e.Name())); err != nil {
 			return err
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(to, movingFile)); err != nil || !made {
+	if err := os.RemoveAll(filepath.Join(to, MovingFile)); err != nil || !made {
 		return err
 	}
 	return os.Remove(to)

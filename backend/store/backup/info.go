@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"context"
@@ -117,8 +117,8 @@ func (f backupFile) whole() bool {
 	return string(sum[:]) == string(f.SHA256)
 }
 
-// filesIn reads the files in a backup, none from one that has no such table.
-func filesIn(db *gorm.DB) ([]backupFile, error) {
+// FilesIn reads the files in a backup, none from one that has no such table.
+func FilesIn(db *gorm.DB) ([]backupFile, error) {
 	there, err := schema.HasTable(db, schema.FilesTable)
 	if err != nil || !there {
 		return nil, err
@@ -127,7 +127,7 @@ func filesIn(db *gorm.DB) ([]backupFile, error) {
 }
 
 func damagedFile(db *gorm.DB) (string, error) {
-	files, err := filesIn(db)
+	files, err := FilesIn(db)
 	if err != nil {
 		return "", err
 	}
@@ -178,8 +178,8 @@ func readInfo(db *gorm.DB, b *chat.Backup) (mark string, told bool, err error) {
 // backupStamp is the moment in a backup's name, in UTC.
 const backupStamp = "20060102T150405.000"
 
-// backupName is the name of a backup; the word says why it was made.
-func backupName(word string, at time.Time) string {
+// BackupName is the name of a backup; the word says why it was made.
+func BackupName(word string, at time.Time) string {
 	if word != "" {
 		word += "-"
 	}
@@ -187,14 +187,14 @@ func backupName(word string, at time.Time) string {
 }
 
 const (
-	wordDaily   = "daily"
+	WordDaily   = "daily"
 	wordRestore = "before-restore"
 )
 
 var backupNames = regexp.MustCompile(`^contextinfinity-(?:(daily|before-restore|v[0-9]+)-)?([0-9]{8}T[0-9]{6}\.[0-9]{3})\.db$`)
 
-// named reads a backup's name; false for other files.
-func named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
+// Named reads a backup's name; false for other files.
+func Named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 	m := backupNames.FindStringSubmatch(name)
 	if m == nil {
 		return "", at, false
@@ -203,7 +203,7 @@ func named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 	switch m[1] {
 	case "":
 		kind = chat.BackupByHand
-	case wordDaily:
+	case WordDaily:
 		kind = chat.BackupDaily
 	case wordRestore:
 		kind = chat.BackupBeforeRestore
@@ -236,7 +236,7 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 			return nil, sqlite.MapError("store.backups", err)
 		}
 		b := chat.Backup{Path: filepath.Join(dir, e.Name()), Kind: chat.BackupByHand, Bytes: info.Size(), At: info.ModTime().UTC()}
-		if kind, at, ok := named(e.Name()); ok {
+		if kind, at, ok := Named(e.Name()); ok {
 			b.Kind, b.At = kind, at
 		}
 		describeBackup(ctx, &b, check)

@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"errors"
@@ -11,18 +11,18 @@ import (
 
 // createBeside makes an empty file of the owner's alone in a path's directory.
 func createBeside(path string) (string, error) {
-	f, err := faultfs.CreateTemp(faultfs.Backup, filepath.Dir(path), "."+filepath.Base(path)+tempMark+"*")
+	f, err := faultfs.CreateTemp(faultfs.Backup, filepath.Dir(path), "."+filepath.Base(path)+TempMark+"*")
 	if err != nil {
 		return "", err
 	}
 	return f.Name(), f.Close()
 }
 
-// tempMark is in the name of a file that is not whole yet.
-const tempMark = ".tmp-"
+// TempMark is in the name of a file that is not whole yet.
+const TempMark = ".tmp-"
 
-func isTemp(name string) bool {
-	return strings.HasPrefix(name, ".contextinfinity-") && strings.Contains(name, tempMark)
+func IsTemp(name string) bool {
+	return strings.HasPrefix(name, ".contextinfinity-") && strings.Contains(name, TempMark)
 }
 
 // nameNew gives a file a name that none has: it is taken first, so that a file

@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Rest
 		return chat.Restoration{}, err
 	}
 	defer func() { _ = lock.Release() }()
-	if _, err := a.finishRestore(); err != nil {
+	if _, err := a.FinishRestore(); err != nil {
 		return chat.Restoration{}, err
 	}
 	r := restoring{Archive: a, source: path}
@@ -86,7 +86,7 @@ func (r *restoring) prepare(ctx context.Context) error {
 	if err := r.locate(); err != nil {
 		return err
 	}
-	staging := filepath.Join(r.dir, stagingPrefix+r.clock.Now().Format(backupStamp))
+	staging := filepath.Join(r.dir, StagingPrefix+r.clock.Now().Format(backupStamp))
 	if err := faultfs.Mkdir(faultfs.Backup, staging, 0o700); err != nil {
 		return err
 	}
@@ -94,14 +94,14 @@ func (r *restoring) prepare(ctx context.Context) error {
 	if err := r.copySource(); err != nil {
 		return err
 	}
-	r.at("copied")
+	r.At("copied")
 	if err := r.examine(ctx); err != nil {
 		return err
 	}
 	if err := r.upgrade(ctx); err != nil {
 		return err
 	}
-	r.at("checked")
+	r.At("checked")
 	r.out.Present = r.summarize(ctx, r.database())
 	return r.tellUndone(ctx)
 }
@@ -215,7 +215,7 @@ func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
 	if r.out.Backup.Problem != "" {
 		return r.damaged(errors.New(r.out.Backup.Problem))
 	}
-	kind, _, ok := named(filepath.Base(r.out.Source))
+	kind, _, ok := Named(filepath.Base(r.out.Source))
 	if r.out.Kind = chat.BackupByHand; ok {
 		r.out.Kind = kind
 	}
@@ -243,7 +243,7 @@ func (r *restoring) unpack(db *gorm.DB) error {
 	if err := faultfs.Mkdir(faultfs.Backup, streams, 0o700); err != nil {
 		return err
 	}
-	files, err := filesIn(db)
+	files, err := FilesIn(db)
 	if err != nil {
 		return r.damaged(err)
 	}
@@ -339,14 +339,14 @@ func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error 
 
 // replace backs up what is there and puts the prepared data in its place.
 func (r *restoring) replace(ctx context.Context) error {
-	swap := swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(core.ReplacedDir, r.clock.Now().Format(backupStamp))}
+	swap := Swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(core.ReplacedDir, r.clock.Now().Format(backupStamp))}
 	// A copy of data whose log is damaged lacks what cannot be read: the files are kept instead.
 	if damage, err := sqlite.DamagedLog(r.dir); err == nil && damage == "" && sqlite.SizeOf(r.database()) > 0 {
 		dir := filepath.Join(r.dir, sqlite.BackupDir)
 		if err := sqlite.MakeDir(dir); err != nil {
 			return err
 		}
-		kept, err := r.write(ctx, filepath.Join(dir, backupName(wordRestore, r.clock.Now())), chat.BackupBeforeRestore)
+		kept, err := r.write(ctx, filepath.Join(dir, BackupName(wordRestore, r.clock.Now())), chat.BackupBeforeRestore)
 		switch chat.CodeOf(err) {
 		case "":
 			r.out.Kept = &kept
@@ -355,17 +355,17 @@ func (r *restoring) replace(ctx context.Context) error {
 		}
 	}
 	swap.Keep = r.out.Kept == nil // what cannot be copied as data is kept as it is, a log without its database too
-	r.at("backed up")
+	r.At("backed up")
 	if err := r.makeDurable(); err != nil {
 		return err
 	}
-	if err := writeSwap(r.dir, swap); err != nil {
+	if err := WriteSwap(r.dir, swap); err != nil {
 		return err
 	}
 	r.begun = true
-	r.at("written down")
+	r.At("written down")
 	var err error
-	if r.out.Config, err = r.finishRestore(); err != nil {
+	if r.out.Config, err = r.FinishRestore(); err != nil {
 		return err
 	}
 	r.out.Done = true

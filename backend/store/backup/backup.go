@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"context"
@@ -45,22 +45,22 @@ type opener func(ctx context.Context, o ArchiveOptions, steps fs.FS) (*core.Core
 // journals of steps that were running in it. Without them the part of an answer
 // that had arrived when the backup was made would be lost with the restore.
 type Archive struct {
-	dir, config string
-	clock       clock.Clock
-	log         *slog.Logger
-	steps       fs.FS
-	open        opener
-	// at is told of each step of a restore: tests end the process there.
-	at func(step string)
+	dir, ConfigFile string
+	clock           clock.Clock
+	log             *slog.Logger
+	steps           fs.FS
+	open            opener
+	// At is told of each step of a restore: tests end the process there.
+	At func(step string)
 }
 
-// newArchive touches no disk. The steps are those that bring data to the newest schema.
-func newArchive(o ArchiveOptions, steps fs.FS, open opener) *Archive {
+// New touches no disk. The steps are those that bring data to the newest schema.
+func New(o ArchiveOptions, steps fs.FS, open opener) *Archive {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &Archive{dir: o.DataDir, config: o.Config, clock: o.Clock, log: o.Logger, steps: steps, open: open}
-	a.at = func(step string) {
+	a := &Archive{dir: o.DataDir, ConfigFile: o.Config, clock: o.Clock, log: o.Logger, steps: steps, open: open}
+	a.At = func(step string) {
 		if err := faults.Point("restore.step"); err != nil { // there is nothing to undo: it may end the process, and no more
 			a.log.Warn("a step of a restore", "step", step, "err", err)
 		}
@@ -70,9 +70,9 @@ func newArchive(o ArchiveOptions, steps fs.FS, open opener) *Archive {
 
 func (a *Archive) database() string { return filepath.Join(a.dir, sqlite.DatabaseFile) }
 
-// errMoved means that the data changed so while it was copied that the copy and
+// ErrMoved means that the data changed so while it was copied that the copy and
 // what belongs to it are not of one moment.
-var errMoved = errors.New("the data changed while it was copied")
+var ErrMoved = errors.New("the data changed while it was copied")
 
 // backupTries is how often a copy is begun anew when the data moved: answers that begin
 // and end while it is made, again and again, as a script sends them.
@@ -84,11 +84,11 @@ const backupTries = 10
 // Errors: CodeConflict (the file exists, or a restore was cut short), CodeNotFound (no data, or no such
 // folder), CodeNewer, CodeCorrupt, CodeNoSpace. A copy that fails leaves nothing.
 func (a *Archive) Backup(ctx context.Context, path string) (chat.Backup, error) {
-	if err := refuseHalfRestored(a.dir); err != nil {
+	if err := RefuseHalfRestored(a.dir); err != nil {
 		return chat.Backup{}, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, backupName("", a.clock.Now()))
+		path = filepath.Join(path, BackupName("", a.clock.Now()))
 	}
 	return a.write(ctx, path, chat.BackupByHand)
 }
@@ -116,7 +116,7 @@ func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.Back
 	}
 	for try := 1; ; try++ {
 		b, err := a.writeOnce(ctx, from, path, chat.Backup{Path: path, Kind: kind, Schema: have.Version}, verify)
-		if !errors.Is(err, errMoved) {
+		if !errors.Is(err, ErrMoved) {
 			return b, sqlite.MapError(op, err)
 		}
 		if try == backupTries {
@@ -150,7 +150,7 @@ func (a *Archive) writeOnce(ctx context.Context, from sqlite.Place, path string,
 	if err := syncFile(temp); err != nil {
 		return b, targetError(path, err)
 	}
-	if err := a.readBack(ctx, temp, b); err != nil {
+	if err := a.ReadBack(ctx, temp, b); err != nil {
 		return b, err
 	}
 	b.Checked = true
@@ -171,7 +171,7 @@ func (a *Archive) copyTo(ctx context.Context, from sqlite.Place, temp string, b 
 	}
 	defer func() { _ = sqlite.Disconnect(source) }()
 	source = source.WithContext(ctx)
-	journals, err := a.journals()
+	journals, err := a.Journals()
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (a *Archive) copyTo(ctx context.Context, from sqlite.Place, temp string, b 
 	if err != nil {
 		return err
 	}
-	later, err := a.journals()
+	later, err := a.Journals()
 	if err != nil {
 		return err
 	}
@@ -211,17 +211,17 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 	for table, n := range b.Counts {
 		x, y := around[0][table], around[1][table]
 		if n < min(x, y) || n > max(x, y) {
-			return errMoved
+			return ErrMoved
 		}
 	}
-	files, err := needed(to, source, journals)
+	files, err := Needed(to, source, journals)
 	if err != nil {
 		return err
 	}
-	if a.config != "" {
-		text, err := os.ReadFile(a.config)
+	if a.ConfigFile != "" {
+		text, err := os.ReadFile(a.ConfigFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return chat.WrapError(chat.CodeConfig, "store.backup", err, "The configuration file "+a.config+" cannot be read, so the backup would miss it; none was made.").
+			return chat.WrapError(chat.CodeConfig, "store.backup", err, "The configuration file "+a.ConfigFile+" cannot be read, so the backup would miss it; none was made.").
 				WithHint("mend its permissions")
 		}
 		if err == nil {
@@ -235,9 +235,9 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 	return writeInfo(to, *b, mark, files)
 }
 
-// needed are the journals of the steps that run in a copy. A step that ended while
+// Needed are the journals of the steps that run in a copy. A step that ended while
 // the copy was made, and whose journal is gone with that, makes the copy useless.
-func needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte, error) {
+func Needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	running, err := sqlite.All[string](to, `SELECT id FROM steps WHERE status = 'running' ORDER BY id`)
 	if err != nil {
@@ -254,15 +254,15 @@ func needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte,
 			return nil, err
 		}
 		if len(still) == 0 {
-			return nil, errMoved
+			return nil, ErrMoved
 		}
 	}
 	return files, nil
 }
 
-// journals are the stream journals there are, by file name. They hold what of a
+// Journals are the stream journals there are, by file name. They hold what of a
 // running answer is not in the database yet.
-func (a *Archive) journals() (map[string][]byte, error) {
+func (a *Archive) Journals() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	entries, err := os.ReadDir(filepath.Join(a.dir, sqlite.StreamDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -284,8 +284,8 @@ func (a *Archive) journals() (map[string][]byte, error) {
 	return files, nil
 }
 
-// readBack is the check after writing: on a connection that cannot write.
-func (a *Archive) readBack(ctx context.Context, path string, b chat.Backup) error {
+// ReadBack is the check after writing: on a connection that cannot write.
+func (a *Archive) ReadBack(ctx context.Context, path string, b chat.Backup) error {
 	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return sqlite.MapError("store.backup", err)
@@ -359,9 +359,9 @@ func targetError(path string, err error) error {
 		WithHint("choose another place")
 }
 
-// beforeUpgrade writes a copy named by the version it has and the moment. An upgrade
+// BeforeUpgrade writes a copy named by the version it has and the moment. An upgrade
 // that fails is tried at each start: the copy that stands from the try before is enough.
-func (a *Archive) beforeUpgrade(ctx context.Context, version int64) (string, error) {
+func (a *Archive) BeforeUpgrade(ctx context.Context, version int64) (string, error) {
 	dir := filepath.Join(a.dir, sqlite.BackupDir)
 	if err := sqlite.MakeDir(dir); err != nil {
 		return "", sqlite.MapError("store.migrate", err)
@@ -370,6 +370,6 @@ func (a *Archive) beforeUpgrade(ctx context.Context, version int64) (string, err
 	if path, err := a.standing(ctx, dir, word); err != nil || path != "" {
 		return path, err
 	}
-	b, err := a.write(ctx, filepath.Join(dir, backupName(word, a.clock.Now())), chat.BackupMigration)
+	b, err := a.write(ctx, filepath.Join(dir, BackupName(word, a.clock.Now())), chat.BackupMigration)
 	return b.Path, err
 }

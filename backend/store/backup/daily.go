@@ -1,4 +1,4 @@
-package store
+package backup
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 // Backups are those that the program makes of the data that it has open.
 type Backups struct {
 	*core.Core
-	archive *Archive
+	Archive *Archive
 }
 
 // BackupPolicy says whether a backup is made each day, and how many are kept.
@@ -52,7 +52,7 @@ func (s *Backups) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBack
 	if s.DB.Writer == nil {
 		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open for reading only.")
 	}
-	return s.archive.daily(ctx, p)
+	return s.Archive.daily(ctx, p)
 }
 
 func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
@@ -61,7 +61,7 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 		return chat.AutoBackup{Outcome: chat.BackupOff}, nil
 	}
 	dir := filepath.Join(a.dir, sqlite.BackupDir)
-	list, last, err := a.dailies(dir)
+	list, last, err := a.Dailies(dir)
 	if err != nil {
 		return chat.AutoBackup{}, sqlite.MapError(op, err)
 	}
@@ -72,22 +72,22 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 	if err != nil || out.Outcome != chat.BackupMade {
 		return out, err
 	}
-	for _, old := range toPrune(ctx, append([]dailyFile{{out.Made.Path, out.Made.At}}, list...), p) {
-		if err := faultfs.Remove(faultfs.Backup, old.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, old := range toPrune(ctx, append([]DailyFile{{out.Made.Path, out.Made.At}}, list...), p) {
+		if err := faultfs.Remove(faultfs.Backup, old.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return out, sqlite.MapError(op, err)
 		}
-		out.Removed = append(out.Removed, old.path)
+		out.Removed = append(out.Removed, old.Path)
 	}
 	return out, sqlite.MapError(op, syncDir(dir))
 }
 
 // dueDaily makes today's backup unless there is a reason not to.
-func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile, brief bool) (chat.AutoBackup, error) {
+func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, brief bool) (chat.AutoBackup, error) {
 	now := a.clock.Now()
 	// One of the future was made before the clock was set back.
-	past := slices.DeleteFunc(slices.Clone(list), func(d dailyFile) bool { return d.at.After(now) })
+	past := slices.DeleteFunc(slices.Clone(list), func(d DailyFile) bool { return d.At.After(now) })
 	if len(past) > 0 {
-		same, err := a.unchangedSince(ctx, past[0].path)
+		same, err := a.unchangedSince(ctx, past[0].Path)
 		if err != nil || same {
 			return chat.AutoBackup{Outcome: chat.BackupUnchanged}, err
 		}
@@ -109,7 +109,7 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile, br
 	if free < roomFor*size {
 		return chat.AutoBackup{Outcome: chat.BackupNoSpace, Need: roomFor * size, Free: free}, nil
 	}
-	made, err := a.writeVerified(ctx, filepath.Join(dir, backupName(wordDaily, now)), chat.BackupDaily, verifies(ctx, now, list, brief))
+	made, err := a.writeVerified(ctx, filepath.Join(dir, BackupName(WordDaily, now)), chat.BackupDaily, verifies(ctx, now, list, brief))
 	return chat.AutoBackup{Outcome: chat.BackupMade, Made: made}, err
 }
 
@@ -143,15 +143,15 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 	}
 	defer func() { _ = sqlite.Disconnect(db) }()
 	db = db.WithContext(ctx)
-	journals, err := a.journals()
+	journals, err := a.Journals()
 	if err != nil {
 		return false, sqlite.MapError("store.backup", err)
 	}
-	files, err := needed(db, db, journals)
+	files, err := Needed(db, db, journals)
 	if err != nil {
 		return false, sqlite.MapError("store.backup", err)
 	}
-	if text, err := os.ReadFile(a.config); err == nil {
+	if text, err := os.ReadFile(a.ConfigFile); err == nil {
 		files[schema.ConfigName] = text
 	}
 	now, err := fingerprint(db, files)
@@ -167,7 +167,7 @@ func (a *Archive) standing(ctx context.Context, dir, word string) (string, error
 	}
 	b := chat.Backup{}
 	for _, e := range entries { // by name, and so by time
-		if _, at, ok := named(e.Name()); ok && e.Name() == backupName(word, at) {
+		if _, at, ok := Named(e.Name()); ok && e.Name() == BackupName(word, at) {
 			b.Path = filepath.Join(dir, e.Name())
 		}
 	}
@@ -184,17 +184,17 @@ func (a *Archive) standing(ctx context.Context, dir, word string) (string, error
 	return b.Path, nil
 }
 
-// dailyFile is a daily backup, known by its name.
-type dailyFile struct {
-	path string
-	at   time.Time
+// DailyFile is a daily backup, known by its name.
+type DailyFile struct {
+	Path string
+	At   time.Time
 }
 
-// dailies lists the daily backups, newest first, and removes what copies that were
+// Dailies lists the daily backups, newest first, and removes what copies that were
 // cut short left a day ago or earlier: a temporary file, or an empty one that had
 // taken the name. last is when the present data was copied last, by whomever; what a
 // restore replaced is other data.
-func (a *Archive) dailies(dir string) (list []dailyFile, last time.Time, err error) {
+func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, last, err
@@ -208,32 +208,32 @@ func (a *Archive) dailies(dir string) (list []dailyFile, last time.Time, err err
 			continue // removed this moment
 		}
 		path := filepath.Join(dir, e.Name())
-		kind, at, ok := named(e.Name())
+		kind, at, ok := Named(e.Name())
 		if ok && info.Size() > 0 {
 			if kind == chat.BackupDaily {
-				list = append(list, dailyFile{path, at})
+				list = append(list, DailyFile{path, at})
 			}
 			if kind != chat.BackupBeforeRestore && at.After(last) && !at.After(a.clock.Now()) {
 				last = at
 			}
 		}
-		if (isTemp(e.Name()) || ok && kind == chat.BackupDaily && info.Size() == 0) && time.Since(info.ModTime()) > backupEvery {
+		if (IsTemp(e.Name()) || ok && kind == chat.BackupDaily && info.Size() == 0) && time.Since(info.ModTime()) > backupEvery {
 			_ = faultfs.Remove(faultfs.Backup, path)
 		}
 	}
-	slices.SortFunc(list, func(x, y dailyFile) int { return y.at.Compare(x.at) })
+	slices.SortFunc(list, func(x, y DailyFile) int { return y.At.Compare(x.At) })
 	return list, last, nil
 }
 
-// kept are the daily backups to keep, of a list with the one made last first: that
+// Kept are the daily backups to keep, of a list with the one made last first: that
 // one, the newest, and before them the newest of each week.
-func kept(list []dailyFile, p BackupPolicy) []dailyFile {
+func Kept(list []DailyFile, p BackupPolicy) []DailyFile {
 	newest := slices.Clone(list)
-	slices.SortFunc(newest, func(x, y dailyFile) int { return y.at.Compare(x.at) })
-	var out []dailyFile
+	slices.SortFunc(newest, func(x, y DailyFile) int { return y.At.Compare(x.At) })
+	var out []DailyFile
 	weeks := map[string]bool{}
 	for i, d := range newest {
-		year, week := d.at.ISOWeek()
+		year, week := d.At.ISOWeek()
 		name := fmt.Sprintf("%d/%d", year, week)
 		switch {
 		case i < p.KeepDaily || d == list[0]:
