@@ -29,3 +29,17 @@ func WriterAlive(dir string) bool { return sqlite.WriterAlive(dir) }
 func NewArchive(o backup.ArchiveOptions) *backup.Archive {
 	return backup.New(o, migrations.Files, openCopy)
 }
+
+// What a caller names of the store's parts.
+type (
+	Archive          = backup.Archive
+	ArchiveOptions   = backup.ArchiveOptions
+	BackupPolicy     = backup.BackupPolicy
+	PendingOperation = backup.PendingOperation
+)
+
+// What a pending operation can be.
+const (
+	PendingRestore = backup.PendingRestore
+	PendingMove    = backup.PendingMove
+)
