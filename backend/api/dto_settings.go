@@ -177,12 +177,14 @@ type Startup struct {
 	Theme       string `json:"theme"` // system, light, dark, contrast
 	TextZoom    int    `json:"textZoom"`
 	// of code beside the rest of the text, percent
-	CodeSize     int    `json:"codeSize"`
-	CodeWrap     bool   `json:"codeWrap"`     // long lines of code are wrapped
-	CodeNumbers  bool   `json:"codeNumbers"`  // lines of code are numbered
-	Previews     bool   `json:"previews"`     // code can be shown as what it draws
-	MessageWidth string `json:"messageWidth"` // narrow, normal, wide, full
-	Motion       string `json:"motion"`       // system, reduced
-	Durability   string `json:"durability"`   // buffered, write_ahead
-	MaxSessions  int    `json:"maxSessions"`  // that the list holds
+	CodeSize     int      `json:"codeSize"`
+	CodeWrap     bool     `json:"codeWrap"`     // long lines of code are wrapped
+	CodeNumbers  bool     `json:"codeNumbers"`  // lines of code are numbered
+	Previews     bool     `json:"previews"`     // code can be shown as what it draws
+	MessageWidth string   `json:"messageWidth"` // narrow, normal, wide, full
+	Motion       string   `json:"motion"`       // system, reduced
+	Language     string   `json:"language"`     // of the window: system, en, de, zh-CN
+	Shortcuts    []string `json:"shortcuts"`    // keys that a person chose, "new=Ctrl+Shift+M"
+	Durability   string   `json:"durability"`   // buffered, write_ahead
+	MaxSessions  int      `json:"maxSessions"`  // that the list holds
 }

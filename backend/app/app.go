@@ -23,6 +23,7 @@ import (
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
+	"contextinfinity/backend/library"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/anthropic"
 	"contextinfinity/backend/llm/chatcompletions"
@@ -51,6 +52,7 @@ type app struct {
 	upkeep    *jobs.Reconciler
 	branches  *branches.Service
 	imports   *importing.Service
+	library   *library.Library
 	tools     *tools.Registry
 	servers   *servers
 	fanout    *fanout
@@ -168,6 +170,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
 		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
 	})
+	a.library = library.New(a.store, a.turns, a.fanout.Change)
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
 	})
@@ -385,7 +388,7 @@ func (a *app) services() *cli.Services {
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
 		Answers: several.New(a.store, a.turns, a.branches),
 		Tools:   a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Programs: a.programs(), Servers: a.verbServers(), ConfigFault: a.config.Err(),
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library, Programs: a.programs(), Servers: a.verbServers(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
 }

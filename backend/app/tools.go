@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
-	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/tools/builtin"
 	"contextinfinity/backend/turn"
@@ -19,7 +19,7 @@ func (a *app) newTools(publish turn.Publisher) *tools.Registry {
 		return tools.Settings{Allow: a.config.Config().Tools.Allow}
 	})
 	r.RedactArguments(func(raw json.RawMessage) json.RawMessage {
-		return prompt.RedactJSON(raw, func(text string) string {
+		return scrub.JSON(raw, func(text string) string {
 			clean, _ := a.redact(text)
 			return clean
 		})

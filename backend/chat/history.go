@@ -61,7 +61,10 @@ type SessionSettings struct {
 	SystemPrompt string   `json:"system_prompt"`
 	Temperature  *float64 `json:"temperature"`          // 0 to 2
 	Effort       string   `json:"effort"`               // "", minimal, low, medium, high
-	ToolsMode    string   `json:"tools_mode,omitempty"` // disabled, parse_only, enabled; empty: tools.mode
+	ToolsMode    string   `json:"tools_mode,omitempty"` // one of ToolsModes
+	// Assistant is the one whose settings these were, and its name then; empty: none.
+	Assistant     AssistantID `json:"assistant,omitempty"`
+	AssistantName string      `json:"assistant_name,omitempty"`
 }
 
 // Calibration is what a provider counts for each token we count.

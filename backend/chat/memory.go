@@ -227,6 +227,22 @@ type VectorRow struct {
 	Codes   []int8
 }
 
+// VectorBlock is vectors in the order of N, by column: a row is at the same index of each.
+type VectorBlock struct {
+	N      []int64
+	Seq    []int64
+	Place  []uint32 // index in Places
+	Places []VectorPlace
+	Scale  []float32 // 1/length of the row's codes
+	Codes  []byte    // of all rows, one after the other: signed bytes, as in VectorRow
+}
+
+// VectorPlace is the branch that a vector's unit stands in.
+type VectorPlace struct {
+	Session SessionID
+	Branch  BranchID
+}
+
 // VectorHit is a unit that a vector search found; Cosine is exact.
 type VectorHit struct {
 	N      int64

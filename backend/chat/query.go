@@ -114,4 +114,5 @@ const (
 	ChangeCall     ChangeKind = "call"     // a tool call; ID is the call's, Session its session
 	ChangeServers  ChangeKind = "servers"  // the state of an MCP server; ID is its name
 	ChangePrograms ChangeKind = "programs" // other programs that use this memory
+	ChangeLibrary  ChangeKind = "library"  // assistants and saved prompts
 )

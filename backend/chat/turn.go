@@ -141,25 +141,29 @@ func (u Usage) Add(v Usage) Usage {
 
 // Session is a persistent conversation of one or more branches.
 type Session struct {
-	ID           SessionID  `json:"session_id"`
-	Title        string     `json:"title"`
-	ActiveBranch BranchID   `json:"active_branch"`
-	SystemPrompt string     `json:"system_prompt,omitempty"`
-	Model        string     `json:"model,omitempty"` // the user's choice for it; empty: the default
-	Temperature  *float64   `json:"temperature,omitempty"`
-	Effort       string     `json:"effort,omitempty"`
-	ToolsMode    string     `json:"tools_mode,omitempty"` // empty: tools.mode
-	Source       string     `json:"source"`               // "native" or the importer's name
-	Pinned       bool       `json:"pinned,omitempty"`
-	Folder       string     `json:"folder,omitempty"`
-	CreatedAt    time.Time  `json:"created_at"`
-	UpdatedAt    time.Time  `json:"updated_at"`
-	ArchivedAt   *time.Time `json:"archived_at,omitempty"`
+	ID           SessionID `json:"session_id"`
+	Title        string    `json:"title"`
+	ActiveBranch BranchID  `json:"active_branch"`
+	SystemPrompt string    `json:"system_prompt,omitempty"`
+	Model        string    `json:"model,omitempty"` // the user's choice for it; empty: the default
+	Temperature  *float64  `json:"temperature,omitempty"`
+	Effort       string    `json:"effort,omitempty"`
+	ToolsMode    string    `json:"tools_mode,omitempty"` // empty: tools.mode
+	// Assistant is the one whose settings the session was given last, and its name then.
+	Assistant     AssistantID `json:"assistant,omitempty"`
+	AssistantName string      `json:"assistant_name,omitempty"`
+	Source        string      `json:"source"` // "native" or the importer's name
+	Pinned        bool        `json:"pinned,omitempty"`
+	Folder        string      `json:"folder,omitempty"`
+	CreatedAt     time.Time   `json:"created_at"`
+	UpdatedAt     time.Time   `json:"updated_at"`
+	ArchivedAt    *time.Time  `json:"archived_at,omitempty"`
 }
 
 // Settings are the session's own choices.
 func (s Session) Settings() SessionSettings {
-	return SessionSettings{SystemPrompt: s.SystemPrompt, Temperature: s.Temperature, Effort: s.Effort, ToolsMode: s.ToolsMode}
+	return SessionSettings{SystemPrompt: s.SystemPrompt, Temperature: s.Temperature, Effort: s.Effort, ToolsMode: s.ToolsMode,
+		Assistant: s.Assistant, AssistantName: s.AssistantName}
 }
 
 // Branch is a line of turns. Its lineage is its own turns and its ancestors' up

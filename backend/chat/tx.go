@@ -13,6 +13,8 @@ type NewSession struct {
 	Title        string
 	SystemPrompt string
 	Source       string // "" = "native"
+	// Assistant gives the session its settings; empty: none does.
+	Assistant AssistantID
 }
 
 // Acceptance is TX-0: the user's message becomes durable, turn_seq advances.

@@ -14,7 +14,7 @@ import (
 )
 
 func (c *call) chatCommand() *cobra.Command {
-	var session, branch, model string
+	var session, branch, model, assistant string
 	cmd := &cobra.Command{
 		Use:   "chat",
 		Short: "Have a conversation in the terminal, line by line",
@@ -27,10 +27,13 @@ exit code is 1 if one of them was not answered.`,
 	cmd.Flags().StringVar(&session, "session", "", "the session to go on with")
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&model, "model", "", "a configured model, instead of the session's")
+	cmd.Flags().StringVar(&assistant, "assistant", "", "start the new session with this assistant")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		switch {
 		case c.json:
 			return reply{}, usageHint("send --json answers with one document", "chat is for people and has no --json.")
+		case assistant != "" && session != "":
+			return reply{}, usageHint("/assistant NAME applies one there", "--assistant starts a new session, and excludes --session.")
 		case branch != "" && session == "":
 			return reply{}, usagef("--branch needs --session.")
 		}
@@ -38,11 +41,12 @@ exit code is 1 if one of them was not answered.`,
 		o := c.options(false, st)
 		o.Serve = true // it lasts: others need not wait until it ends
 		return c.opened(ctx, o, func(s *Services) (reply, error) {
-			t := &talk{c: c, s: s, st: st, model: model}
+			t := &talk{c: c, s: s, st: st, model: model, assistant: assistant}
 			return reply{}, t.run(ctx, session, branch)
 		})
 	})
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
+	_ = cmd.RegisterFlagCompletionFunc("assistant", c.completeAssistant)
 	return cmd
 }
 
@@ -55,11 +59,13 @@ type talk struct {
 
 	session chat.Session // empty until the first message of a new one
 	branch  chat.BranchID
-	model   string          // chosen here; empty: the session's
-	failed  bool            // a message was not answered
-	waits   bool            // tool calls wait
-	asked   chat.TurnID     // whose calls were asked about last
-	seen    map[string]bool // definitions of tools that were shown in full
+	model   string // chosen here; empty: the session's
+	// assistant is whose settings a new session gets.
+	assistant string
+	failed    bool            // a message was not answered
+	waits     bool            // tool calls wait
+	asked     chat.TurnID     // whose calls were asked about last
+	seen      map[string]bool // definitions of tools that were shown in full
 }
 
 // errLeave ends the conversation in order.
@@ -119,6 +125,11 @@ func (t *talk) begin(ctx context.Context, session, branch string) error {
 			return err
 		}
 	}
+	if t.assistant != "" {
+		if _, err := t.s.Library.AssistantNamed(ctx, t.assistant); err != nil {
+			return err
+		}
+	}
 	if session != "" {
 		found, b, err := t.s.place(ctx, session, branch)
 		if err != nil {
@@ -133,6 +144,8 @@ func (t *talk) begin(ctx context.Context, session, branch string) error {
 func (t *talk) greet(ctx context.Context) {
 	model := t.modelName(ctx)
 	switch {
+	case t.session.ID == "" && t.assistant != "":
+		t.say("New session with the assistant %s. /help lists the commands, /sessions your earlier sessions.", line(t.assistant))
 	case t.session.ID == "":
 		t.say("New session with %s. /help lists the commands, /sessions your earlier sessions.", model)
 	default:
@@ -235,7 +248,7 @@ func (t *talk) send(ctx context.Context, text string) error {
 		return err
 	}
 	if t.session.ID == "" {
-		session, branch, err := t.s.newSession(ctx, chat.TitleFrom(text), t.model)
+		session, branch, err := t.s.newSession(ctx, chat.TitleFrom(text), t.model, t.assistant)
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,8 @@ func commands() []command {
 	return []command{
 		{"/help", "", "this list", (*talk).help},
 		{"/model", "[NAME]", "show the models, or choose one for this conversation", (*talk).chooseModel},
+		{"/assistant", "[NAME]", "show the assistants, or give this session the settings of one", (*talk).chooseAssistant},
+		{"/prompt", "NAME [VAR=VALUE ...]", "send a saved prompt", (*talk).sendPrompt},
 		{"/new", "", "start a new session with the next message", (*talk).fresh},
 		{"/sessions", "", "list the sessions", (*talk).listSessions},
 		{"/switch", "ID", "go on with another session, or another branch of this one", (*talk).switchTo},

@@ -24,6 +24,7 @@ import (
 	"contextinfinity/backend/importing"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
+	"contextinfinity/backend/library"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/models"
@@ -175,7 +176,8 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	upkeep := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
 	upkeep.RecallPause(ctx)
 	s := &cli.Services{
-		Tools: registry, Calls: engine, ToolsMode: func() string { return cfg.Config().Tools.Mode },
+		Library: library.New(db, engine, o.Publish.Change),
+		Tools:   registry, Calls: engine, ToolsMode: func() string { return cfg.Config().Tools.Mode },
 		Store: db, Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Answers: answers.New(db, engine, branching), Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)

@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/library"
 	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/retrieval"
@@ -207,6 +208,8 @@ type Services struct {
 	Memory Memory
 	// Exports writes what is kept to files.
 	Exports *exporting.Exporter
+	// Library has the assistants and saved prompts.
+	Library *library.Library
 	// Programs are other programs that use this memory.
 	Programs Programs
 	// Servers are the MCP servers whose tools models may call.

@@ -86,7 +86,7 @@ func (p *scripted) script(calls ...answer) {
 func (p *scripted) Name() string { return "chatcompletions" }
 
 func (p *scripted) Encode(r llm.Request) (json.RawMessage, error) {
-	return chat.MarshalJSON(map[string]any{"model": r.Endpoint.ModelID, "messages": r.Context.Messages()})
+	return chat.MarshalJSON(map[string]any{"model": r.Endpoint.ModelID, "system": r.Context.System(), "messages": r.Context.Messages()})
 }
 
 func (p *scripted) Stream(ctx context.Context, _ llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ type sendFlags struct {
 	images     []string
 	documents  []string
 	allow      []string // tools that run without asking, for this message
+	assistant  string   // whose settings the new session gets
+	prompt     string   // a saved prompt whose text is sent
+	vars       []string // NAME=VALUE, for its variables
 }
 
 func (c *call) sendCommand() *cobra.Command {
@@ -54,9 +58,14 @@ when it waits for you to decide about calls of tools: contextinfinity tools wait
 	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code or PDF (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message alone (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.models, "model", nil, "a configured model, instead of the session's (two to four: all of them answer)")
+	cmd.Flags().StringVar(&f.assistant, "assistant", "", "start a new session with this assistant")
+	cmd.Flags().StringVar(&f.prompt, "prompt", "", "send this saved prompt, in the place of TEXT")
+	cmd.Flags().StringArrayVar(&f.vars, "var", nil, "with --prompt: a value for a variable, NAME=VALUE; NAME=- reads it from stdin (may be repeated)")
 	c.following(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.send(ctx, f, args) })
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
+	_ = cmd.RegisterFlagCompletionFunc("assistant", c.completeAssistant)
+	_ = cmd.RegisterFlagCompletionFunc("prompt", c.completePrompt)
 	return cmd
 }
 
@@ -79,6 +88,10 @@ func (c *call) checkSend(f sendFlags) error {
 	switch {
 	case c.json && c.events:
 		return usagef("--json and --events exclude each other.")
+	case f.assistant != "" && (f.session != "" || f.branch != ""):
+		return usageHint("assistants apply NAME SESSION gives a session the settings of an assistant", "--assistant starts a new session, and excludes --session and --branch.")
+	case len(f.vars) > 0 && f.prompt == "":
+		return usagef("--var needs --prompt.")
 	case f.session != "" && f.fresh:
 		return usagef("--session and --new exclude each other.")
 	case c.events && len(f.models) > 1:
@@ -111,7 +124,7 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 	if err != nil {
 		return reply{}, err
 	}
-	text, err := c.sendText(args, f)
+	text, err := c.sendText(ctx, args, f)
 	if err != nil {
 		return reply{}, err
 	}
@@ -179,7 +192,13 @@ func (s *Services) allow(ctx context.Context, branch chat.BranchID, names []stri
 }
 
 // sendText reads the message; with images or documents it may be left out.
-func (c *call) sendText(args []string, f sendFlags) (string, error) {
+func (c *call) sendText(ctx context.Context, args []string, f sendFlags) (string, error) {
+	if f.prompt != "" {
+		if len(args) > 0 {
+			return "", usagef("--prompt is sent in the place of TEXT; leave one of them out.")
+		}
+		return c.filledPrompt(ctx, f.prompt, f.vars)
+	}
 	if len(args) == 0 && len(f.images)+len(f.documents) > 0 && c.in.terminal {
 		return "", nil
 	}
@@ -207,21 +226,32 @@ func (c *call) target(ctx context.Context, s *Services, f sendFlags, title strin
 	case f.branch != "":
 		b, err := s.anyBranch(ctx, f.branch)
 		return b.ID, err
-	case !f.fresh:
+	case !f.fresh && f.assistant == "":
 		if last, ok, err := s.recent(ctx); ok || err != nil {
 			return last.ActiveBranch, err
 		}
 	}
-	_, b, err := s.newSession(ctx, title, f.model)
+	_, b, err := s.newSession(ctx, title, f.model, f.assistant)
 	return b.ID, err
 }
 
-// newSession starts a session that goes on with the given model.
-func (s *Services) newSession(ctx context.Context, title, model string) (chat.Session, chat.Branch, error) {
-	if _, err := s.Models.Resolve(ctx, model); err != nil {
-		return chat.Session{}, chat.Branch{}, err
+// newSession starts a session that goes on with the given model, and with the settings of an
+// assistant if one is named.
+func (s *Services) newSession(ctx context.Context, title, model, assistant string) (session chat.Session, branch chat.Branch, err error) {
+	var a chat.Assistant
+	if assistant != "" {
+		if a, err = s.Library.AssistantNamed(ctx, assistant); err != nil {
+			return session, branch, err
+		}
 	}
-	session, branch, err := s.Store.CreateSession(ctx, chat.NewSession{Title: title})
+	if _, err := s.Models.Resolve(ctx, cmp.Or(model, a.Model)); err != nil {
+		return session, branch, err
+	}
+	if a.ID != "" {
+		session, branch, err = s.Library.Start(ctx, title, a.ID)
+	} else {
+		session, branch, err = s.Store.CreateSession(ctx, chat.NewSession{Title: title})
+	}
 	if err == nil && model != "" {
 		err = s.Store.SetSessionModel(ctx, session.ID, model)
 	}

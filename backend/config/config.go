@@ -21,6 +21,8 @@ type Config struct {
 	Export     Export
 	Cost       Cost
 	Appearance Appearance
+	Keys       Keys
+	UI         UI
 	Desktop    Desktop
 
 	// Configured are the [models.NAME] tables in file order, without the built-in
@@ -222,6 +224,16 @@ type Appearance struct {
 	CodeWrap bool   // long lines of code are wrapped
 	CodeNums bool   // lines of code are numbered
 	Previews bool   // diagrams, pictures and pages of answers can be shown as what they draw
+}
+
+// Keys is [keys].
+type Keys struct {
+	Shortcuts []string // "command=keys"
+}
+
+// UI is [ui].
+type UI struct {
+	Language string // of the window: "system", "en", "de", "zh-CN"
 }
 
 // Desktop is [desktop]: the program among others (UX, Around it).

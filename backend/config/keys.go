@@ -267,6 +267,15 @@ func tomlType(raw any) string {
 	return "a date or time"
 }
 
+var shortcutForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,39}=(?:(?:Ctrl\+)?(?:Alt\+)?(?:Shift\+)?(?:\S|[A-Z][A-Za-z0-9]{1,19}))?$`)
+
+func checkShortcut(s string) string {
+	if shortcutForm.MatchString(s) {
+		return ""
+	}
+	return `must be a command and its keys, such as "new=Ctrl+Shift+M"`
+}
+
 func checkPattern(s string) string {
 	if _, err := regexp.Compile(s); err != nil {
 		return "is not a regular expression (RE2 syntax)"

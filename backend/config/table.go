@@ -17,6 +17,7 @@ const (
 	groupExport     = "Export"
 	groupCost       = "Cost"
 	groupAppearance = "Appearance"
+	groupKeyboard   = "Keyboard"
 )
 
 const (
@@ -45,6 +46,12 @@ var coreTable = []key{
 		help: "Where sessions, journals and backups are kept. Empty is the system's place for application data. " +
 			"Takes effect at the next start and moves nothing.",
 	}, func(c *Config) any { return &c.General.DataDir }},
+	{spec{
+		name: "ui.language", group: groupGeneral, label: "Language", def: "system",
+		choices: []string{"system", "en", "de", "zh-CN"},
+		help: "The language of the window. system is the first language of the system that the window has, or English. " +
+			"The command line and the log are in English.",
+	}, func(c *Config) any { return &c.UI.Language }},
 
 	{spec{
 		name: "context.infinity", group: groupBudget, label: "Unlimited history", def: true,

@@ -350,6 +350,11 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Appearance.Motion }},
 
 	{spec{
+		name: "keys.shortcuts", group: groupKeyboard, label: "Shortcuts", def: []string{}, check: checkShortcut,
+		help: "Keys of your own for the window's commands, each as \"command=keys\", such as \"new=Ctrl+Shift+M\"; with nothing behind the sign the command has no keys.",
+	}, func(c *Config) any { return &c.Keys.Shortcuts }},
+
+	{spec{
 		name: "desktop.close_to_tray", group: groupGeneral, label: "Closing the window keeps the program in the tray", def: true,
 		help: "Background work continues behind the tray icon until you quit from its menu. Without a tray, closing always quits.",
 	}, func(c *Config) any { return &c.Desktop.CloseToTray }},

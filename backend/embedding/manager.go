@@ -29,6 +29,8 @@ type Store interface {
 	ServeNamespace(ctx context.Context, ns int64) error
 	// DropRetired deletes up to limit vectors of retired namespaces.
 	DropRetired(ctx context.Context, limit int) (more bool, err error)
+	// SaveVectors keeps the vectors that serve where an index reads them quickly.
+	SaveVectors(ctx context.Context) error
 }
 
 // ManagerDeps are a Manager's collaborators.
@@ -242,8 +244,8 @@ func (m *Manager) ask(ctx context.Context, ns live, texts []string, hashes [][32
 }
 
 // Step fills one batch of what the target namespace lacks; when it lacks nothing it
-// makes it serve, then deletes what is retired, a batch each time. more is false
-// when there is nothing left to do.
+// makes it serve, then deletes what is retired, a batch each time, and at last has the
+// vectors saved for the index. more is false when there is nothing left to do.
 func (m *Manager) Step(ctx context.Context) (more bool, err error) {
 	m.step.Lock()
 	defer m.step.Unlock()
@@ -265,7 +267,13 @@ func (m *Manager) Step(ctx context.Context) (more bool, err error) {
 	if served, err := m.promote(ctx, ns); served || err != nil {
 		return true, err
 	}
-	return m.d.Store.DropRetired(ctx, dropBatch)
+	if more, err := m.d.Store.DropRetired(ctx, dropBatch); more || err != nil {
+		return more, err
+	}
+	if err := m.d.Store.SaveVectors(ctx); err != nil && ctx.Err() == nil {
+		m.d.Log.Warn("the vectors could not be saved for quick reading; searches read them from the database", "err", err)
+	}
+	return false, nil
 }
 
 func (m *Manager) fill(ctx context.Context, ns live, units []chat.UnitText) error {

@@ -71,6 +71,9 @@ func (b *bench) finish(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !more {
+			if b.store.saved == 0 {
+				t.Fatal("all is done, and the vectors were not saved for the index")
+			}
 			return
 		}
 	}

@@ -25,7 +25,7 @@ var sessionKinds = map[Type]reducer{
 	EventSessionRenamed:  reducing(textOf(func(r *Session, text string) { r.Title = SumOfText(text) })),
 	EventSessionPrompt:   reducing(textOf(func(r *Session, text string) { r.SystemPrompt = SumOfText(text) })),
 	EventSessionModel:    reducing(textOf(func(r *Session, text string) { r.Model = text })),
-	EventSessionFolder:   reducing(textOf(func(r *Session, text string) { r.Folder = SumOfFolder(text) })),
+	EventSessionFolder:   reducing(textOf(func(r *Session, text string) { r.Folder = SumOfName(text) })),
 	EventBranchSwitched:  reducing(textOf(func(r *Session, text string) { r.ActiveBranch = text })),
 	EventSessionArchived: reducing((*State).sessionArchived),
 	EventSessionPinned:   reducing((*State).sessionPinned),
@@ -45,10 +45,12 @@ type (
 		Text string `json:"text"`
 	}
 	SettingsChanged struct {
-		SystemPrompt string   `json:"system_prompt"`
-		Temperature  *float64 `json:"temperature"`
-		Effort       string   `json:"effort"`
-		ToolsMode    string   `json:"tools_mode,omitempty"`
+		SystemPrompt  string           `json:"system_prompt"`
+		Temperature   *float64         `json:"temperature"`
+		Effort        string           `json:"effort"`
+		ToolsMode     string           `json:"tools_mode,omitempty"`
+		Assistant     chat.AssistantID `json:"assistant,omitempty"`
+		AssistantName string           `json:"assistant_name,omitempty"`
 	}
 	FlagChanged struct {
 		On bool `json:"on"`
@@ -67,19 +69,21 @@ type (
 // Records.
 type (
 	Session struct {
-		CreatedAt    string   `json:"created_at"`
-		UpdatedAt    string   `json:"updated_at"`
-		ArchivedAt   string   `json:"archived_at"`
-		Source       string   `json:"source"`
-		ActiveBranch string   `json:"active_branch"`
-		Model        string   `json:"model"`
-		Effort       string   `json:"effort"`
-		Temperature  *float64 `json:"temperature"`
-		Pinned       bool     `json:"pinned"`
-		Title        Sum      `json:"title"`
-		SystemPrompt Sum      `json:"system_prompt"`
-		Folder       Sum      `json:"folder,omitempty"` // empty: none
-		ToolsMode    string   `json:"tools_mode,omitempty"`
+		CreatedAt     string   `json:"created_at"`
+		UpdatedAt     string   `json:"updated_at"`
+		ArchivedAt    string   `json:"archived_at"`
+		Source        string   `json:"source"`
+		ActiveBranch  string   `json:"active_branch"`
+		Model         string   `json:"model"`
+		Effort        string   `json:"effort"`
+		Temperature   *float64 `json:"temperature"`
+		Pinned        bool     `json:"pinned"`
+		Title         Sum      `json:"title"`
+		SystemPrompt  Sum      `json:"system_prompt"`
+		Folder        Sum      `json:"folder,omitempty"` // empty: none
+		ToolsMode     string   `json:"tools_mode,omitempty"`
+		Assistant     string   `json:"assistant,omitempty"`
+		AssistantName Sum      `json:"assistant_name,omitempty"` // empty: none
 	}
 )
 
@@ -110,6 +114,7 @@ func (s *State) sessionPinned(e Event, p FlagChanged) error {
 func (s *State) sessionSettings(e Event, p SettingsChanged) error {
 	return on(s.Sessions, e.Entity, func(r *Session) {
 		r.SystemPrompt, r.Temperature, r.Effort, r.ToolsMode = SumOfText(p.SystemPrompt), p.Temperature, p.Effort, p.ToolsMode
+		r.Assistant, r.AssistantName = string(p.Assistant), SumOfName(p.AssistantName)
 	})
 }
 

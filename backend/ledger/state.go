@@ -30,8 +30,8 @@ func SumOf(parts ...[]byte) Sum {
 // SumOfText is the sum of a text; an empty one is a content too.
 func SumOfText(s string) Sum { return SumOf([]byte(s)) }
 
-// SumOfFolder is the sum of a folder's name; empty for none, as before there were any.
-func SumOfFolder(name string) Sum {
+// SumOfName is the sum of a name; empty for none, as before there were any.
+func SumOfName(name string) Sum {
 	if name == "" {
 		return ""
 	}

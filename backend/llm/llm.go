@@ -135,6 +135,10 @@ type Delta struct {
 	Tool  string // name, on the first delta of a tool block
 }
 
+// ReasonPauseTurn is of an answer that the provider paused in a long run of tools that it runs
+// itself: it goes on when the answer is sent back as it is.
+const ReasonPauseTurn = "pause_turn"
+
 // Result is the answer as far as the events tell it.
 type Result struct {
 	Blocks chat.Blocks // of the final assistant message, in order
@@ -144,7 +148,7 @@ type Result struct {
 	// Without it an ended stream was cut.
 	Terminal bool
 	// Status is how it ended: StepCompleted, StepIncomplete (Reason says why:
-	// max_output_tokens, content_filter), StepPaused (tool calls), StepFailed.
+	// max_output_tokens, content_filter), StepPaused (tool calls, or ReasonPauseTurn), StepFailed.
 	// Meaningless unless Terminal.
 	Status StepStatus
 	Reason string

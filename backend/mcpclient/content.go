@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/filetype"
+	"contextinfinity/backend/internal/scrub"
 )
 
 // imageTypes are those that every provider takes.
@@ -40,16 +41,17 @@ func blocksOf(parts []mcp.Content) chat.Blocks {
 	return out
 }
 
-// structured is a structured result as text, where there is nothing else.
-func structured(value any) chat.Blocks {
+// structured is a structured result as text, where there is nothing else. Its secrets go value by
+// value, so that what is left is JSON, and then by the names of their fields.
+func (s *server) structured(value any) chat.Blocks {
 	if value == nil {
 		return nil
 	}
-	raw, err := json.Marshal(value)
+	raw, err := chat.MarshalJSON(value)
 	if err != nil {
 		return nil
 	}
-	return chat.Blocks{chat.Text{Text: string(raw)}}
+	return chat.Blocks{chat.Text{Text: s.redact(string(scrub.JSON(raw, s.plainRedact)))}}
 }
 
 // redacted are blocks without secrets: what a server was given is not for models, nor for others.

@@ -113,6 +113,9 @@ func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
 			return q, err
 		}
 		f.Title, f.Description = s.redact(f.Title), s.redact(f.Description)
+		for i := range f.Choices {
+			f.Choices[i].Title = s.redact(f.Choices[i].Title)
+		}
 		q.Fields = append(q.Fields, f)
 	}
 	return q, nil
@@ -247,7 +250,7 @@ func (q Question) contentOf(a Answer) (map[string]any, error) {
 		if !ok && len(f.Default) > 0 {
 			values, ok = f.Default, true
 		}
-		if !ok || len(values) == 0 && f.Type != FieldChoices {
+		if !ok || len(values) == 0 && !f.mayBeNone() {
 			if f.Required {
 				return nil, chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s is needed.", f.label())
 			}
@@ -260,6 +263,13 @@ func (q Question) contentOf(a Answer) (map[string]any, error) {
 		out[f.Name] = value
 	}
 	return out, nil
+}
+
+// mayBeNone reports that no values at all are a value: an empty list, as the schema of a list
+// without minItems takes it. It is sent, since what is left out means the default to a server, or
+// that nothing was said.
+func (f Field) mayBeNone() bool {
+	return f.Type == FieldChoices && (f.Min == "" || f.Min == "0")
 }
 
 func (f Field) label() string {
@@ -279,6 +289,9 @@ func (f Field) value(values []string) (any, error) {
 			if !f.offers(v) {
 				return nil, wrong("chosen from the list")
 			}
+		}
+		if f.inside(float64(len(values))) != nil {
+			return nil, wrong("between " + cmp.Or(f.Min, "0") + " and " + cmp.Or(f.Max, "any number of") + " of the list")
 		}
 		return append([]string{}, values...), nil
 	case FieldChoice:

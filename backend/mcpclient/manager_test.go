@@ -211,7 +211,7 @@ func TestListsThatMisbehave(t *testing.T) {
 		"loop":      {0, []string{"does not end"}},
 		"endless":   {500, []string{"does not end"}},
 		"bigschema": {1, []string{"schema is larger", "description is longer", "no schema", "not an object", "no schema"}},
-		"names":     {2, []string{"same name", "name that cannot be used", "name that cannot be used", "name that cannot be used", "name that cannot be used"}},
+		"names":     {2, []string{"several tools of this name", "no schema", "several tools of this name", "name that cannot be used", "name that cannot be used", "name that cannot be used", "name that cannot be used"}},
 		"flood":     {2, nil},
 		"stderr":    {2, nil},
 	} {
@@ -237,6 +237,12 @@ func TestListsThatMisbehave(t *testing.T) {
 				if !strings.Contains(problems[i], c.problems[i]) {
 					t.Errorf("problem %q, want %q", problems[i], c.problems[i])
 				}
+			}
+			if fault == "names" {
+				if _, err := b.call(t.Context(), "t"); !errors.Is(err, tools.ErrNotStarted) {
+					t.Errorf("a tool of which there are several was called: %v", err)
+				}
+				return
 			}
 			if out, err := b.call(t.Context(), "t"); c.tools == 2 && (err != nil || textOf(out.Content) != "ok") {
 				t.Errorf("a call: %q, %v", textOf(out.Content), err)
@@ -340,6 +346,79 @@ func TestADefinitionThatChanges(t *testing.T) {
 	}
 }
 
+// A call is started for the definition that it was allowed for: a server that was started anew in
+// between and describes its tool in other words does not get it.
+func TestACallIsNotForAnotherDefinition(t *testing.T) {
+	cfg := faulty("anew")
+	starts := filepath.Join(t.TempDir(), "starts")
+	cfg.Env["STARTS"] = starts
+	b := newBench(t, nil, cfg)
+	b.limits.Backoff, b.limits.MaxBackoff = time.Millisecond, time.Millisecond
+	b.Ensure(t.Context())
+	allowed := tools.HashOf(b.source().Definitions()[0])
+	call := tools.Call{Tool: "t", Definition: allowed}
+	die := call
+	die.Arguments = json.RawMessage(`{"die":true}`)
+	if _, err := b.source().Call(t.Context(), die); err == nil || errors.Is(err, tools.ErrNotStarted) {
+		t.Fatalf("it did not die: %v", err)
+	}
+	b.until("it is started anew", func() bool { all := b.source().Definitions(); return len(all) == 1 && tools.HashOf(all[0]) != allowed })
+	if _, err := b.source().Call(t.Context(), call); !errors.Is(err, tools.ErrNotStarted) || !strings.Contains(err.Error(), "definition") {
+		t.Errorf("a call for the definition before: %v", err)
+	}
+	if _, err := os.Stat(starts + ".ran"); err == nil {
+		t.Error("it ran")
+	}
+	call.Definition = tools.HashOf(b.source().Definitions()[0])
+	if _, err := b.source().Call(t.Context(), call); err != nil {
+		t.Errorf("a call for the definition that it has: %v", err)
+	}
+}
+
+// person answers questions after some time.
+type person struct {
+	thinks time.Duration
+	asked  chan struct{}
+}
+
+func (p person) Elicit(ctx context.Context, _ Question) (Answer, error) {
+	p.asked <- struct{}{}
+	select {
+	case <-time.After(p.thinks):
+		return Answer{Action: Accept}, nil
+	case <-ctx.Done():
+		return Answer{Action: Cancel}, nil
+	}
+}
+
+// The time of a call does not run while its server asks a person; cancelling ends it then too, and
+// a question that nobody answers is taken back.
+func TestTheTimeOfACallStandsForAQuestion(t *testing.T) {
+	cfg := faulty("asks")
+	cfg.TimeoutS = 1
+	who := person{1500 * time.Millisecond, make(chan struct{}, 10)}
+	b := newBench(t, who, cfg)
+	b.Ensure(t.Context())
+	held, released := 0, 0
+	hold := func() func() { held++; return func() { released++ } }
+	out, err := b.source().Call(t.Context(), tools.Call{Tool: "t", Hold: hold})
+	if err != nil || textOf(out.Content) != "thanks" || held != 1 || released != 1 {
+		t.Errorf("%q, %v; held %d times, released %d times", textOf(out.Content), err, held, released)
+	}
+	<-who.asked
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-who.asked; cancel(errors.New("the person cancelled it")) }()
+	if _, err := b.call(ctx, "t"); err == nil || !strings.Contains(err.Error(), "the person cancelled it") {
+		t.Errorf("cancelled while it asks: %v", err)
+	}
+
+	silent := newBench(t, person{time.Hour, make(chan struct{}, 10)}, faulty("asks"))
+	silent.limits.Ask = 50 * time.Millisecond
+	if out, err := silent.call(t.Context(), "t"); err != nil || textOf(out.Content) != "thanks" {
+		t.Errorf("nobody answers: %q, %v", textOf(out.Content), err)
+	}
+}
+
 // No notice of a change is lost: neither one that comes while the tools are listed anew, nor one
 // from before the server was ready. What cannot be listed is not offered as it was.
 func TestNoChangeOfToolsIsLost(t *testing.T) {
@@ -421,6 +500,53 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	if strings.Contains(b.logText(), "canary") || strings.Contains(fmt.Sprintf("%+v", b.Statuses()), "canary") {
 		t.Errorf("the secret is in the log or in the state:\n%s", b.logText())
 	}
+}
+
+// A secret that JSON or base64 writes in another way leaves neither by a definition, nor by a
+// result, nor by the log; what was JSON stays JSON.
+func TestSecretsInOtherForms(t *testing.T) {
+	const canary = `canary-"93f1"\<ö>-canary`
+	cfg := faulty("telling")
+	cfg.Env["TOKEN"] = "${secret:TOKEN}"
+	b := newBench(t, nil, cfg)
+	b.secrets["bad/TOKEN"] = canary
+	b.Ensure(t.Context())
+	leaks := func(what, text string) {
+		t.Helper()
+		if strings.Contains(text, "93f1") || strings.Contains(text, "Y2FuYXJ5") || !strings.Contains(text, "[redacted]") {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	all := b.source().Definitions()
+	if len(all) != 2 {
+		t.Fatalf("it offers %+v", all)
+	}
+	d := all[0]
+	leaks("the description", d.Description)
+	leaks("the annotations", string(d.Annotations))
+	var schema struct {
+		Title      string
+		Properties map[string]struct {
+			Description, Default string
+			Enum                 []string
+		}
+	}
+	if err := json.Unmarshal(d.Schema, &schema); err != nil || schema.Properties["key"].Enum[1] != "[redacted]" || schema.Properties["key"].Default != "[redacted]" {
+		t.Errorf("the schema is %s: %v", d.Schema, err)
+	}
+	leaks("the schema", string(d.Schema))
+	for _, tool := range []string{"t", "structured"} {
+		out, err := b.call(t.Context(), tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaks("the result of "+tool, textOf(out.Content))
+		if tool == "structured" && !json.Valid([]byte(textOf(out.Content))) {
+			t.Errorf("no JSON: %s", textOf(out.Content))
+		}
+	}
+	b.until("it is logged", func() bool { return strings.Contains(b.logText(), "info:") })
+	leaks("the log", b.logText())
 }
 
 // What a server started ends with it, also where it does not want to.

@@ -1,9 +1,13 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,6 +16,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
 )
 
@@ -66,7 +71,7 @@ func closedChannel() chan struct{} {
 	return c
 }
 
-// hide keeps values out of logs and errors from now on.
+// hide keeps values out of logs, errors, results and definitions from now on.
 func (s *server) hide(values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,30 +79,39 @@ func (s *server) hide(values ...string) {
 		if len(v) < shortestHidden {
 			continue // every "1" of a log would go
 		}
-		at := 0
-		for at < len(s.hidden) && len(s.hidden[at]) > len(v) {
-			at++
-		}
-		if at < len(s.hidden) && s.hidden[at] == v || contains(s.hidden, v) {
-			continue
-		}
-		s.hidden = append(s.hidden[:at], append([]string{v}, s.hidden[at:]...)...)
+		s.hidden = append(s.hidden, encodings(v)...)
 	}
+	slices.SortFunc(s.hidden, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	s.hidden = slices.Compact(s.hidden)
 }
 
-func contains(list []string, v string) bool {
-	for _, have := range list {
-		if have == v {
-			return true
+// encodings are a secret as it stands in texts: as it is, in an address, and in base64, where the
+// bytes before it decide which of three ways it is written.
+func encodings(secret string) []string {
+	out := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
+	for before := range 3 {
+		if len(secret) < shortestEncoded {
+			break
+		}
+		bytes := append(make([]byte, before), secret...)
+		first, end := (before*8+5)/6, len(bytes)*8/6 // the characters that hold bits of the secret alone
+		for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			out = append(out, e.EncodeToString(bytes)[first:end])
 		}
 	}
-	return false
+	return out
 }
+
+// shortestEncoded is the shortest secret that is looked for in base64.
+const shortestEncoded = 8
 
 // shortestHidden is the shortest secret that is taken out of logs wherever it stands.
 const shortestHidden = 4
 
-func (s *server) redact(text string) string {
+// redact takes secrets out of a text, also where it quotes JSON.
+func (s *server) redact(text string) string { return scrub.Text(text, s.plainRedact) }
+
+func (s *server) plainRedact(text string) string {
 	s.mu.Lock()
 	hidden := append([]string{}, s.hidden...)
 	s.mu.Unlock()
@@ -436,24 +450,25 @@ func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 	if err != nil {
 		return tools.Output{}, err
 	}
-	if !offers(ss.offered().tools, c.Tool) {
-		return tools.Output{}, notStarted(s.name, "It does not offer the tool %s any more.", cut(clean(c.Tool), 100))
-	}
 	if timeout := s.CallTimeout(); timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
+		limited, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		clock := tools.StartClock(timeout, tools.Patience, func() { cancel(context.DeadlineExceeded) })
+		defer clock.Stop()
+		ctx, c.Hold = limited, both(c.Hold, clock.Hold)
 	}
 	return ss.call(ctx, c)
 }
 
-func offers(definitions []chat.ToolDefinition, tool string) bool {
-	for _, d := range definitions {
-		if d.Tool == tool {
-			return true
-		}
+// both holds two clocks, of which the first may be nil.
+func both(first, second func() (release func())) func() func() {
+	if first == nil {
+		return second
 	}
-	return false
+	return func() func() {
+		one, other := first(), second()
+		return func() { other(); one() }
+	}
 }
 
 // Status is how a server is now.
@@ -492,9 +507,9 @@ func (s *server) status() Status {
 	init := ss.conn.InitializeResult()
 	st.Protocol, st.Instructions = cut(clean(init.ProtocolVersion), 40), cut(s.redact(text(init.Instructions)), maxInstructions)
 	if i := init.ServerInfo; i != nil {
-		st.Title, st.Version = cut(clean(i.Title), 200), cut(clean(i.Version), 100)
+		st.Title, st.Version = cut(clean(s.redact(i.Title)), 200), cut(clean(s.redact(i.Version)), 100)
 		if st.Title == "" {
-			st.Title = cut(clean(i.Name), 200)
+			st.Title = cut(clean(s.redact(i.Name)), 200)
 		}
 	}
 	st.Prompts, st.Resources = ss.counts()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/panics"
+	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
 )
 
@@ -43,6 +45,7 @@ type session struct {
 	calls    map[string]*call
 	nextCall int
 	traffic  *traffic
+	asking   int   // questions to a person that wait: the clocks of all calls stand meanwhile
 	leaving  error // why no call is begun any more; the session ends after those that run
 	prompts  int
 	things   int // resources and their templates
@@ -59,6 +62,9 @@ type call struct {
 	mu       sync.Mutex
 	progress func(tools.Progress)
 	last     time.Time
+
+	hold    func() (release func()) // its clock; nil: it has none
+	release func()                  // while it is held, see session.asking
 }
 
 // open connects to a server. What fails is closed again.
@@ -168,7 +174,7 @@ func (ss *session) list(ctx context.Context) (offer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, ss.s.m.limits.List)
 	defer cancel()
-	c := &collector{s: ss.s, seen: map[string]bool{}}
+	c := &collector{s: ss.s, count: map[string]int{}}
 	complete, err := pages(ss.s.m.limits.Pages, func(cursor string) (string, error) {
 		r, err := ss.conn.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 		if err != nil {
@@ -211,7 +217,7 @@ func pages(most int, page func(cursor string) (next string, err error), full fun
 type collector struct {
 	s     *server
 	out   offer
-	seen  map[string]bool
+	count map[string]int // of each name that came
 	bytes int
 }
 
@@ -227,19 +233,20 @@ func (c *collector) problem(subject, format string, args ...any) {
 func (c *collector) add(t *mcp.Tool) {
 	limits := c.s.m.limits
 	name := t.Name
-	switch {
-	case len(c.out.tools) >= limits.Tools:
-		return
-	case name == "" || len(name) > 256 || clean(name) != name:
+	if name == "" || len(name) > 256 || clean(name) != name {
 		c.problem(name, "It has a name that cannot be used.")
 		return
-	case c.seen[name]:
-		c.problem(name, "Another tool has the same name, so that nobody could know which one is meant: this one is not offered.")
+	}
+	c.count[name]++
+	switch n := c.count[name]; {
+	case n == 2:
+		c.refuse(name)
+		return
+	case n > 2, len(c.out.tools) >= limits.Tools:
 		return
 	}
-	c.seen[name] = true
 	d, problem := c.definition(t)
-	size := len(d.Description) + len(d.Schema) + len(d.Annotations) + len(d.Title)
+	size := sizeOf(d)
 	switch {
 	case problem != "":
 		c.problem(name, "%s", problem)
@@ -255,8 +262,24 @@ func (c *collector) add(t *mcp.Tool) {
 	}
 }
 
+// refuse takes back a tool whose name came twice.
+func (c *collector) refuse(name string) {
+	c.problem(name, "The server offers several tools of this name, so it is not clear which one would run. None of them is offered.")
+	c.out.tools = slices.DeleteFunc(c.out.tools, func(d chat.ToolDefinition) bool {
+		same := d.Tool == name
+		if same {
+			c.bytes -= sizeOf(d)
+		}
+		return same
+	})
+}
+
+func sizeOf(d chat.ToolDefinition) int {
+	return len(d.Description) + len(d.Schema) + len(d.Annotations) + len(d.Title)
+}
+
 func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem string) {
-	d = chat.ToolDefinition{Source: c.s.name, Tool: t.Name, Title: text(t.Title), Description: text(t.Description), Effects: true}
+	d = chat.ToolDefinition{Source: c.s.name, Tool: t.Name, Title: c.s.redact(text(t.Title)), Description: c.s.redact(text(t.Description)), Effects: true}
 	schema, ok := t.InputSchema.(map[string]any)
 	if !ok {
 		return d, "It has no schema for its arguments, or one that is no object."
@@ -268,13 +291,15 @@ func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem stri
 	if d.Schema, err = chat.MarshalJSON(schema); err != nil {
 		return d, "Its schema cannot be read."
 	}
+	d.Schema = scrub.JSON(d.Schema, c.s.plainRedact)
 	if t.Annotations != nil {
 		if d.Title == "" {
-			d.Title = text(t.Annotations.Title)
+			d.Title = c.s.redact(text(t.Annotations.Title))
 		}
 		if d.Annotations, err = chat.MarshalJSON(t.Annotations); err != nil {
 			return d, "Its annotations cannot be read."
 		}
+		d.Annotations = scrub.JSON(d.Annotations, c.s.plainRedact)
 	}
 	return d, ""
 }
@@ -402,25 +427,11 @@ func (c *call) report(p tools.Progress, now time.Time) {
 
 // call runs a tool. An error that does not wrap tools.ErrNotStarted leaves open whether it ran.
 func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error) {
-	c := &call{progress: tc.Progress}
-	ss.mu.Lock()
-	if why := ss.leaving; why != nil {
-		ss.mu.Unlock()
-		return tools.Output{}, notStarted(ss.s.name, "%s", ss.s.wordsOf(why))
+	c, token, err := ss.enter(tc)
+	if err != nil {
+		return tools.Output{}, err
 	}
-	ss.nextCall++
-	token := "call-" + strconv.Itoa(ss.nextCall)
-	ss.calls[token] = c
-	ss.mu.Unlock()
-	defer func() {
-		ss.mu.Lock()
-		delete(ss.calls, token)
-		ss.leaveIfIdle()
-		ss.mu.Unlock()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.progress = nil
-	}()
+	defer ss.leaveCall(c, token)
 	params := &mcp.CallToolParams{Name: tc.Tool, Arguments: arguments(tc.Arguments)}
 	params.SetProgressToken(token)
 	running, cancel := context.WithCancel(ctx)
@@ -433,9 +444,67 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 	}
 	out := tools.Output{Content: ss.s.redacted(blocksOf(result.Content)), IsError: result.IsError}
 	if len(out.Content) == 0 {
-		out.Content = ss.s.redacted(structured(result.StructuredContent))
+		out.Content = ss.s.structured(result.StructuredContent)
 	}
 	return out, nil
+}
+
+// enter counts a call as one that runs. The server may have been started anew since the call was
+// allowed, so it counts what this connection offers: a tool with another definition is not started.
+func (ss *session) enter(tc tools.Call) (c *call, token string, err error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if why := ss.leaving; why != nil {
+		return nil, "", notStarted(ss.s.name, "%s", ss.s.wordsOf(why))
+	}
+	i := slices.IndexFunc(ss.offer.tools, func(d chat.ToolDefinition) bool { return d.Tool == tc.Tool })
+	switch {
+	case i < 0:
+		return nil, "", notStarted(ss.s.name, "It does not offer the tool %s any more.", cut(clean(tc.Tool), 100))
+	case tc.Definition != "" && tools.HashOf(ss.offer.tools[i]) != tc.Definition:
+		return nil, "", notStarted(ss.s.name, "The definition of its tool %s changed after the call was allowed.", cut(clean(tc.Tool), 100))
+	}
+	c = &call{progress: tc.Progress, hold: tc.Hold}
+	ss.nextCall++
+	token = "call-" + strconv.Itoa(ss.nextCall)
+	ss.calls[token] = c
+	if ss.asking > 0 {
+		c.held(true)
+	}
+	return c, token, nil
+}
+
+func (ss *session) leaveCall(c *call, token string) {
+	ss.mu.Lock()
+	delete(ss.calls, token)
+	c.held(false)
+	ss.leaveIfIdle()
+	ss.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.progress = nil
+}
+
+// held stops the clock of a call, or lets it run on. It is called with mu of the session held.
+func (c *call) held(yes bool) {
+	switch {
+	case yes && c.hold != nil && c.release == nil:
+		c.release = c.hold()
+	case !yes && c.release != nil:
+		c.release()
+		c.release = nil
+	}
+}
+
+// ask counts a question that waits for a person. Which call it is for is not known, and another
+// one may wait for that: the clocks of all stand.
+func (ss *session) ask(by int) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.asking += by
+	for _, c := range ss.calls {
+		c.held(ss.asking > 0)
+	}
 }
 
 // callTool also returns when the context ends while the SDK still waits for a program to read what
@@ -600,6 +669,8 @@ func (ss *session) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elicit
 	defer cancel()
 	stop := context.AfterFunc(ss.life, cancel)
 	defer stop()
+	ss.ask(1)
+	defer ss.ask(-1)
 	a, err := s.m.deps.Elicit.Elicit(ctx, q)
 	if err != nil || a.Action != Accept {
 		action := Decline

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/internal/untrusted"
 )
 
@@ -395,26 +396,33 @@ func (a *assembler) redact(s string) string {
 
 // redactMessage is a message as this provider may be sent it, without secrets.
 func (a *assembler) redactMessage(m chat.Message) chat.Message {
-	out := chat.Message{Role: m.Role, Blocks: make(chat.Blocks, 0, len(m.Blocks))}
-	for _, b := range sendable(m.Blocks, a.in.Provider) {
+	return chat.Message{Role: m.Role, Blocks: a.redactBlocks(m.Blocks, a.redact)}
+}
+
+func (a *assembler) redactBlocks(blocks chat.Blocks, redact func(string) string) chat.Blocks {
+	out := make(chat.Blocks, 0, len(blocks))
+	for _, b := range sendable(blocks, a.in.Provider) {
 		switch t := b.(type) {
 		case chat.Text:
-			t.Text = a.redact(t.Text)
+			t.Text = redact(t.Text)
 			b = t
 		case chat.Refusal:
-			t.Text = a.redact(t.Text)
+			t.Text = redact(t.Text)
 			b = t
 		case chat.ToolUse:
-			t.Input = RedactJSON(t.Input, a.redact)
+			t.Input = scrub.JSON(t.Input, a.redact)
 			b = t
 		case chat.ToolResult:
-			t.Content = a.redactMessage(chat.Message{Blocks: visible(t.Content)}).Blocks
+			t.Content = a.redactBlocks(visible(t.Content), a.redactQuoted)
 			b = t
 		}
-		out.Blocks = append(out.Blocks, b)
+		out = append(out, b)
 	}
 	return out
 }
+
+// redactQuoted is redact for results of tools, which often quote JSON.
+func (a *assembler) redactQuoted(s string) string { return scrub.Text(s, a.redact) }
 
 // visible are the blocks of a result without what a reader would not see: a secret that has
 // such characters in it would not be found, and would be whole once they are left out.

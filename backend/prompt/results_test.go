@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/scrub"
 )
 
 // called is a step with one call and its result.
@@ -144,21 +145,21 @@ func TestSecretsInCallsAreRedacted(t *testing.T) {
 		}
 		return s, nil
 	}
-	in.Cycle = called("1", "the password is hunter2")
+	in.Cycle = called("1", `the password is hunter2, in JSON {"p":"\u0068unter2"}`)
 	in.Cycle[0].Blocks[0] = chat.ToolUse{ToolUseID: "1", Name: "login", Input: json.RawMessage(`{"n":1.50,"as":["me","\u0068unter2"]}`)}
 	c, err := Assemble(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sent, _ := chat.MarshalJSON(c.Messages())
-	if strings.Contains(string(sent), "unter2") || strings.Count(string(sent), "[redacted]") != 2 || !strings.Contains(string(sent), "1.50") {
+	if strings.Contains(string(sent), "unter2") || strings.Count(string(sent), "[redacted]") != 3 || !strings.Contains(string(sent), "1.50") {
 		t.Errorf("sent: %s", sent)
 	}
-	if n := len(c.Manifest().Redactions); n != 2 {
+	if n := len(c.Manifest().Redactions); n != 3 {
 		t.Errorf("%d redactions are told", n)
 	}
 	plain := json.RawMessage(`{"b": 1,  "a":"x"}`)
-	if got := RedactJSON(plain, func(s string) string { return s }); string(got) != string(plain) {
+	if got := scrub.JSON(plain, func(s string) string { return s }); string(got) != string(plain) {
 		t.Errorf("arguments without a secret became %s", got)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // version changes whenever a rule does: a context that was redacted by others
 // cannot be assembled again byte for byte.
-const version = "1"
+const version = "2"
 
 // patternRule names what a user's pattern found.
 const patternRule = "pattern"

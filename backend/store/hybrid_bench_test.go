@@ -27,6 +27,7 @@ func BenchmarkHybridSearch(b *testing.B) {
 	f.distinct()
 	f.embedAll(local.New())
 	f.slim()
+	f.warmed(b, 2*turns)
 	index := vectorindex.New(vectorindex.Options{Source: f.Store})
 	defer index.Close()
 	engine := retrieval.New(retrieval.Deps{
@@ -63,6 +64,32 @@ func BenchmarkHybridSearch(b *testing.B) {
 				b.ReportMetric(ms/float64(n), what)
 			}
 		})
+	}
+}
+
+// warmed measures reading all vectors ahead, from their rows and from the vector cache, and
+// the first search of a process that has read nothing, which vectors alone can answer.
+func (f *fixture) warmed(b *testing.B, units int) {
+	embedder := func(context.Context, chat.Namespace) (embedding.Embedder, error) { return local.New(), nil }
+	for _, from := range []string{"rows", "cache"} {
+		if from == "cache" {
+			f.ok(f.SaveVectors(f.ctx))
+		}
+		for what, do := range map[string]func(*retrieval.Engine) error{
+			"warm": func(e *retrieval.Engine) error { return e.Warm(f.ctx) },
+			"first-by-vectors": func(e *retrieval.Engine) error {
+				_, err := e.Search(f.ctx, retrieval.Query{Text: "everydayish commonplaces", Within: chat.Within{Scope: chat.ScopeAll}, MaxTokens: 6000})
+				return err
+			},
+		} {
+			b.Run(fmt.Sprintf("%s/%s/%d", what, from, units), func(b *testing.B) {
+				for b.Loop() {
+					index := vectorindex.New(vectorindex.Options{Source: f.Store})
+					f.ok(do(retrieval.New(retrieval.Deps{Store: f.Store, Vectors: index, Settings: retrieval.Measured, Embedder: embedder})))
+					index.Close()
+				}
+			})
+		}
 	}
 }
 

@@ -108,12 +108,12 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	return s, nil
 }
 
-func newStore(c *core.Core, archive *backup.Archive) *Store {
-	records := &records.Records{Core: c}
+func newStore(c *core.Core, archive *Archive) *Store {
+	records, search := &records.Records{Core: c}, &search.Search{Core: c}
 	return &Store{
-		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: &search.Search{Core: c}, verifyRoom: &verify.Verifier{Core: c},
-		bundlesRoom: &bundles.Bundles{Core: c, Records: records}, importsRoom: &imports.Imports{Core: c, Records: records}, deletionRoom: &deletion.Deletion{Core: c},
-		upkeepRoom: upkeep.New(c), backupRoom: &backup.Backups{Core: c, Archive: archive},
+		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: search, verifyRoom: verify.New(c, search),
+		bundlesRoom: &bundles.Bundles{Core: c, Records: records}, importsRoom: &imports.Imports{Core: c, Records: records},
+		deletionRoom: deletion.New(c, search), upkeepRoom: upkeep.New(c), backupRoom: &backup.Backups{Core: c, Archive: archive},
 		core: c,
 	}
 }
@@ -192,6 +192,9 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	}
 	if err := s.bundlesRoom.SweepStages(); err != nil {
 		s.core.Log.Warn("what an import left cannot be removed", "err", err)
+	}
+	if err := s.searchRoom.CheckVectorCache(ctx); err != nil {
+		s.core.Log.Warn("the vector cache cannot be checked", "err", err)
 	}
 	if err := s.deletionRoom.FinishErasures(ctx); err != nil {
 		s.core.Log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)

@@ -37,6 +37,7 @@ var coverage = map[string]string{
 	"mcp_clients": byCopy, "mcp_grants": byCopy, "mcp_accesses": byCopy, "mcp_shown": byCopy, "mcp_notes": byCopy,
 	"receipts": byCopy, "pin_suggestions": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, schema.VersionTable: byCopy,
 	"tool_permissions": byCopy, "tool_definitions": byCopy, "tool_marks": byCopy,
+	"assistants": byCopy, "saved_prompts": byCopy,
 	"namespaces": byCheck, "unit_embeddings": byCheck, "sqlite_sequence": byCheck, "sqlite_schema": byCheck,
 	"units_fts_data": byIndex, "units_fts_idx": byIndex, "units_fts_docsize": byIndex, "units_fts_config": byIndex,
 	"dictionaries": byNothing,
@@ -137,6 +138,8 @@ func (f *fixture) everyTable(d seeded) {
 		`INSERT INTO mcp_accesses VALUES (7, '` + stamp + `', 'Zed', 'search_memory', 'the deadline', 'answered', 2)`,
 		`INSERT INTO mcp_shown VALUES (7, '` + string(d.Session.ID) + `', '` + string(d.Turns[0].ID) + `', 0)`,
 		`INSERT INTO mcp_notes VALUES ('Zed', 'key', '` + string(d.Session.ID) + `', '` + string(d.Turns[0].ID) + `', '` + stamp + `')`,
+		`INSERT INTO assistants VALUES ('01J00000000000000000000003', 'Translator', 'Translate it.', 'haiku', 0.5, 'low', 'disabled', '` + stamp + `', '` + stamp + `')`,
+		`INSERT INTO saved_prompts VALUES ('01J00000000000000000000004', 'Translate', 'Translate into {{language}}.', '` + stamp + `', '` + stamp + `')`,
 		`UPDATE files SET text = 'what was read from it' WHERE turn_id IS NULL`,
 	} {
 		f.ok(f.core.DB.Writer.Exec(sql).Error)

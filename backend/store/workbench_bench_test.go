@@ -123,5 +123,6 @@ func BenchmarkColdStartData(b *testing.B) {
 	}
 	f.bulkUnits(chat.Branch{}, 0)
 	f.embedAll(local.New())
+	f.ok(f.SaveVectors(f.ctx))
 	f.ok(f.Store.Close())
 }

@@ -164,6 +164,13 @@ func usableDefinition(d chat.ToolDefinition) (chat.ToolDefinition, string) {
 	return d, ""
 }
 
+// HashOf is the hash by which people and models know a server's definition, which may be shown and
+// offered in other words than the server's.
+func HashOf(d chat.ToolDefinition) string {
+	usable, _ := usableDefinition(d)
+	return usable.Hash()
+}
+
 // schemaProblem says why a schema cannot be that of a tool's arguments.
 func schemaProblem(schema json.RawMessage) string {
 	var object map[string]any

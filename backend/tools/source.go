@@ -30,8 +30,14 @@ type Call struct {
 	Turn      chat.TurnID
 	Tool      string          // the name that the source knows
 	Arguments json.RawMessage // an object
+	// Definition is the hash of the definition that the call was allowed for. A source whose tool
+	// has another one by now (see HashOf) does not start the call; empty: any.
+	Definition string
 	// Progress may be called while the tool runs, and not after Call has returned; nil: nobody listens.
 	Progress func(Progress)
+	// Hold stops the clock of the call while a person is asked something for it, and release
+	// lets it run on; nil: there is none.
+	Hold func() (release func())
 }
 
 // TimeLimited is implemented by sources some of whose calls say themselves how long they may

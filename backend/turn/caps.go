@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
@@ -63,6 +64,31 @@ func (e *Engine) CheckInstructions(ctx context.Context, session chat.SessionID, 
 		return err
 	}
 	return refused(prompt.CheckInstructions(text, caps.model, caps.budget, caps.count), "Nothing was changed.")
+}
+
+// CheckPreset refuses, before they are copied into a session, a model that is not configured and
+// instructions over its cap; an empty name is the default model. A model that has no key yet
+// can be chosen: it is asked for when something is sent.
+func (e *Engine) CheckPreset(ctx context.Context, model, instructions string) error {
+	m, err := e.models.Resolve(ctx, model)
+	if code := chat.CodeOf(err); code == chat.CodeAuth || code == chat.CodeConfig && model == "" {
+		return nil
+	} else if err != nil {
+		return changedNothing(err)
+	}
+	learned, err := e.store.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
+	if err != nil || instructions == "" {
+		return err
+	}
+	budget := prompt.NewBudget(m.Limits, e.settings().Policy.OrDefault(), learned.Factor)
+	return refused(prompt.CheckInstructions(instructions, m.Endpoint.Name, budget, e.count(m)), "Nothing was changed.")
+}
+
+// changedNothing is an error of a model where nothing was to be sent.
+func changedNothing(err error) error {
+	e := *chat.AsError(err)
+	e.Message = strings.Replace(e.Message, "nothing was sent", "nothing was changed", 1)
+	return &e
 }
 
 // CheckCaps reports a session that nothing can be sent in, because its instructions or

@@ -100,10 +100,8 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 		Policy: e.settings().Policy.OrDefault(), Current: a.current, Reduce: a.reduce, Count: e.count(a.model), Redact: e.redact,
 		RedactionRules: e.settings().RedactionRules,
 	}
-	in.Cycle, in.ResultMaxBytes = a.earlier.cycle, e.settings().ResultMaxBytes
-	if len(a.earlier.partial) > 0 {
-		in.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: a.earlier.partial}
-	}
+	in.ResultMaxBytes = e.settings().ResultMaxBytes
+	a.earlier.into(&in)
 	b, err := e.store.Branch(ctx, a.branch)
 	if err != nil {
 		return in, err

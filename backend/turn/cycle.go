@@ -2,8 +2,11 @@ package turn
 
 import (
 	"context"
+	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
 )
 
 // brought is what the steps of a turn before one of them brought.
@@ -12,6 +15,7 @@ type brought struct {
 	cycle   []chat.Message // for each step whose calls have their results: the answer, then the results
 	partial chat.Blocks    // what came after the last of them, which a continuation goes on from
 	calls   bool           // tools were called
+	paused  string         // the provider that paused the last answer, which partial ends with
 	// response is the id that the provider gave the last answer of cycle.
 	response string
 }
@@ -27,7 +31,7 @@ func (e *Engine) broughtBefore(ctx context.Context, steps []chat.Step, index int
 	if err != nil {
 		return out, err
 	}
-	best, chosen, ids := map[int]chat.Blocks{}, map[int]*chat.ToolBatch{}, map[int]string{}
+	best, chosen, ids, paused := map[int]chat.Blocks{}, map[int]*chat.ToolBatch{}, map[int]string{}, map[int]string{}
 	for _, s := range steps { // ordered by index, attempt
 		b := batches[s.ID]
 		if s.Index >= index || s.Outcome.Status == chat.StepRunning || chosen[s.Index] != nil && chosen[s.Index].State != chat.BatchAbandoned {
@@ -38,15 +42,24 @@ func (e *Engine) broughtBefore(ctx context.Context, steps []chat.Step, index int
 			return out, err
 		}
 		if b != nil || hasText(r.Blocks) || best[s.Index] == nil {
-			best[s.Index], chosen[s.Index], ids[s.Index] = r.Blocks, b, r.ResponseID
+			best[s.Index], chosen[s.Index], ids[s.Index], paused[s.Index] = r.Blocks, b, r.ResponseID, pausedBy(s)
 		}
 	}
 	for i := 0; i < index; i++ {
 		if out.add(best[i], chosen[i]) {
 			out.response = ids[i]
 		}
+		out.paused = paused[i]
 	}
 	return out, nil
+}
+
+// pausedBy is the provider that paused a step, if one did.
+func pausedBy(s chat.Step) string {
+	if s.Outcome.Status == chat.StepPaused && s.Outcome.Reason == llm.ReasonPauseTurn {
+		return s.Provider
+	}
+	return ""
 }
 
 // add is the next step, with the batch of its calls if it has one. It reports that the
@@ -69,8 +82,23 @@ func (b *brought) add(blocks chat.Blocks, batch *chat.ToolBatch) bool {
 	return true
 }
 
-// stands reports something that a person would miss: text, or calls of tools.
-func (b brought) stands() bool { return b.calls || hasText(b.base) }
+// into gives what was brought to an assembly. An answer that the same provider paused is its last
+// message, from which it goes on by itself.
+func (b brought) into(in *prompt.Input) {
+	in.Cycle = b.cycle
+	answer := chat.Message{Role: chat.RoleAssistant, Blocks: b.partial}
+	switch {
+	case len(b.partial) == 0:
+	case b.paused == in.Provider:
+		in.Cycle = append(slices.Clip(b.cycle), answer)
+	default:
+		in.Partial = &answer
+	}
+}
+
+// stands reports something that a person would miss: text, calls of tools, what a provider's
+// own tools brought.
+func (b brought) stands() bool { return b.calls || b.paused != "" || hasText(b.base) }
 
 func (e *Engine) batchesByStep(ctx context.Context, turn chat.TurnID) (map[chat.StepID]*chat.ToolBatch, error) {
 	list, err := e.batchesOf(ctx, turn)

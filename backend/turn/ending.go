@@ -31,6 +31,7 @@ const (
 	verdictShrink                    // rejected for its size: assemble smaller
 	verdictWhole                     // the provider has forgotten what the request rests on: send all of it
 	verdictTools                     // the model asks for tools, which may run
+	verdictPaused                    // the provider paused the answer: it goes on when it is sent back
 )
 
 // ending is the judgement of one attempt.
@@ -55,6 +56,7 @@ type attempt struct {
 	shrunk  int   // times the context was assembled smaller already
 	mode    llm.ToolsMode
 	rests   bool // the request rests on what the provider holds
+	more    bool // another step may follow
 }
 
 // judge decides how an attempt ended (SPEC 4). Live streaming and recovery both
@@ -124,6 +126,10 @@ func judgeDone(a attempt) ending {
 	}
 	if a.mode == llm.ToolsEnabled && r.Status == chat.StepPaused && len(usesIn(r.Blocks)) > 0 {
 		e.verdict = verdictTools
+		return e
+	}
+	if a.more && r.Status == chat.StepPaused && r.Reason == llm.ReasonPauseTurn && substantial(r.Blocks) && len(usesIn(r.Blocks)) == 0 {
+		e.verdict = verdictPaused
 		return e
 	}
 	switch {

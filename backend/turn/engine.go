@@ -70,6 +70,8 @@ type Engine struct {
 	runs map[chat.TurnID]*run
 	// calls are the tool calls that run
 	calls map[chat.ToolCallID]*runningCall
+	// approved are calls that a person allowed since the program started, see mayExecute.
+	approved map[chat.ToolCallID]bool
 	// behind are the branches on which a message was queued behind a turn whose calls wait
 	behind map[chat.BranchID]bool
 	// unsaved are turns whose end could not be written, and what there is of them
@@ -92,7 +94,7 @@ func NewEngine(d Deps) *Engine {
 	return &Engine{
 		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
 		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, tools: d.Tools, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{},
-		calls: map[chat.ToolCallID]*runningCall{}, behind: map[chat.BranchID]bool{}, unsaved: map[chat.TurnID]unsaved{}, unsavedAdded: make(chan struct{}, 1), claims: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
+		calls: map[chat.ToolCallID]*runningCall{}, approved: map[chat.ToolCallID]bool{}, behind: map[chat.BranchID]bool{}, unsaved: map[chat.TurnID]unsaved{}, unsavedAdded: make(chan struct{}, 1), claims: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 //	   ^         ^                 |   |
 //	   |         +---- backoff <---+   +-> propose -> calls -> (a person decides)
 //	   +---- the next step, with the results <----------+
+//	   +---- the next step, after the provider paused the answer
 type run struct {
 	e        *Engine
 	turn     chat.Turn
@@ -262,7 +263,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 func (r *run) settle(ctx context.Context) state {
 	r.end = judge(attempt{
 		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
-		shrunk: r.shrunk, mode: r.model.Endpoint.ToolsMode, rests: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
+		shrunk: r.shrunk, more: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, rests: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
 	})
 	r.closeJournal()
 	if err := faults.Point("turn.journal_sealed"); err != nil {
@@ -279,6 +280,8 @@ func (r *run) settle(ctx context.Context) state {
 		return r.shrink
 	case verdictTools:
 		return r.propose
+	case verdictPaused:
+		return r.goOnPaused
 	case verdictWhole:
 		return r.sendWhole
 	}
@@ -348,6 +351,18 @@ func (r *run) closeAttempt() error {
 	r.clearEmitter()
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
 	return nil
+}
+
+// goOnPaused sends an answer back that its provider paused, as it is, in the turn's next step.
+func (r *run) goOnPaused(ctx context.Context) state {
+	r.learn(r.decoder.Result().Usage)
+	if err := r.closeAttempt(); err != nil {
+		return r.failWith(ctx, err)
+	}
+	r.stream.end()
+	r.number, r.shrunk, r.refusal = 0, 0, nil
+	r.index++
+	return r.prepare
 }
 
 // settleNothing ends a run that was cancelled while no stream was open.

@@ -199,7 +199,9 @@ func (rec *recovery) decode(ctx context.Context) error {
 		return err
 	}
 	rec.visible = r.visible
-	rec.attempt = attempt{number: MaxAttempts, events: r.events, result: r.result, err: errCrashed, mode: modeOf(*rec.open)}
+	rec.attempt = attempt{
+		number: MaxAttempts, events: r.events, result: r.result, err: errCrashed, mode: modeOf(*rec.open), more: rec.open.Index+1 < rec.e.maxSteps(),
+	}
 	if r.tooLong != nil {
 		rec.attempt.err = r.tooLong
 		return nil
@@ -238,6 +240,9 @@ func (rec *recovery) events() chat.EventSeq { return rec.e.journalled(rec.open.I
 var errCrashed = chat.Errorf(chat.CodeUnavailable, "turn.recover",
 	"The program ended while the answer arrived. What had arrived is kept.").WithHint("continue, retry, keep or discard it")
 
+var errPaused = chat.Errorf(chat.CodeUnavailable, "turn.recover",
+	"The program ended while the provider had paused the answer. What had arrived is kept.").WithHint("continue, retry, keep or discard it")
+
 func errorCode(reason string) chat.Code {
 	if reason == "" {
 		return chat.CodeUnavailable
@@ -259,6 +264,9 @@ func (rec *recovery) settle(ctx context.Context) ([]chat.RecoveryItem, error) {
 		return append(items, rec.dropped()...), err
 	case verdictFinal:
 		item, err = rec.finalize(ctx, end)
+	case verdictPaused:
+		end.failure = failureOf(errPaused)
+		item, err = rec.interrupt(ctx, end)
 	case verdictIncomplete:
 		item, err = rec.interrupt(ctx, end)
 	default:

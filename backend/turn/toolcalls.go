@@ -98,7 +98,7 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 			d.Decision = chat.DecisionOnce // this call is allowed all the same
 		}
 	}
-	if err := e.store.DecideCall(ctx, d); err != nil {
+	if err := e.decideHere(ctx, d); err != nil {
 		return err
 	}
 	e.changed(chat.ChangeCall, string(c.Call), b.SessionID)
@@ -109,6 +109,26 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 		return err
 	}
 	return remembered
+}
+
+// decideHere records what a person decided.
+func (e *Engine) decideHere(ctx context.Context, d chat.CallDecision) error {
+	e.approve(d.Call, d.Decision.Allows()) // before it can be seen to be allowed
+	err := e.store.DecideCall(ctx, d)
+	if err != nil {
+		e.approve(d.Call, false)
+	}
+	return err
+}
+
+func (e *Engine) approve(call chat.ToolCallID, yes bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if yes {
+		e.approved[call] = true
+	} else {
+		delete(e.approved, call)
+	}
 }
 
 // decision checks a choice against the tool as it is now.
@@ -194,7 +214,7 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 		if err := e.mayRerun(ctx, b, call, c.Hash, op); err != nil {
 			return err
 		}
-		err = e.store.DecideCall(ctx, chat.CallDecision{
+		err = e.decideHere(ctx, chat.CallDecision{
 			Call: c.Call, State: chat.CallUnknown, Decision: chat.DecisionOnce, Definition: call.Definition,
 		})
 	default:

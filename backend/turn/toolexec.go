@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/internal/panics"
-	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
 )
 
@@ -76,6 +76,10 @@ func (u *unrecorded) write(ctx context.Context) (chat.Turn, error) {
 // execute runs one call: it is recorded as started, durably, before its source hears of it,
 // and its end before anybody else does. The error is of the database.
 func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecord) error {
+	if may, err := e.mayExecute(ctx, b, c); err != nil || !may {
+		return err
+	}
+	defer e.approve(c.ID, false)
 	def, src, refusal := e.runnable(c)
 	if refusal != "" {
 		return e.refuse(ctx, b, c, refusal)
@@ -111,6 +115,21 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 		e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
 		return nil
 	}
+}
+
+// mayExecute refuses a call that was asked for elsewhere and that nobody allowed here since the
+// program started, whatever is recorded of it: an import can hold any record. A person decides.
+func (e *Engine) mayExecute(ctx context.Context, b chat.ToolBatch, c chat.CallRecord) (bool, error) {
+	e.mu.Lock()
+	approved := e.approved[c.ID]
+	e.mu.Unlock()
+	if approved {
+		return true, nil
+	}
+	if own, err := e.isOwn(ctx, b); err != nil || own {
+		return own, err
+	}
+	return false, e.putBack(ctx, b, c)
 }
 
 func sleep(ctx context.Context, d time.Duration) {
@@ -181,7 +200,7 @@ func (e *Engine) redactArguments(raw json.RawMessage) (json.RawMessage, []chat.C
 		return raw, nil
 	}
 	var found []chat.CallRedaction
-	return prompt.RedactJSON(raw, func(text string) string {
+	return scrub.JSON(raw, func(text string) string {
 		clean, rules := e.redact(text)
 		for _, r := range rules {
 			found = append(found, chat.CallRedaction{Rule: r.Rule, Bytes: r.Bytes})
@@ -196,12 +215,13 @@ func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	defer cancel(nil)
 	live := &runningCall{cancel: cancel}
 	asked := tools.Call{
-		ID: c.ID, Session: b.SessionID, Branch: b.BranchID, Turn: b.TurnID, Tool: c.Tool, Arguments: arguments,
+		ID: c.ID, Session: b.SessionID, Branch: b.BranchID, Turn: b.TurnID, Tool: c.Tool, Arguments: arguments, Definition: c.Definition,
 		Progress: func(p tools.Progress) { e.progressed(b, c.ID, live, p) },
 	}
 	limit := e.callLimit(src, asked)
-	timer := time.AfterFunc(limit, func() { cancel(errCallTimeout) })
-	defer timer.Stop()
+	clock := tools.StartClock(limit, tools.Patience, func() { cancel(errCallTimeout) })
+	defer clock.Stop()
+	asked.Hold = clock.Hold
 	e.mu.Lock()
 	e.calls[c.ID] = live
 	e.mu.Unlock()

@@ -28,26 +28,36 @@ func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.Recovery
 	}
 	unknown := 0
 	for _, c := range b.Calls {
-		if c.State == chat.CallAllowed && !own && c.Runs == 0 {
-			if err := e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: chat.CallAllowed, Definition: c.Definition}); err != nil {
-				return nil, err
-			}
-			e.changed(chat.ChangeCall, string(c.ID), t.SessionID)
-		}
-		again := c.State == chat.CallAllowed && !own && c.Runs > 0 // it was to run a second time
-		if !again && (c.State != chat.CallStarted || own && !c.Effects) {
+		switch {
+		case c.State == chat.CallAllowed && own, c.State == chat.CallStarted && own && !c.Effects:
+			continue
+		case c.State != chat.CallAllowed && c.State != chat.CallStarted:
 			continue
 		}
-		if err := e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash}); err != nil {
+		if err := e.putBack(ctx, *b, c); err != nil {
 			return nil, err
 		}
-		e.changed(chat.ChangeCall, string(c.ID), t.SessionID)
-		unknown++
+		if c.State == chat.CallStarted || c.Runs > 0 {
+			unknown++
+		}
 	}
 	if unknown == 0 {
 		return nil, nil
 	}
 	return []chat.RecoveryItem{chat.RecoveredCalls(t, unknown)}, nil
+}
+
+// putBack has a person decide about a call that would run, or run again: what may have run before
+// is unknown, what has not is asked about.
+func (e *Engine) putBack(ctx context.Context, b chat.ToolBatch, c chat.CallRecord) error {
+	var err error
+	if c.State == chat.CallStarted || c.Runs > 0 {
+		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
+	} else {
+		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
+	}
+	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
+	return err
 }
 
 // isOwn reports that the calls were asked for in this place: the journal of their step is

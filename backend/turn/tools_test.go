@@ -764,6 +764,68 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 	w.clean()
 }
 
+// The records of an import may say anything: a call that they call allowed, or started and without
+// effects, does not run even where nothing put them in order before the turn goes on.
+func TestRecordsFromElsewhereRunNothing(t *testing.T) {
+	w := withTools(t)
+	w.answers([]string{asks("w", "box__write", `{"n":1}`), asks("r", "box__read", `{}`), asks("b", "box__write", `{"n":2}`)}, []string{text("ok")})
+	got := w.send("go")
+	calls := w.waits(got, 3)
+	w.close()
+	w.open()
+	for _, c := range calls[:2] {
+		if err := w.store.DecideCall(t.Context(), chat.CallDecision{Call: c.ID, Decision: chat.DecisionAlways, Definition: w.tools.hash(c.Tool)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.store.StartCall(t.Context(), calls[1].ID, nil), os.RemoveAll(filepath.Join(w.dir, "streams"))); err != nil {
+		t.Fatal(err)
+	}
+	w.tools.allow("read", "write")
+	w.decide(calls[2], chat.DecisionOnce) // the turn goes on, and comes to the first two
+	now := w.waits(w.ended(got.ID), 1)
+	if len(w.tools.calls()) != 0 || now[0].ID != calls[0].ID {
+		t.Fatalf("ran %q, %+v", w.tools.calls(), now)
+	}
+	w.decide(now[0], chat.DecisionOnce)
+	now = w.waits(w.ended(got.ID), 1)
+	if now[0].ID != calls[1].ID || now[0].State != chat.CallUnknown {
+		t.Fatalf("%+v", now)
+	}
+	if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: now[0].ID, As: chat.ResolveTell}); err != nil {
+		t.Fatal(err)
+	}
+	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	if !slices.Equal(w.tools.calls(), []string{`write{"n":1}`, `write{"n":2}`}) {
+		t.Errorf("ran %q", w.tools.calls())
+	}
+	w.clean()
+}
+
+// The time limit of a call does not count what a person takes to answer a question of its server,
+// and its source is told which definition was allowed.
+func TestTheTimeOfACallStandsForAQuestion(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("write")
+	w.settings.CallTimeout = 500 * time.Millisecond
+	w.tools.do = func(ctx context.Context, c tools.Call) (tools.Output, error) {
+		release := c.Hold()
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+		release()
+		return tools.Output{Content: chat.Blocks{chat.Text{Text: fmt.Sprint("cut off: ", ctx.Err() != nil, ", allowed as it is: ", c.Definition == w.tools.hash("write"))}}}, nil
+	}
+	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+	got := w.send("go")
+	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	if want := "a false cut off: false, allowed as it is: true"; told(got)[0] != want {
+		t.Errorf("told %q", told(got))
+	}
+	w.clean()
+}
+
 // Of calls from elsewhere none runs by what is allowed here, even if their records say that
 // they have no effects: a decision about one of them starts no other.
 func TestCallsFromElsewhereAreNotAllowedByPolicy(t *testing.T) {

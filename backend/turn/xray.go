@@ -118,9 +118,9 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 		if err != nil {
 			return prompt.PreparedContext{}, err
 		}
-		in.Cycle = before.cycle
-		if m.Inputs.Partial {
-			in.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: before.partial}
+		before.into(&in)
+		if !m.Inputs.Partial {
+			in.Partial = nil
 		}
 	}
 	return prompt.Assemble(in)

@@ -49,6 +49,10 @@ func (s madeSource) VectorRows(_ context.Context, _ int64, session chat.SessionI
 	return nil
 }
 
+func (s madeSource) CachedVectors(context.Context, int64, int64, func(chat.VectorBlock) error) error {
+	return nil
+}
+
 func (s madeSource) VectorsOf(_ context.Context, _ int64, ns []int64) (map[int64][]float32, error) {
 	out := make(map[int64][]float32, len(ns))
 	for _, n := range ns {

@@ -57,6 +57,27 @@ func (c *codes) add(v []int8) {
 	c.rows++
 }
 
+// addBlock adds the rows of a block. In two's complement adding codeOffset to a byte
+// inverts its highest bit.
+func (c *codes) addBlock(b chat.VectorBlock) {
+	const highest = 0x80808080_80808080
+	for i := range b.N {
+		if c.rows%blockRows == 0 {
+			c.blocks = append(c.blocks, make([]uint64, blockRows*c.words))
+		}
+		v := b.Codes[i*c.dimension : (i+1)*c.dimension]
+		out := c.row(c.rows)
+		for w := range c.dimension / 8 {
+			out[w] = binary.LittleEndian.Uint64(v[8*w:]) ^ highest
+		}
+		for j := c.dimension / 8 * 8; j < c.dimension; j++ {
+			out[j/8] |= uint64(v[j]^codeOffset) << (j % 8 * 8)
+		}
+		c.length = append(c.length, b.Scale[i])
+		c.rows++
+	}
+}
+
 func (c *codes) row(i int) []uint64 {
 	at := i % blockRows * c.words
 	return c.blocks[i/blockRows][at : at+c.words]

@@ -22,6 +22,10 @@ type Source interface {
 	// VectorRows yields a namespace's vectors with n greater than afterN, in the order
 	// of n, of one session or (empty) of all. A vector that cannot be read is nil.
 	VectorRows(ctx context.Context, ns int64, session chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error
+	// CachedVectors yields vectors of a namespace at a generation that can be read sooner
+	// than one by one, in the order of n: all up to the last that it yields, perhaps none.
+	// They count only if it returns nil, and their bytes only during the call.
+	CachedVectors(ctx context.Context, ns, generation int64, yield func(chat.VectorBlock) error) error
 	VectorsOf(ctx context.Context, ns int64, units []int64) (map[int64][]float32, error)
 	// VectorGeneration changes when reading on from the last n would not do: a vector
 	// was deleted or changed, or one came for an earlier n.

@@ -71,6 +71,9 @@ func (s *shard) pull(ctx context.Context) error {
 		if err := s.reset(generation); err != nil {
 			return err
 		}
+		if err := s.pullCached(ctx); err != nil {
+			return err
+		}
 	}
 	batch := make([]chat.VectorRow, 0, addBatch)
 	err = s.source.VectorRows(ctx, s.key.namespace, s.key.session, s.last, func(r chat.VectorRow) error {
@@ -89,6 +92,30 @@ func (s *shard) pull(ctx context.Context) error {
 	defer s.mu.Unlock()
 	s.whole = true
 	return nil
+}
+
+// pullCached adds what can be read in blocks. Where that fails all is read row by row.
+func (s *shard) pullCached(ctx context.Context) error {
+	into, ok := s.engine.(*codes)
+	if !ok || s.key.session != "" {
+		return nil
+	}
+	err := s.source.CachedVectors(ctx, s.key.namespace, s.generation, func(b chat.VectorBlock) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.table.addBlock(b)
+		into.addBlock(b)
+		s.last = b.N[len(b.N)-1]
+		s.size.Store(s.table.bytes() + s.engine.bytes())
+		return context.Cause(ctx)
+	})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return s.reset(s.generation)
 }
 
 // isCurrent reports whether all vectors were read, and none was changed since.

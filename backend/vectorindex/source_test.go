@@ -18,6 +18,8 @@ type memorySource struct {
 	generation int64
 	reads      int            // rows yielded
 	fail       error          // of VectorRows
+	cached     int            // rows that CachedVectors yields
+	failCached error          // of CachedVectors, at its end
 	gone       map[int64]bool // VectorsOf does not find them any more
 }
 
@@ -43,6 +45,46 @@ func (s *memorySource) VectorRows(_ context.Context, ns int64, session chat.Sess
 		}
 	}
 	return fail
+}
+
+// CachedVectors yields the first of the rows in blocks of three.
+func (s *memorySource) CachedVectors(_ context.Context, ns, generation int64, yield func(chat.VectorBlock) error) error {
+	s.mu.RLock()
+	rows, fail := slices.Clone(s.rows[:min(s.cached, len(s.rows))]), s.failCached
+	current := generation == s.generation
+	s.mu.RUnlock()
+	if !current {
+		return nil
+	}
+	for rows := range slices.Chunk(rows, 3) {
+		b := block(rows, ns)
+		if len(b.N) == 0 {
+			continue
+		}
+		if err := yield(b); err != nil {
+			return err
+		}
+		clear(b.Codes) // they are the index's during the call alone
+	}
+	return fail
+}
+
+// block is rows of a namespace by column.
+func block(rows []chat.VectorRow, ns int64) (b chat.VectorBlock) {
+	for _, r := range rows {
+		if namespaceOf(r.N) != ns || r.Codes == nil {
+			continue
+		}
+		square := 0
+		for _, c := range r.Codes {
+			square += int(c) * int(c)
+			b.Codes = append(b.Codes, byte(c))
+		}
+		b.N, b.Seq, b.Place = append(b.N, r.N), append(b.Seq, r.Seq), append(b.Place, uint32(len(b.Places)))
+		b.Places = append(b.Places, chat.VectorPlace{Session: r.Session, Branch: r.Branch})
+		b.Scale = append(b.Scale, float32(1/math.Sqrt(float64(square))))
+	}
+	return b
 }
 
 func (s *memorySource) VectorsOf(_ context.Context, _ int64, units []int64) (map[int64][]float32, error) {

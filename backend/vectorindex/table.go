@@ -11,32 +11,43 @@ type table struct {
 	n       []int64
 	place   []uint32 // in places
 	seq     []int32
-	places  []place
-	placeOf map[place]uint32
-}
-
-// place is a branch; its ids are kept once.
-type place struct {
-	session chat.SessionID
-	branch  chat.BranchID
+	places  []chat.VectorPlace // each once
+	placeOf map[chat.VectorPlace]uint32
 }
 
 // window is the part of a branch that a sieve lets through: after < seq <= upTo.
 type window struct{ after, upTo int64 }
 
-func newTable() *table { return &table{placeOf: map[place]uint32{}} }
+func newTable() *table { return &table{placeOf: map[chat.VectorPlace]uint32{}} }
 
 func (t *table) add(r chat.VectorRow) {
-	p := place{r.Session, r.Branch}
+	t.n = append(t.n, r.N)
+	t.place = append(t.place, t.placeAt(chat.VectorPlace{Session: r.Session, Branch: r.Branch}))
+	t.seq = append(t.seq, int32(min(r.Seq, math.MaxInt32))) //nolint:gosec // bounded
+}
+
+// addBlock adds the rows of a block.
+func (t *table) addBlock(b chat.VectorBlock) {
+	places := make([]uint32, len(b.Places))
+	for i, p := range b.Places {
+		places[i] = t.placeAt(p)
+	}
+	t.n = append(t.n, b.N...)
+	for i, seq := range b.Seq {
+		t.place = append(t.place, places[b.Place[i]])
+		t.seq = append(t.seq, int32(min(seq, math.MaxInt32))) //nolint:gosec // bounded
+	}
+}
+
+// placeAt is the index of a place, which is added if it is new.
+func (t *table) placeAt(p chat.VectorPlace) uint32 {
 	at, ok := t.placeOf[p]
 	if !ok {
 		at = uint32(len(t.places)) //nolint:gosec // there are fewer branches than that
 		t.placeOf[p] = at
 		t.places = append(t.places, p)
 	}
-	t.n = append(t.n, r.N)
-	t.place = append(t.place, at)
-	t.seq = append(t.seq, int32(min(r.Seq, math.MaxInt32))) //nolint:gosec // bounded
+	return at
 }
 
 // windows asks the sieve once for each branch. open is true if it lets everything
@@ -47,7 +58,7 @@ func (t *table) windows(s chat.ScopeFilter) (w []window, open bool) {
 	}
 	w = make([]window, len(t.places))
 	for i, p := range t.places {
-		if after, upTo, ok := s.Span(p.session, p.branch); ok {
+		if after, upTo, ok := s.Span(p.Session, p.Branch); ok {
 			w[i] = window{after, upTo}
 		}
 	}

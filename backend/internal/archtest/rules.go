@@ -199,7 +199,7 @@ var withinRules = []within{
 		reason: "the provider contract is small, and knows no provider",
 	},
 	{
-		name: "assembly", in: []string{"backend/prompt"}, may: []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/internal/untrusted"},
+		name: "assembly", in: []string{"backend/prompt"}, may: []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/internal/scrub", module + "/backend/internal/untrusted"},
 		reason: "assembly is a pure function of domain values",
 	},
 	{
@@ -235,6 +235,10 @@ var withinRules = []within{
 		name: "several answers", in: []string{"backend/answers"},
 		may:    []string{module + "/backend/chat", module + "/backend/turn", module + "/backend/internal/untrusted"},
 		reason: "asking several models is ordinary turns on ordinary branches: it has no store and no runner of its own",
+	},
+	{
+		name: "library", in: []string{"backend/library"}, may: []string{module + "/backend/chat"},
+		reason: "what is kept for many sessions is values and files: the store and the models are given to it",
 	},
 	{
 		name: "long work", in: []string{"backend/tasks"},

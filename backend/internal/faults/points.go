@@ -52,7 +52,7 @@ var transactions = []string{
 	"ledger.snapshot", "setting.write", "setting.drop", "branch.archive", "branch.fork", "branch.rename",
 	"branch.switch", "bundle.import", "content.erase", "content.erased", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove", "pin.accept", "pin.dismiss", "step.progress",
 	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
-	"session.settings", "tool.propose", "tool.decide", "tool.start", "tool.end", "tool.commit", "tool.abandon", "restore.mark",
+	"session.settings", "session.assistant", "assistant.put", "assistant.drop", "prompt.put", "prompt.drop", "tool.propose", "tool.decide", "tool.start", "tool.end", "tool.commit", "tool.abandon", "restore.mark",
 	"permission.put", "permission.drop", "permission.forget", "definition.accept", "mark.put",
 	"client.see", "client.allow", "client.forget", "client.token", "access.record", "access.clear", "note.add",
 }

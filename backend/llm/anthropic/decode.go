@@ -235,7 +235,7 @@ func outcome(m *message) (llm.StepStatus, string) {
 		return chat.StepIncomplete, "max_output_tokens"
 	case "model_context_window_exceeded":
 		return chat.StepIncomplete, m.stop
-	case "pause_turn", "compaction":
+	case llm.ReasonPauseTurn, "compaction":
 		return chat.StepPaused, m.stop
 	}
 	for _, b := range m.order {

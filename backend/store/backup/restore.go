@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/store/verify"
 )
@@ -284,7 +285,7 @@ func (r *restoring) upgrade(ctx context.Context) error {
 	if err := markRestored(ctx, c); err != nil {
 		return errors.Join(err, open.Close())
 	}
-	found, err := (&verify.Verifier{Core: c}).Verify(ctx)
+	found, err := verify.New(c, &search.Search{Core: c}).Verify(ctx)
 	if err = errors.Join(err, open.Close()); err != nil {
 		return err
 	}

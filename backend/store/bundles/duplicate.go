@@ -166,10 +166,11 @@ func (c *copier) settings(id chat.SessionID) error {
 			return err
 		}
 	}
-	if o.Temperature == nil && o.Effort == "" && o.ToolsMode == "" {
+	own := o.Session().Settings()
+	if own == (chat.SessionSettings{SystemPrompt: o.SystemPrompt}) {
 		return nil
 	}
-	return records.SetSettings(c.Tx, id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode})
+	return records.SetSettings(c.Tx, id, own)
 }
 
 // history says the turns again, makes each state once its turns are final, and pins what

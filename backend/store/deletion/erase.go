@@ -14,11 +14,18 @@ import (
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/imports"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Deletion deletes sessions and turns permanently.
-type Deletion struct{ *core.Core }
+type Deletion struct {
+	*core.Core
+	search *search.Search
+}
+
+// New deletes from an open database, and what a search of it keeps beside it.
+func New(c *core.Core, s *search.Search) *Deletion { return &Deletion{c, s} }
 
 // A hard delete takes a session, or the content of a turn, out of everything that the
 // program keeps (SPEC 2.12, 12). It is one transaction, with the receipt in it; what is

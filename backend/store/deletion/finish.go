@@ -31,7 +31,7 @@ func (s *Deletion) FinishErasures(ctx context.Context) error {
 	if err != nil || len(rows) == 0 {
 		return sqlite.MapError(OpErase, err)
 	}
-	err = faults.Point("erase.written")
+	err = errors.Join(faults.Point("erase.written"), s.search.DropVectorCache())
 	for _, r := range rows {
 		if err == nil {
 			err = s.removeErased(r)

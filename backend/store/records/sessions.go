@@ -60,7 +60,14 @@ func CreateSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.Bra
 	if err := insertBranch(t, branch); err != nil {
 		return session, branch, err
 	}
-	return session, branch, InsertState(t, root, nil, 0)
+	if err := InsertState(t, root, nil, 0); err != nil || n.Assistant == "" {
+		return session, branch, err
+	}
+	if err := applyAssistant(t, chat.SessionID(session.ID), n.Assistant); err != nil {
+		return session, branch, err
+	}
+	session, err = schema.SessionByID(t.DB, chat.SessionID(session.ID))
+	return session, branch, err
 }
 
 // Session reads one session.
@@ -167,7 +174,7 @@ func (s *Records) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt
 
 // SetSessionSettings sets a session's own choices, all of them.
 func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
-	v.SystemPrompt = schema.Clean(v.SystemPrompt)
+	v.SystemPrompt, v.AssistantName = schema.Clean(v.SystemPrompt), schema.Clean(v.AssistantName)
 	return s.Write(ctx, "session.settings", func(t *core.Tx) error {
 		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // not a number fails too
 			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")

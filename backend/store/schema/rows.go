@@ -17,20 +17,22 @@ import (
 // that is damaged translates to as much of itself as can be read.
 
 type SessionRow struct {
-	ID           string
-	CreatedAt    string
-	UpdatedAt    string
-	ArchivedAt   *string
-	Pinned       bool
-	Source       string
-	ActiveBranch string
-	Model        string
-	Title        string
-	SystemPrompt string
-	Temperature  *float64
-	Effort       string
-	Folder       string
-	ToolsMode    string
+	ID            string
+	CreatedAt     string
+	UpdatedAt     string
+	ArchivedAt    *string
+	Pinned        bool
+	Source        string
+	ActiveBranch  string
+	Model         string
+	Title         string
+	SystemPrompt  string
+	Temperature   *float64
+	Effort        string
+	Folder        string
+	ToolsMode     string
+	Assistant     string
+	AssistantName string
 }
 
 func (SessionRow) TableName() string { return "sessions" }
@@ -40,6 +42,7 @@ func (r SessionRow) Session() chat.Session {
 		ID: chat.SessionID(r.ID), Title: r.Title, ActiveBranch: chat.BranchID(r.ActiveBranch),
 		SystemPrompt: r.SystemPrompt, Model: r.Model, Source: r.Source, Pinned: r.Pinned,
 		Temperature: r.Temperature, Effort: r.Effort, Folder: r.Folder, ToolsMode: r.ToolsMode,
+		Assistant: chat.AssistantID(r.Assistant), AssistantName: r.AssistantName,
 		CreatedAt: Moment(r.CreatedAt), UpdatedAt: Moment(r.UpdatedAt), ArchivedAt: MomentOrNil(r.ArchivedAt),
 	}
 }

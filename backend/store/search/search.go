@@ -23,6 +23,7 @@ type Search struct {
 	*core.Core
 	Tokens   tokenizer
 	embedded watermarks
+	cache    vectorCache
 }
 
 // MatchTerm is one term as an FTS5 expression: quoted, so that nothing in it is

@@ -13,11 +13,18 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Verifier checks everything stored.
-type Verifier struct{ *core.Core }
+type Verifier struct {
+	*core.Core
+	search *search.Search
+}
+
+// New verifies an open database, and the vector cache that a search of it uses.
+func New(c *core.Core, s *search.Search) *Verifier { return &Verifier{c, s} }
 
 // Kinds of findings.
 const (
@@ -71,6 +78,9 @@ func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 	a := NewAudit()
 	a.Logs(s.Dir)
 	if err := s.Read(ctx, op, func(db *gorm.DB) error { return a.Tables(ctx, db) }); err != nil {
+		return a.Found, err
+	}
+	if err := s.compareVectorCache(ctx, a); err != nil {
 		return a.Found, err
 	}
 	agrees, err := s.CompareIndex(ctx, a)

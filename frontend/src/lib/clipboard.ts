@@ -1,9 +1,11 @@
+import { t } from '$lib/words/words.svelte';
+
 /** Copies a text. Where the page may not use the clipboard (not every engine lets a desktop page), the old way. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    if (!copyBySelection(text)) throw new Error('The text could not be copied. Select it and press Ctrl+C.');
+    if (!copyBySelection(text)) throw new Error(t('shared.textNotCopied'));
   }
 }
 

@@ -1,49 +1,89 @@
-/** The keys of the window: the list of them from lib/commands/list, and which one a key press is. */
-import { commandGroups, entries, type CommandGroup, type CommandId, type Entry, type SessionPlace } from './commands/list';
+/** Key presses as lists write them, "Ctrl+Shift+F", and which of them can be given to a command. Pure; which keys are set is in state/keymap. */
+import { entries, type CommandId, type Entry, type SessionPlace } from './commands/list';
+import { onMac } from './keys';
+import { t } from './words/words.svelte';
 
-export type Shortcut = Entry & { keys: string };
+/** Modifiers in this order, then the key. A letter is upper case; another character is what it writes, without the Shift that it takes. */
+export type Chord = string;
 
-export const shortcuts: readonly Shortcut[] = entries.filter((entry): entry is Shortcut => entry.keys !== undefined);
+export type KeyPress = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'> & Partial<Pick<KeyboardEvent, 'getModifierState'>>;
 
-/** Keys and slash commands, as the settings and the sheet list them. */
-export const shortcutGroups: readonly { title: CommandGroup; entries: readonly Entry[] }[] = commandGroups.map((title) => ({
-  title, entries: entries.filter((entry) => entry.group === title && (entry.keys !== undefined || entry.slash !== undefined)),
-}));
+const names: Record<string, string> = { ' ': 'Space', ArrowUp: 'Up', ArrowDown: 'Down', ArrowLeft: 'Left', ArrowRight: 'Right', Escape: 'Esc' };
+/** Keys with no letter that do not stand for themselves: modifiers, and what an input method or a dead key begins. */
+const noKey = /^(?:|Control|Shift|Alt|Meta|AltGraph|CapsLock|NumLock|ScrollLock|Fn|FnLock|Hyper|Super|Symbol|SymbolLock|OS|Dead|Process|Compose|Unidentified)$/;
 
-/** The shortcut of the whole window that a key press is, if it is one. */
-export function windowShortcut(event: KeyboardEvent): CommandId | null {
-  if (event.defaultPrevented || event.isComposing) return null;
-  const command = event.ctrlKey || event.metaKey;
-  if (!command && event.key === 'F3') return event.shiftKey ? 'findPrevious' : 'findNext';
-  if (!command && event.key === '/' && !isTyping(event.target)) return 'search';
-  if (!command && event.key === '?' && !isTyping(event.target)) return 'help';
-  if (!command || event.altKey) return null;
-  if (event.shiftKey && event.key.toLowerCase() === 'f') return 'searchAll';
-  if (event.key === 'Tab') return event.shiftKey ? 'previousSession' : 'nextSession';
-  if (!event.shiftKey && /^[1-9]$/.test(event.key)) return `session${Number(event.key)}` as SessionPlace;
-  switch (event.key.toLowerCase()) {
-    case 'w': return event.shiftKey ? null : 'closeView';
-    case 'q': return event.shiftKey ? null : 'quit';
-    case 'a': return event.shiftKey ? 'decide' : null;
-    case 'k': return event.shiftKey ? null : 'palette';
-    case '/': return 'help';
-    case 'z': return event.shiftKey || isTyping(event.target) ? null : 'undo';
-    case 'n': return event.shiftKey ? 'temporary' : 'new';
-    case 'j': return 'switch';
-    case 'b': return 'sessions';
-    case 'i': return event.shiftKey ? null : 'inspector';
-    case 'f': return event.shiftKey ? null : 'find';
-    case 'g': return event.shiftKey ? null : 'goTo';
-    case 'l': return 'composer';
-    case 'o': return event.shiftKey ? null : 'import';
-    case 'e': return event.shiftKey ? null : 'export';
-    case 'p': return event.shiftKey ? null : 'print';
-    case ',': return 'settings';
-    case '+': case '=': return 'zoomIn';
-    case '-': return 'zoomOut';
-    case '0': return 'zoomReset';
-    default: return null;
-  }
+/** What was pressed; null for a modifier alone, and for what is no key yet. */
+export function chordOf(event: KeyPress): Chord | null {
+  if (noKey.test(event.key)) return null;
+  const character = [...event.key].length === 1 && event.key !== ' ';
+  const key = character ? letterOf(event) : (names[event.key] ?? event.key);
+  // AltGr writes a character; Windows reports it as Ctrl and Alt.
+  const written = character && event.getModifierState?.('AltGraph') === true;
+  const shift = event.shiftKey && (!character || /\p{L}/u.test(key));
+  return [(event.ctrlKey || event.metaKey) && !written && 'Ctrl', event.altKey && !written && 'Alt', shift && 'Shift', key].filter(Boolean).join('+');
+}
+
+/** Where another script is written, and where Option changes the letter, the place of the key names it. */
+function letterOf(event: KeyPress): string {
+  const place = /^Key([A-Z])$/.exec(event.code)?.[1];
+  if (place && ((event.altKey && onMac()) || /[^\p{Script=Latin}\p{N}\p{P}\p{S}]/u.test(event.key))) return place;
+  return event.key.toUpperCase();
+}
+
+/** Keys of one place or of the system's own, with what they do. They cannot be given to a command. */
+const taken = new Map<Chord, () => string>([
+  ...['Ctrl+A', 'Ctrl+C', 'Ctrl+V', 'Ctrl+X', 'Ctrl+Y', 'Ctrl+Z', 'Ctrl+Shift+Z'].map((keys): [Chord, () => string] => [keys, () => t('keys.editing')]),
+  ['Alt+F4', () => t('keys.closing')],
+  ['Ctrl+Space', () => t('keys.choosing')],
+  ...entries.filter((entry) => !isRebindable(entry)).flatMap((entry) => defaultChords(entry).map((keys): [Chord, () => string] => [keys, () => entry.title])),
+]);
+
+/** Whether a command's keys can be changed: those that the whole window hears, wherever the focus is. */
+export function isRebindable(entry: Entry): boolean {
+  return entry.fixed !== true && (entry.local !== true || entry.everywhere === true);
+}
+
+/** The keys a command has while nobody changed them. */
+export function defaultChords(entry: Entry): readonly Chord[] {
+  if (entry.id === 'session1') return [1, 2, 3, 4, 5, 6, 7, 8, 9].map((place) => `Ctrl+${place}`);
+  if (entry.id === 'zoomIn') return ['Ctrl++', 'Ctrl+=']; // the plus without its Shift
+  return [entry.keys, entry.also].filter((keys) => keys !== undefined);
+}
+
+/** Why a key cannot be given to a command; empty: it can. */
+export function refusalOf(id: CommandId, keys: Chord): string {
+  const entry = entries.find((candidate) => candidate.id === id);
+  if (entry && defaultChords(entry).includes(keys)) return '';
+  const doing = taken.get(keys);
+  if (doing) return t('keys.fixed', { keys, doing: doing() });
+  const modified = /^(?:Ctrl|Alt)\+./.test(keys);
+  const key = keys.replace(/^(?:(?:Ctrl|Alt|Shift)\+)*(?=.)/, '');
+  if (/^(?:Enter|Esc|Tab|Space|Backspace|Delete|Insert|Home|End|PageUp|PageDown|Up|Down|Left|Right)$/.test(key)) return t('keys.needed', { keys });
+  if (!modified && /^[\p{L}\p{N}]$/u.test(key)) return t('keys.writes', { keys });
+  return '';
+}
+
+/** What a field that is written in keeps: characters, and its own undo. */
+export function isForFields(keys: Chord): boolean {
+  return keys === 'Ctrl+Z' || [...keys].length === 1;
+}
+
+/** Commands that are heard by keys that are the same for everyone. */
+export function fixedCommand(keys: Chord): CommandId | null {
+  if (keys === 'Ctrl+Tab') return 'nextSession';
+  if (keys === 'Ctrl+Shift+Tab') return 'previousSession';
+  const place = /^Ctrl\+([1-9])$/.exec(keys)?.[1];
+  return place ? (`session${Number(place)}` as SessionPlace) : null;
+}
+
+/** Lines of the configuration, "new=Ctrl+Shift+M"; nothing after the sign: no keys. Lines of commands that there are not are left out. */
+export function parseBindings(lines: readonly string[]): Map<CommandId, Chord> {
+  const rebindable = new Set<string>(entries.filter(isRebindable).map((entry) => entry.id));
+  return new Map(lines.flatMap((line) => {
+    const at = line.indexOf('=');
+    const id = line.slice(0, at);
+    return at > 0 && rebindable.has(id) ? [[id as CommandId, line.slice(at + 1).trim()] as const] : [];
+  }));
 }
 
 export function isTyping(target: EventTarget | null): boolean {

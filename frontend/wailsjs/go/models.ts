@@ -4314,6 +4314,8 @@ export namespace api {
 	    previews: boolean;
 	    messageWidth: string;
 	    motion: string;
+	    language: string;
+	    shortcuts: string[];
 	    durability: string;
 	    maxSessions: number;
 	
@@ -4340,6 +4342,8 @@ export namespace api {
 	        this.previews = source["previews"];
 	        this.messageWidth = source["messageWidth"];
 	        this.motion = source["motion"];
+	        this.language = source["language"];
+	        this.shortcuts = source["shortcuts"];
 	        this.durability = source["durability"];
 	        this.maxSessions = source["maxSessions"];
 	    }

@@ -22,8 +22,8 @@ function commands(app: App): Item[] {
   return entries
     .filter((entry) => !entry.local && entry.id !== 'model')
     .map((entry) => ({
-      id: `command:${entry.id}`, kind: 'command', title: entry.title, words: `${entry.slash?.name ?? ''} ${entry.words ?? ''}`.trim(), keys: entry.keys,
-      detail: entry.id === 'undo' ? app.undo.next : entry.slash && !entry.keys ? `/${entry.slash.name}` : undefined, why: app.commands.why(entry.id), argument: entry.slash?.needed && entry.id !== 'find' && entry.id !== 'searchAll' ? entry.title : undefined,
+      id: `command:${entry.id}`, kind: 'command', title: entry.title, words: `${entry.slash?.name ?? ''} ${entry.words ?? ''}`.trim(), keys: app.keymap.keys(entry.id) || undefined,
+      detail: entry.id === 'undo' ? app.undo.next : entry.slash && !app.keymap.keys(entry.id) ? `/${entry.slash.name}` : undefined, why: app.commands.why(entry.id), argument: entry.slash?.needed && entry.id !== 'find' && entry.id !== 'searchAll' ? entry.title : undefined,
       run: (argument) => app.commands.try(entry.id, argument),
     }));
 }
@@ -52,5 +52,5 @@ function turnOf(app: App, typed: string): Item[] {
 /** What was said is found by the search of everything. */
 function messages(app: App, typed: string): Item[] {
   const text = typed.trim();
-  return text === '' || /^[>#]/.test(text) ? [] : [{ id: 'search', kind: 'search', title: `Search messages for “${text}”`, keys: 'Ctrl+Shift+F', run: () => app.search.show(text) }];
+  return text === '' || /^[>#]/.test(text) ? [] : [{ id: 'search', kind: 'search', title: `Search messages for “${text}”`, keys: app.keymap.keys('searchAll') || undefined, run: () => app.search.show(text) }];
 }

@@ -4,7 +4,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { commands } from '$lib/commands/commands';
 import { entries } from '$lib/commands/list';
 import { capsOf, withKeys } from '$lib/keys';
-import { shortcutGroups } from '$lib/shortcuts';
 import { mountIn, startedApp } from '../../test/mount';
 import { sectionsOf, type Item } from './items';
 import KeySheet from './KeySheet.svelte';
@@ -114,7 +113,7 @@ describe('the sheet of keys', () => {
     const { app } = await startedApp();
     app.palette.showKeys();
     mountIn(app, KeySheet, {});
-    const listed = shortcutGroups.flatMap((group) => group.entries);
+    const listed = app.keymap.groups().flatMap((group) => group.entries);
     expect(new Set(listed).size).toBe(entries.filter(({ keys, slash }) => keys || slash).length);
     for (const { name } of commands) expect(screen.getByText(new RegExp(`^/${name}\\b`))).toBeVisible();
     const field = screen.getByRole('textbox', { name: 'Search keys and commands' });

@@ -21,7 +21,7 @@ const storageLead = 'Everything is in one folder on this computer: its size, its
 const last: Section[] = [
   { id: 'storage', title: 'Data and backups', lead: storageLead },
   { id: 'appearance', title: 'Appearance', lead: 'Changes show at once and are remembered.' },
-  { id: 'shortcuts', title: 'Shortcuts', lead: 'Everything in the window can be reached from the keyboard.' },
+  { id: 'shortcuts', title: 'Keyboard', lead: 'Everything in the window can be reached from the keyboard, by keys of your choice.' },
 ];
 
 /** What a group of plain settings is about. A group without a sentence stands by its name. */
@@ -49,7 +49,7 @@ export const programsSection = 'group:Other programs';
 export const memorySection = 'group:Memory and search';
 
 /** Groups that pages of their own take in. */
-const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance', 'Storage and backup': 'storage' };
+const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance', 'Storage and backup': 'storage', Keyboard: 'shortcuts' };
 
 export function groupId(group: string): string {
   return absorbed[group] ?? `group:${group}`;

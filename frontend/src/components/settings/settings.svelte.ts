@@ -1,7 +1,11 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { Setting, SettingsView } from '$lib/backend/types';
+import { chooseLanguage } from '$lib/words/words.svelte';
 import { Loaded } from '$shared/loaded.svelte';
+
+/** The setting that says which language the window is in. */
+export const languageKey = 'ui.language';
 
 /**
  * The configuration as the settings screen edits it: each key on its own, written at
@@ -46,7 +50,9 @@ export class SettingsEditor {
   async #write(key: string, work: () => Promise<SettingsView>): Promise<boolean> {
     this.#saved = '';
     try {
-      this.view.put(await work());
+      const view = await work();
+      if (key === languageKey) await chooseLanguage(view.settings.find((setting) => setting.key === key)?.value ?? 'system');
+      this.view.put(view);
       delete this.#errors[key];
       this.#saved = key;
       return true;

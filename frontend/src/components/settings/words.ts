@@ -1,7 +1,9 @@
+import { languageNames } from '$lib/words/languages';
 import { formatChoices } from '../transfer/words';
 
 /** What the configuration file's values are called in the window, where their bare names say too little. */
 export const choiceWords: Record<string, Record<string, string>> = {
+  'ui.language': { system: 'System', ...languageNames },
   'stream.durability': { buffered: 'Buffered', write_ahead: 'Write ahead' },
   'librarian.commit': { eager: 'After each turn', lazy: 'When many are pending' },
   'context.history': { elastic: 'Elastic', srd: 'Summary only' },

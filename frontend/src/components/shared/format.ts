@@ -1,13 +1,11 @@
-// Numbers and moments as the window writes them: digits grouped by a narrow no-break
-// space, units after a narrow no-break space, times in the user's own zone.
-
-const narrow = '\u202f';
+// Numbers and moments as the language of the window writes them, units after a narrow no-break space, times in the user's
+// own zone. Only English has forms of its own: digits grouped by a narrow no-break space, days before months.
+import { date, number } from '$lib/words/format';
+import { language, locale, t } from '$lib/words/words.svelte';
 
 /** 12480 as "12 480". */
 export function grouped(value: number): string {
-  return Math.round(value)
-    .toString()
-    .replace(/\B(?=(\d{3})+$)/g, narrow);
+  return number(locale(), Math.round(value));
 }
 
 /**
@@ -25,51 +23,61 @@ export function typedNumber(text: string, whole: boolean): string {
 /** As the context meter writes it: "850", "12.4k". */
 export function short(value: number): string {
   if (value < 1_000) return grouped(value);
-  return `${(value / 1_000).toFixed(value < 99_950 ? 1 : 0).replace(/\.0$/, '')}k`;
+  return t('units.thousands', { n: number(locale(), value / 1_000, { maximumFractionDigits: value < 99_950 ? 1 : 0 }) });
 }
 
 /** A whole number of percent: "54 %", with the narrow space of other units. */
 export function percentage(value: number): string {
-  return `${value}${narrow}%`;
+  return number(locale(), value / 100, { style: 'percent' });
 }
 
-/** "1 turn", "2 turns". */
+/** "1 turn", "2 turns": English alone. What is translated has the plural in its message. */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${grouped(value)} ${value === 1 ? one : many}`;
 }
 
+const tenths = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+
 /** Bytes to the last one while they fit, then in units: "12 480 B", "1.2 MB", "88.0 GB". */
 export function sized(bytes: number): string {
-  if (bytes < 100_000) return `${grouped(bytes)}${narrow}B`;
-  if (bytes < 1_000_000) return `${Math.round(bytes / 1000)}${narrow}kB`;
-  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)}${narrow}MB`;
-  return `${(bytes / 1_000_000_000).toFixed(1)}${narrow}GB`;
+  if (bytes < 100_000) return t('units.bytes', { n: grouped(bytes) });
+  if (bytes < 1_000_000) return t('units.kilobytes', { n: grouped(bytes / 1000) });
+  if (bytes < 1_000_000_000) return t('units.megabytes', { n: number(locale(), bytes / 1_000_000, tenths) });
+  return t('units.gigabytes', { n: number(locale(), bytes / 1_000_000_000, tenths) });
 }
 
 /** A span of time: "9 ms", "2.1 s", "3 min 5 s". */
 export function spanned(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}${narrow}ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)}${narrow}s`;
+  if (ms < 1000) return t('units.milliseconds', { n: grouped(ms) });
+  if (ms < 60_000) return t('units.seconds', { n: number(locale(), ms / 1000, tenths) });
   const seconds = Math.round(ms / 1000);
-  return `${Math.floor(seconds / 60)}${narrow}min ${seconds % 60}${narrow}s`;
+  return t('units.minutes', { minutes: grouped(Math.floor(seconds / 60)), seconds: String(seconds % 60) });
 }
 
 /** A moment: the time today, else the day, with the year when it is another. */
 export function moment(at: number, now = Date.now()): string {
-  const date = new Date(at);
   const today = new Date(now);
-  if (date.toDateString() === today.toDateString()) return clock(at);
-  const day = `${date.getDate()} ${date.toLocaleString('en', { month: 'short' })}`;
-  return date.getFullYear() === today.getFullYear() ? day : `${day} ${date.getFullYear()}`;
+  if (new Date(at).toDateString() === today.toDateString()) return clock(at);
+  return day(at, new Date(at).getFullYear() !== today.getFullYear());
+}
+
+/** "20 Nov", "20 Nov 2026". */
+function day(at: number, withYear: boolean): string {
+  if (language() === 'en') return `${new Date(at).getDate()} ${date('en', at, { month: 'short' })}${withYear ? ` ${new Date(at).getFullYear()}` : ''}`;
+  return date(locale(), at, { day: 'numeric', month: 'short', ...(withYear ? { year: 'numeric' } : {}) });
 }
 
 /** Hours, minutes, seconds. */
 export function clock(at: number): string {
-  return new Date(at).toLocaleTimeString('en-GB');
+  return date(locale(), at, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 }
 
 /** A day and its time, in full: "20 Nov 2026, 14:32:10". */
 export function stamp(at: number): string {
-  const date = new Date(at);
-  return `${date.getDate()} ${date.toLocaleString('en', { month: 'short' })} ${date.getFullYear()}, ${clock(at)}`;
+  return `${day(at, true)}, ${clock(at)}`;
+}
+
+/** A moment in other parts, as Intl names them: dated(at, { weekday: 'long' }). */
+export function dated(at: number, options: Intl.DateTimeFormatOptions): string {
+  return date(locale(), at, options);
 }

@@ -1,6 +1,7 @@
 import { isTyping } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
 import { textOf } from '$lib/state/composer.svelte';
+import { t } from '$lib/words/words.svelte';
 import { targetOf } from '$lib/state/exporting.svelte';
 import { Copy, GitBranch, Pin, ScanEye } from '$shared/icons';
 import type { MenuItem } from '$shared/menu';
@@ -31,10 +32,10 @@ function ofSelection(app: App, target: Element): ContextAct[] {
   const line = text.replace(/\s+/g, ' ');
   const name = line.length > namedLength ? `${line.slice(0, namedLength)}…` : line;
   const acts: ContextAct[] = [
-    { id: 'copy', label: 'Copy', icon: Copy, hint: 'Ctrl+C', run: () => app.turnActions.copy(text) },
-    { id: 'search', label: `Search for “${name}”`, icon: Search, run: () => app.search.show(line.slice(0, searchedLength)) },
+    { id: 'copy', label: t('shell.copy'), icon: Copy, hint: 'Ctrl+C', run: () => app.turnActions.copy(text) },
+    { id: 'search', label: t('shell.searchFor', { text: name }), icon: Search, run: () => app.search.show(line.slice(0, searchedLength)) },
   ];
-  if (target.closest('article[data-turn]') && app.conversation.session) acts.push({ id: 'pin', label: 'Pin the selection', icon: Pin, run: () => app.turnActions.pin(text) });
+  if (target.closest('article[data-turn]') && app.conversation.session) acts.push({ id: 'pin', label: t('shell.pinSelection'), icon: Pin, run: () => app.turnActions.pin(text) });
   return acts;
 }
 
@@ -42,8 +43,8 @@ function ofLink(app: App, target: Element): ContextAct[] {
   const href = target.closest('a[href]')?.getAttribute('href') ?? '';
   if (!/^https?:/i.test(href)) return [];
   return [
-    { id: 'open', label: 'Open link', icon: ExternalLink, run: () => app.backend.settings.openExternal(href).catch((error: unknown) => app.toasts.error(error)) },
-    { id: 'address', label: 'Copy link address', icon: Copy, run: () => app.turnActions.copy(href) },
+    { id: 'open', label: t('shell.openLink'), icon: ExternalLink, run: () => app.backend.settings.openExternal(href).catch((error: unknown) => app.toasts.error(error)) },
+    { id: 'address', label: t('shell.copyLink'), icon: Copy, run: () => app.turnActions.copy(href) },
   ];
 }
 
@@ -52,9 +53,9 @@ function ofCode(app: App, target: Element): ContextAct[] {
   const code = block?.querySelector('code')?.textContent;
   if (!block || !code) return [];
   return [
-    { id: 'code', label: 'Copy code', icon: Copy, run: () => app.turnActions.copy(code) },
-    { id: 'saveCode', label: 'Save code as a file…', icon: Download, run: () => app.turnActions.saveCode(block.dataset['file'] ?? 'code.txt', code) },
-    { id: 'numbers', label: app.theme.numbers ? 'Hide line numbers' : 'Show line numbers', icon: ListOrdered, run: () => app.theme.setNumbers(!app.theme.numbers) },
+    { id: 'code', label: t('shell.copyCode'), icon: Copy, run: () => app.turnActions.copy(code) },
+    { id: 'saveCode', label: t('shell.saveCode'), icon: Download, run: () => app.turnActions.saveCode(block.dataset['file'] ?? 'code.txt', code) },
+    { id: 'numbers', label: app.theme.numbers ? t('shell.hideLineNumbers') : t('shell.showLineNumbers'), icon: ListOrdered, run: () => app.theme.setNumbers(!app.theme.numbers) },
   ];
 }
 
@@ -65,16 +66,16 @@ function ofTurn(app: App, target: Element): ContextAct[] {
   const { conversation, exporting, inspector, turnActions } = app;
   const answer = textOf(turn.assistant);
   const final = !['accepted', 'preparing', 'responding', 'waiting', 'incomplete', 'failed', 'unsent', 'unsaved'].includes(turn.state);
-  const group = `Turn #${turn.seq}`;
+  const group = t('shell.turn', { seq: turn.seq });
   const acts: ContextAct[] = [
-    { id: 'selectAll', label: 'Select all', icon: TextSelect, group, run: () => getSelection()?.selectAllChildren(article) },
-    { id: 'message', label: 'Copy the message', icon: Copy, group, run: () => turnActions.copy(textOf(turn.user)) },
+    { id: 'selectAll', label: t('shell.selectAll'), icon: TextSelect, group, run: () => getSelection()?.selectAllChildren(article) },
+    { id: 'message', label: t('shell.copyMessage'), icon: Copy, group, run: () => turnActions.copy(textOf(turn.user)) },
   ];
-  if (answer) acts.push({ id: 'answer', label: 'Copy the answer', icon: Copy, group, run: () => turnActions.copy(answer) });
+  if (answer) acts.push({ id: 'answer', label: t('shell.copyAnswer'), icon: Copy, group, run: () => turnActions.copy(answer) });
   if (final) {
-    acts.push({ id: 'fork', label: 'Fork from here', icon: GitBranch, group, run: () => turnActions.fork(turn) });
-    acts.push({ id: 'export', label: 'Export this turn…', icon: Download, group, run: () => exporting.show({ ...targetOf(conversation), turnId: turn.id, seq: turn.seq }, 'turn') });
+    acts.push({ id: 'fork', label: t('shell.forkHere'), icon: GitBranch, group, run: () => turnActions.fork(turn) });
+    acts.push({ id: 'export', label: t('shell.exportTurn'), icon: Download, group, run: () => exporting.show({ ...targetOf(conversation), turnId: turn.id, seq: turn.seq }, 'turn') });
   }
-  if (turn.state !== 'unsent') acts.push({ id: 'xray', label: 'Show the prompt', icon: ScanEye, group, run: () => inspector.show('xray', turn.id) });
+  if (turn.state !== 'unsent') acts.push({ id: 'xray', label: t('shell.showPrompt'), icon: ScanEye, group, run: () => inspector.show('xray', turn.id) });
   return acts;
 }

@@ -1,10 +1,9 @@
-import { windowShortcut } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
 
 /** Shortcuts of the whole window. Those of one part (Enter in the composer, F2 on a session) are heard there. */
 export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) return escape(app, event);
-  const id = windowShortcut(event);
+  const id = app.keymap.commandOf(event);
   if (!id || !app.startup.info || app.startup.fatal) return;
   if (!anywhere(id) && !ownsShortcut(app, id)) return event.preventDefault();
   if (app.startup.firstRun && !anywhere(id)) return;

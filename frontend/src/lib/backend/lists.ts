@@ -54,6 +54,7 @@ export const listFields: ReadonlySet<string> = new Set([
   'snippets',
   'folders',
   'accesses',
+  'shortcuts',
   'shown',
   'servers',
   'secrets',

@@ -227,6 +227,10 @@ export interface Startup {
   messageWidth: string;
   /** system, reduced */
   motion: string;
+  /** keys that a person chose, "new=Ctrl+Shift+M" */
+  shortcuts: string[];
+  /** of the window: system, en, de, zh-CN */
+  language: string;
   /** buffered, write_ahead */
   durability: string;
   /** that the list holds */

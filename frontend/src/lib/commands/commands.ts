@@ -4,12 +4,12 @@ import { entries, type CommandId, type Slash } from './list';
 /** A command as it is written: its name, and what it does as lists say it. */
 export interface Command extends Slash {
   id: CommandId;
-  does: string;
+  readonly does: string;
 }
 
 /** By name. */
 export const commands: readonly Command[] = entries
-  .flatMap(({ id, title, slash }) => (slash ? [{ ...slash, id, does: title }] : []))
+  .flatMap((entry) => (entry.slash ? [{ ...entry.slash, id: entry.id, get does() { return entry.title; } }] : []))
   .sort((a, b) => a.name.localeCompare(b.name));
 
 /** What a text is: words to send, a command, one that lacks its argument, or a name no command has. */

@@ -25,6 +25,7 @@ import { HistoryState } from './history.svelte';
 import { ImportState } from './importing.svelte';
 import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
+import { Keymap } from './keymap.svelte';
 import { LayoutState } from './layout.svelte';
 import { MemoryState } from './memory.svelte';
 import { ModelsState } from './models.svelte';
@@ -39,6 +40,7 @@ import { SearchState } from './search.svelte';
 import { ServersState } from './servers.svelte';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
+import { SharingState } from './sharing.svelte';
 import { SpeechState } from './speech.svelte';
 import { StartupState } from './startup.svelte';
 import { StorageState } from './storage.svelte';
@@ -59,6 +61,7 @@ export class App {
   readonly toasts = new ToastsState();
   readonly undo = new UndoState(this.toasts);
   readonly layout: LayoutState;
+  readonly keymap: Keymap;
   readonly theme: ThemeState;
   readonly startup: StartupState;
   readonly models: ModelsState;
@@ -91,6 +94,7 @@ export class App {
   readonly importing: ImportState;
   readonly speech: SpeechState;
   readonly exporting: ExportState;
+  readonly sharing: SharingState;
   readonly dragOut: DragOut;
   readonly closing: ClosingState;
   readonly dropping: DroppingState;
@@ -102,7 +106,7 @@ export class App {
   readonly goTo: GoToState;
   readonly #jobsRefresh: Refresh;
   readonly #modelsRefresh: Refresh;
-  readonly #exportRefresh: Refresh;
+  readonly #settingsRefresh: Refresh;
   readonly #offs: (() => void)[];
 
   constructor(backend: Backend, storage: Storage = localStorage) {
@@ -110,6 +114,7 @@ export class App {
     this.#storage = storage;
     this.changes = new Changes(backend);
     this.layout = new LayoutState(storage);
+    this.keymap = new Keymap(backend, this.toasts);
     this.theme = new ThemeState(backend, this.toasts);
     this.startup = new StartupState(backend);
     this.models = new ModelsState(backend);
@@ -149,6 +154,7 @@ export class App {
     this.importing = new ImportState(backend, this.work);
     this.speech = new SpeechState(this.toasts);
     this.exporting = new ExportState(backend, this.work);
+    this.sharing = new SharingState(backend, this.work);
     this.dragOut = new DragOut(backend, this.exporting);
     this.closing = new ClosingState(backend);
     this.dropping = new DroppingState(this);
@@ -156,7 +162,7 @@ export class App {
     this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target) => this.#afterErasing(target), () => this.#forget());
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
-    this.#exportRefresh = new Refresh(() => this.#quietly(() => this.exporting.loadDefault()));
+    this.#settingsRefresh = new Refresh(() => this.#quietly(() => this.#loadSettings()));
     this.#offs = [
       this.changes.on(['jobs', 'head'], () => this.#jobsRefresh.soon()),
       this.changes.on(['turn', 'settings'], () => this.costs.changed()),
@@ -165,7 +171,7 @@ export class App {
       }),
       this.changes.on(['settings'], () => {
         this.#modelsRefresh.soon();
-        this.#exportRefresh.soon();
+        this.#settingsRefresh.soon();
       }),
     ];
   }
@@ -176,6 +182,7 @@ export class App {
     const info = this.startup.info;
     if (!info || this.startup.fatal) return;
     this.theme.adopt(info);
+    this.keymap.adopt(info.shortcuts);
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
     if (this.startup.firstRun) return void (await this.#heed());
     await this.#openLast(info.lastSession);
@@ -186,7 +193,7 @@ export class App {
 
   /** Long work of before, and what was asked of the page while it was not there. */
   async #heed(): Promise<void> {
-    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.#exportRefresh.now(), this.erasing.load()]);
+    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.#settingsRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }
 
@@ -339,7 +346,7 @@ export class App {
     for (const off of this.#offs) off();
     this.#jobsRefresh.cancel();
     this.#modelsRefresh.cancel();
-    this.#exportRefresh.cancel();
+    this.#settingsRefresh.cancel();
     this.speech.close();
     this.costs.stop();
     this.work.stop();
@@ -391,6 +398,13 @@ export class App {
     if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded anew, the program was not
     this.#storage.setItem(toldKey, String(report.at));
     this.#recoveryTold = report.at;
+  }
+
+  /** What parts of the window take from the settings. */
+  async #loadSettings(): Promise<void> {
+    const { settings } = await this.backend.settings.settings();
+    this.exporting.adoptDefault(settings);
+    this.keymap.adoptSettings(settings);
   }
 
   async #quietly(load: () => Promise<void>): Promise<void> {

@@ -10,7 +10,7 @@ import { zoomMax, zoomMin } from './theme.svelte';
 
 type Parts = Pick<
   App,
-  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'leaveTemporary' | 'openSession' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings'
+  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'leaveTemporary' | 'openSession' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings' | 'sharing'
   | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
 >;
 
@@ -39,9 +39,10 @@ const ofSession = new Set<CommandId>([
   'context',
   'serverItems',
   'print',
+  'share',
 ]);
 /** And in it a turn. */
-const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback', 'print']);
+const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback', 'print', 'share']);
 
 /** Carries commands out, wherever they were given: by key, in the palette, as a slash command. One that cannot be done says why. */
 export class CommandRunner {
@@ -104,6 +105,7 @@ export class CommandRunner {
       sessionSettings: () => sessionSettings.show(),
       import: () => this.#parts.importing.show(),
       export: (scope) => this.#export(scope.toLowerCase()),
+      share: () => this.#parts.sharing.show(targetOf(conversation)),
       work: () => this.#parts.work.show(),
       pauseWork: () => this.#pauseWork(),
       storage: () => layout.openSettings('storage'),

@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
-import type { ExportPlan, ExportRequest, TaskView } from '$lib/backend/types';
+import type { ExportPlan, ExportRequest, Setting, TaskView } from '$lib/backend/types';
 import type { ConversationState } from './conversation.svelte';
 import type { WorkState } from './work.svelte';
 
@@ -123,8 +123,7 @@ export class ExportState {
     return this.#byDefault;
   }
 
-  async loadDefault(): Promise<void> {
-    const { settings } = await this.#backend.settings.settings();
+  adoptDefault(settings: readonly Setting[]): void {
     const value = settings.find((setting) => setting.key === 'export.format')?.value;
     if (value === 'bundle' || value === 'md' || value === 'html' || value === 'json') this.#byDefault = value;
   }

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { shortcuts, windowShortcut } from '$lib/shortcuts';
 import { LayoutState } from './layout.svelte';
 
 beforeEach(() => localStorage.clear());
@@ -56,29 +55,5 @@ describe('what stands at the right of the conversation', () => {
     layout.measured(56);
     layout.reveal('inspector');
     expect(layout.rightRem).toBe(0);
-  });
-});
-
-describe('shortcuts of the window', () => {
-  const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent('keydown', { key, ...more });
-
-  it.each([
-    ['n', { ctrlKey: true }, 'new'], ['n', { metaKey: true }, 'new'], ['n', {}, null], ['k', { ctrlKey: true }, 'palette'], ['?', { shiftKey: true }, 'help'], ['/', { ctrlKey: true }, 'help'], ['z', { metaKey: true }, 'undo'], ['F', { ctrlKey: true, shiftKey: true }, 'searchAll'], ['N', { ctrlKey: true, shiftKey: true }, 'temporary'], ['/', {}, 'search'], ['=', { ctrlKey: true }, 'zoomIn'],
-    ['I', { ctrlKey: true, shiftKey: true }, null], ['b', { ctrlKey: true, altKey: true }, null], ['n', { ctrlKey: true, isComposing: true }, null],
-  ])('%s %o is %s', (key, more, id) => expect(windowShortcut(press(key, more))).toBe(id));
-
-  it.each([['/', {}], ['?', {}], ['z', { ctrlKey: true }]])('leaves %s to a field that is being written in', (key, more) => {
-    const field = document.createElement('textarea');
-    const event = press(key, more);
-    Object.defineProperty(event, 'target', { value: field });
-    expect(windowShortcut(event)).toBeNull();
-  });
-
-  it('lists each once, and hears every one of the window', () => {
-    expect(new Set(shortcuts.map((shortcut) => shortcut.id)).size).toBe(shortcuts.length);
-    for (const { id, keys } of shortcuts.filter((shortcut) => (!shortcut.local || shortcut.id === 'palette') && shortcut.id !== 'stop')) {
-      const key = keys.replace(/Ctrl\+|Shift\+/g, '').toLowerCase();
-      expect(windowShortcut(press(key, { ctrlKey: keys.startsWith('Ctrl'), shiftKey: keys.includes('Shift') })), keys).toBe(id);
-    }
   });
 });

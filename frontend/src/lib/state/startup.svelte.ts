@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError } from '$lib/backend/errors';
 import type { ErrorView, Startup } from '$lib/backend/types';
+import { chooseLanguage } from '$lib/words/words.svelte';
 
 /** The first thing the window asks: may it work, is this the first start, what was open last. */
 export class StartupState {
@@ -29,10 +30,13 @@ export class StartupState {
 
   async load(): Promise<void> {
     try {
-      this.#info = await this.#backend.settings.startup();
-      this.#firstRun = this.#info.firstRun;
+      const info = await this.#backend.settings.startup();
+      await chooseLanguage(info.language); // before anything is shown
+      this.#info = info;
+      this.#firstRun = info.firstRun;
       this.#failed = null;
     } catch (thrown) {
+      await chooseLanguage('system');
       const error = toBackendError(thrown);
       this.#failed = { code: error.code, op: error.op, message: error.message, hint: error.hint };
     }

@@ -19,6 +19,7 @@ export class WorkState {
   #looked = $state.raw<ReadonlySet<string>>(new Set());
   /** Dialogs that show the work now: what ends in sight needs no toast. */
   #watchers = 0;
+  readonly #whenDone = new Map<string, (task: TaskView) => void>();
   readonly #backend: Backend;
   readonly #toasts: ToastsState;
   readonly #refresh = new Refresh(() => this.#load(), progressMs);
@@ -89,8 +90,12 @@ export class WorkState {
     await Promise.all([this.#refresh.now(), this.#backgroundRefresh.now()]);
   }
 
-  /** Work that was begun just now. */
-  adopt(tasks: readonly TaskView[]): void {
+  /** Work that was begun just now; done is called for each of them that ends well. */
+  adopt(tasks: readonly TaskView[], done?: (task: TaskView) => void): void {
+    for (const task of done ? tasks : []) {
+      if (task.state === 'done') done!(task);
+      else this.#whenDone.set(task.id, done!);
+    }
     const ids = new Set(tasks.map((task) => task.id));
     this.#take([...tasks, ...this.#tasks.filter((task) => !ids.has(task.id))]);
     this.#refresh.soon();
@@ -155,6 +160,8 @@ export class WorkState {
 
   /** Work ended that ran a moment ago. Its card in the list of work says it too, and stays. */
   #tell(task: TaskView): void {
+    if (task.state === 'done') this.#whenDone.get(task.id)?.(task);
+    this.#whenDone.delete(task.id);
     if (this.#watchers > 0 || task.state === 'cancelled') return;
     if (task.state === 'failed') {
       const error = task.error;

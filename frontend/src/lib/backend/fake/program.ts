@@ -30,7 +30,7 @@ export class Program {
     this.startup = {
       version: '0.1.0', firstRun: seed.firstRun, dataDir: '/home/ada/.local/share/contextinfinity',
       fatal: seed.fatal ? errorView('The database could not be opened: file is not a database', 'Nothing was overwritten. Restore the newest backup, or move the file away and start again.', 'corrupt') : null,
-      lost: false, damagedLog: false, readOnly: '', configError: '', lastSession: '', theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', durability: 'buffered', maxSessions: 5_000,
+      lost: false, damagedLog: false, readOnly: '', configError: '', lastSession: '', theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', language: 'system', shortcuts: [], durability: 'buffered', maxSessions: 5_000,
     };
   }
 
@@ -186,6 +186,7 @@ function seedSettings(): Setting[] {
   const number = { type: 'int', unit: 'tokens' };
   return [
     setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new conversation.', value: 'sonnet', default: '' }),
+    setting({ key: 'ui.language', label: 'Language', help: 'The language of the window.', type: 'choice', choices: ['system', 'en', 'de', 'zh-CN'], value: 'system', default: 'system' }),
     setting({ key: 'desktop.close_to_tray', label: 'Close to the tray', help: 'Closing the window leaves the program in the tray, where there is one.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'desktop.notifications', label: 'Notifications', help: 'Tells when a long answer ends while the window is hidden.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'export.format', group: 'Export', label: 'Format', help: 'What dragging a session out of the window makes.', type: 'choice', choices: ['bundle', 'md', 'json', 'html'], value: 'bundle', default: 'bundle' }),
@@ -203,6 +204,7 @@ function seedSettings(): Setting[] {
     setting({ key: 'appearance.text_zoom', group: 'Appearance', label: 'Text size', help: 'Scales the whole window.', type: 'int', unit: '%', value: '100', default: '100', min: 80, max: 200 }),
     setting({ key: 'appearance.code_wrap', group: 'Appearance', label: 'Wrap long lines of code', help: 'Off, code scrolls sideways.', type: 'bool', value: 'false', default: 'false' }),
     setting({ key: 'appearance.code_numbers', group: 'Appearance', label: 'Line numbers in code', help: 'They are not copied with the code.', type: 'bool', value: 'false', default: 'false' }),
+    setting({ key: 'keys.shortcuts', group: 'Keyboard', label: 'Shortcuts', help: 'Keys of your own, as "command=keys".', type: 'list', value: '[]', default: '[]' }),
     setting({ key: 'appearance.previews', group: 'Appearance', label: 'Preview diagrams, SVG and HTML', help: 'What it shows runs no script and opens no connection.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'appearance.code_size', group: 'Appearance', label: 'Code size', help: 'Size of code beside the rest of the text.', type: 'int', unit: '%', value: '100', default: '100', min: 75, max: 175 }),
     setting({ key: 'appearance.message_width', group: 'Appearance', label: 'Message width', help: 'Maximum line width of the conversation.', type: 'choice', choices: ['narrow', 'normal', 'wide', 'full'], value: 'normal', default: 'normal' }),

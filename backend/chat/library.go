@@ -1,0 +1,129 @@
+package chat
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Ids of what a person keeps for use in many sessions.
+type (
+	AssistantID   string
+	SavedPromptID string
+)
+
+// Limits of the library.
+const (
+	MaxAssistants       = 500
+	MaxSavedPrompts     = 2000
+	MaxLibraryNameRunes = 80
+	MaxLibraryTextBytes = 64 << 10 // of an assistant's instructions, and of a saved prompt
+)
+
+// Assistant is a named preset. Starting a session with it, or applying it to one, copies its
+// settings: a later change of the assistant changes no session.
+type Assistant struct {
+	ID           AssistantID `json:"assistant_id"`
+	Name         string      `json:"name"`
+	Instructions string      `json:"instructions"` // empty: the default instructions
+	Model        string      `json:"model"`        // a configured model; empty: the session keeps its own
+	Temperature  *float64    `json:"temperature"`  // 0 to 2; nil: the model's default
+	Effort       string      `json:"effort"`       // one of Efforts
+	ToolsMode    string      `json:"tools_mode"`   // one of ToolsModes
+	CreatedAt    time.Time   `json:"created_at"`
+	UpdatedAt    time.Time   `json:"updated_at"`
+}
+
+// SavedPrompt is a named text with variables, see package library.
+type SavedPrompt struct {
+	ID        SavedPromptID `json:"prompt_id"`
+	Name      string        `json:"name"`
+	Text      string        `json:"text"`
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+// ToolsModes are the values of SessionSettings.ToolsMode; empty is tools.mode.
+var ToolsModes = []string{"", "disabled", "parse_only", "enabled"}
+
+// Settings are what the assistant makes of a session's settings.
+func (a Assistant) Settings() SessionSettings {
+	return SessionSettings{
+		SystemPrompt: a.Instructions, Temperature: a.Temperature, Effort: a.Effort, ToolsMode: a.ToolsMode,
+		Assistant: a.ID, AssistantName: a.Name,
+	}
+}
+
+// Differs reports whether applying the assistant would change what the session sends.
+func (a Assistant) Differs(s Session) bool {
+	same := a.Instructions == s.SystemPrompt && a.Effort == s.Effort && a.ToolsMode == s.ToolsMode && (a.Model == "" || a.Model == s.Model)
+	if a.Temperature == nil || s.Temperature == nil {
+		return !same || a.Temperature != s.Temperature
+	}
+	return !same || *a.Temperature != *s.Temperature
+}
+
+// Check refuses an assistant that cannot be stored.
+func (a Assistant) Check() error {
+	const op = "assistant.check"
+	if err := CheckLibraryName(op, a.Name); err != nil {
+		return err
+	}
+	switch {
+	case len(a.Instructions) > MaxLibraryTextBytes:
+		return Errorf(CodeTooLarge, op, "Instructions have at most %d KB; nothing was changed.", MaxLibraryTextBytes>>10)
+	case utf8.RuneCountInString(a.Model) > MaxTitleRunes:
+		return Errorf(CodeInvalid, op, "This is not the name of a model; nothing was changed.")
+	case a.Temperature != nil && !(*a.Temperature >= 0 && *a.Temperature <= 2): // not a number fails too
+		return Errorf(CodeInvalid, op, "%v is not a temperature; nothing was changed.", *a.Temperature).WithHint("choose one from 0 to 2, or none")
+	case !slices.Contains(Efforts, a.Effort):
+		return Errorf(CodeInvalid, op, "%q is not an effort; nothing was changed.", a.Effort).WithHint("choose minimal, low, medium or high, or none")
+	case !slices.Contains(ToolsModes, a.ToolsMode):
+		return Errorf(CodeInvalid, op, "%q is not a mode of tools; nothing was changed.", a.ToolsMode).
+			WithHint("choose disabled, parse_only or enabled, or nothing for the configured mode")
+	}
+	return nil
+}
+
+// Check refuses a prompt that cannot be stored.
+func (p SavedPrompt) Check() error {
+	const op = "prompt.check"
+	if err := CheckLibraryName(op, p.Name); err != nil {
+		return err
+	}
+	switch {
+	case strings.TrimSpace(p.Text) == "":
+		return Errorf(CodeInvalid, op, "A prompt needs a text; nothing was changed.")
+	case len(p.Text) > MaxLibraryTextBytes:
+		return Errorf(CodeTooLarge, op, "A prompt has at most %d KB; nothing was changed.", MaxLibraryTextBytes>>10)
+	}
+	return nil
+}
+
+// CheckLibraryName refuses what is not the name of an assistant or a saved prompt: one line
+// without blanks around it, and no slash at its beginning, by which the window opens the list.
+func CheckLibraryName(op, name string) error {
+	if name != "" && name == strings.TrimSpace(name) && !strings.HasPrefix(name, "/") &&
+		utf8.RuneCountInString(name) <= MaxLibraryNameRunes && !strings.ContainsFunc(name, unicode.IsControl) {
+		return nil
+	}
+	return Errorf(CodeInvalid, op, "A name has 1 to %d characters in one line and does not begin with a slash; nothing was changed.", MaxLibraryNameRunes)
+}
+
+// ByName finds an assistant or prompt by its name, without regard to case.
+func ByName[T any](all []T, name string, of func(T) string) (T, bool) {
+	i := slices.IndexFunc(all, func(x T) bool { return strings.EqualFold(of(x), name) })
+	if i < 0 {
+		var none T
+		return none, false
+	}
+	return all[i], true
+}
+
+// CompareNames orders names as people read them: without regard to case first.
+func CompareNames(a, b string) int {
+	return cmp.Or(strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
+}

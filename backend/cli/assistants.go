@@ -1,0 +1,420 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/library"
+)
+
+func (c *call) assistantsCommand() *cobra.Command {
+	list := func(use string) *cobra.Command {
+		cmd := &cobra.Command{
+			Use: use, Short: "List, make and change assistants: named instructions, model and settings", Args: exactly(),
+			Long: `An assistant is a named preset. send --assistant NAME and chat --assistant NAME start a session with it. Its
+settings are copied into the session: a change of the assistant changes no session, until it is applied again.`,
+		}
+		cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+			return c.readingAny(ctx, assistantsAnswer(nil), func(s *Services) (reply, error) {
+				all, err := s.Library.Assistants(ctx)
+				return assistantsAnswer(all), err
+			})
+		})
+		return cmd
+	}
+	cmd := list("assistants")
+	cmd.AddCommand(list("list"), c.assistantShow(), c.assistantNew(), c.assistantSet(), c.assistantDuplicate(), c.assistantDelete(),
+		c.assistantApply(), c.assistantExport(), c.assistantImport())
+	return cmd
+}
+
+type assistantReply struct {
+	Assistant chat.Assistant `json:"assistant"`
+}
+
+type assistantsReply struct {
+	Assistants []chat.Assistant `json:"assistants"`
+}
+
+func assistantsAnswer(all []chat.Assistant) reply {
+	doc := assistantsReply{append([]chat.Assistant{}, all...)}
+	return reply{doc: doc, text: func(o *output) {
+		if len(all) == 0 {
+			o.printf("No assistants. Make one: contextinfinity assistants new NAME --instructions TEXT\n")
+			return
+		}
+		t := newTable("NAME", "MODEL", "TEMPERATURE", "EFFORT", "TOOLS", "INSTRUCTIONS")
+		for _, a := range all {
+			t.add(a.Name, orWord(a.Model, "the session's"), temperature(a.Temperature), orWord(a.Effort, "default"), orWord(a.ToolsMode, "default"), clip(line(a.Instructions), 48))
+		}
+		t.print(o)
+	}}
+}
+
+func orWord(s, word string) string {
+	if s == "" {
+		return word
+	}
+	return s
+}
+
+func temperature(t *float64) string {
+	if t == nil {
+		return "default"
+	}
+	return strconv.FormatFloat(*t, 'f', -1, 64)
+}
+
+// told is a reply about an assistant: its document, and a line about what was done.
+func told(a chat.Assistant, done string, err error) (reply, error) {
+	return reply{doc: assistantReply{a}, text: func(o *output) { o.printf("%s: %s\n", done, line(a.Name)) }}, err
+}
+
+func (c *call) assistantShow() *cobra.Command {
+	cmd := &cobra.Command{Use: "show NAME", Short: "Print an assistant in full", Args: exactly("NAME")}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) {
+			a, err := s.Library.AssistantNamed(ctx, args[0])
+			return reply{doc: assistantReply{a}, text: func(o *output) {
+				o.printf("%s\nmodel        %s\ntemperature  %s\neffort       %s\ntools        %s\n", o.bold(line(a.Name)),
+					line(orWord(a.Model, "the session's")), temperature(a.Temperature), orWord(a.Effort, "default"), orWord(a.ToolsMode, "default"))
+				if a.Instructions != "" {
+					o.printf("%s\n", block(a.Instructions))
+				}
+			}}, err
+		})
+	})
+	cmd.ValidArgsFunction = c.completeAssistant
+	return cmd
+}
+
+// assistantFlags are the settings of an assistant as flags; those that are not given stay.
+type assistantFlags struct {
+	instructions, model, temperature, effort, tools string
+}
+
+func (f *assistantFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.instructions, "instructions", "", "the instructions, or - to read them from stdin")
+	cmd.Flags().StringVar(&f.model, "model", "", "a configured model; empty: the session keeps its own")
+	cmd.Flags().StringVar(&f.temperature, "temperature", "", "0 to 2; empty: the model's default")
+	cmd.Flags().StringVar(&f.effort, "effort", "", "minimal, low, medium or high; empty: the model's default")
+	cmd.Flags().StringVar(&f.tools, "tools", "", "disabled, parse_only or enabled; empty: the configured mode")
+}
+
+// apply changes what was given on the command line.
+func (f assistantFlags) apply(c *call, cmd *cobra.Command, a *chat.Assistant) (err error) {
+	given := cmd.Flags().Changed
+	if given("instructions") {
+		if a.Instructions = f.instructions; f.instructions == "-" {
+			if a.Instructions, err = c.in.all(); err != nil {
+				return err
+			}
+		}
+		if err := checkText("cli.assistants", "text of the instructions", a.Instructions, true); err != nil {
+			return err
+		}
+	}
+	if given("model") {
+		a.Model = f.model
+	}
+	if given("effort") {
+		a.Effort = f.effort
+	}
+	if given("tools") {
+		a.ToolsMode = f.tools
+	}
+	if given("temperature") {
+		a.Temperature = nil
+		if f.temperature != "" {
+			t, err := strconv.ParseFloat(f.temperature, 64)
+			if err != nil {
+				return usagef("--temperature is a number from 0 to 2, or empty, not %q.", clip(f.temperature, 40))
+			}
+			a.Temperature = &t
+		}
+	}
+	return nil
+}
+
+func (c *call) assistantNew() *cobra.Command {
+	var f assistantFlags
+	cmd := &cobra.Command{Use: "new NAME", Short: "Make an assistant", Args: exactly("NAME")}
+	f.add(cmd)
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		a := chat.Assistant{Name: args[0]}
+		if err := f.apply(c, cmd, &a); err != nil {
+			return reply{}, err
+		}
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+			a, err := s.Library.PutAssistant(ctx, a)
+			return told(a, "Made", err)
+		})
+	})
+	return cmd
+}
+
+func (c *call) assistantSet() *cobra.Command {
+	var f assistantFlags
+	var name string
+	cmd := &cobra.Command{
+		Use: "set NAME", Short: "Change an assistant", Args: exactly("NAME"),
+		Long: "Changes what is given, and leaves the rest. Sessions that were started with the assistant stay as they are.",
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&name, "name", "", "another name")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		var given chat.Assistant
+		if err := f.apply(c, cmd, &given); err != nil { // stdin is read before anything is opened
+			return reply{}, err
+		}
+		return c.onAssistant(ctx, args[0], func(s *Services, a chat.Assistant) (reply, error) {
+			for flag, take := range map[string]func(){
+				"instructions": func() { a.Instructions = given.Instructions }, "model": func() { a.Model = given.Model }, "effort": func() { a.Effort = given.Effort },
+				"tools": func() { a.ToolsMode = given.ToolsMode }, "temperature": func() { a.Temperature = given.Temperature }, "name": func() { a.Name = name },
+			} {
+				if cmd.Flags().Changed(flag) {
+					take()
+				}
+			}
+			a, err := s.Library.PutAssistant(ctx, a)
+			return told(a, "Changed", err)
+		})
+	})
+	cmd.ValidArgsFunction = c.completeAssistant
+	return cmd
+}
+
+// onAssistant opens the data for writing and finds an assistant.
+func (c *call) onAssistant(ctx context.Context, name string, do func(*Services, chat.Assistant) (reply, error)) (reply, error) {
+	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+		a, err := s.Library.AssistantNamed(ctx, name)
+		if err != nil {
+			return reply{}, err
+		}
+		return do(s, a)
+	})
+}
+
+func (c *call) assistantDuplicate() *cobra.Command {
+	cmd := &cobra.Command{Use: "duplicate NAME", Short: "Make an assistant with the settings of another", Args: exactly("NAME")}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.onAssistant(ctx, args[0], func(s *Services, a chat.Assistant) (reply, error) {
+			a, err := s.Library.Duplicate(ctx, a.ID)
+			return told(a, "Made", err)
+		})
+	})
+	cmd.ValidArgsFunction = c.completeAssistant
+	return cmd
+}
+
+func (c *call) assistantDelete() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "delete NAME", Short: "Delete an assistant", Args: exactly("NAME"),
+		Long: "Sessions that were started with it keep their settings. Backups keep it until they are pruned.",
+	}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.onAssistant(ctx, args[0], func(s *Services, a chat.Assistant) (reply, error) {
+			return told(a, "Deleted", s.Library.DropAssistant(ctx, a.ID))
+		})
+	})
+	cmd.ValidArgsFunction = c.completeAssistant
+	return cmd
+}
+
+func (c *call) assistantApply() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "apply NAME SESSION", Short: "Give a session the settings of an assistant, from the next message on", Args: exactly("NAME", "SESSION"),
+		Long: "Replaces the session's instructions, temperature, effort and mode of tools, and its model if the assistant has one.",
+	}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.changeSession(ctx, args[1], "Applied "+line(args[0]), func(s *Services, id chat.SessionID) error {
+			a, err := s.Library.AssistantNamed(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return s.Library.Apply(ctx, id, a.ID)
+		})
+	})
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 1 {
+			return c.completeSession(cmd, nil, typed)
+		}
+		return c.completeAssistant(cmd, args, typed)
+	}
+	return cmd
+}
+
+// fileReply is a file that was written; where it went to stdout, the path is empty.
+type fileReply struct {
+	Path  string `json:"path"`
+	Bytes int    `json:"bytes"`
+}
+
+// fileFlags say where an export of the library goes.
+type fileFlags struct {
+	out     string
+	replace bool
+}
+
+func (f *fileFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.out, "output", "o", "-", "the file to write, or - for stdout")
+	cmd.Flags().BoolVar(&f.replace, "replace", false, "overwrite a file that exists")
+}
+
+func (f fileFlags) check(c *call) error {
+	if f.out == "-" && c.json {
+		return usageHint("name a file with -o, or leave --json out", "--json and -o - both write to stdout.")
+	}
+	return nil
+}
+
+// write puts a file of the library where the flags say.
+func (f fileFlags) write(c *call, data []byte) (reply, error) {
+	if f.out == "-" {
+		return reply{text: func(o *output) { _, _ = o.Write(data) }}, nil
+	}
+	path := c.path(f.out)
+	if _, err := os.Lstat(path); err == nil && !f.replace {
+		return reply{}, chat.Errorf(chat.CodeConflict, "cli.library_export", "%s exists; nothing was written.", path).WithHint("name another file, or add --replace")
+	}
+	if err := atomicfile.Write(path, data, 0o600); err != nil {
+		return reply{}, err
+	}
+	return reply{doc: fileReply{path, len(data)}, text: func(o *output) { o.printf("Wrote %s.\n", line(path)) }}, nil
+}
+
+func (c *call) assistantExport() *cobra.Command {
+	var f fileFlags
+	cmd := &cobra.Command{Use: "export NAME", Short: "Write an assistant to a file, to be imported elsewhere", Args: exactly("NAME")}
+	f.add(cmd)
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		if err := f.check(c); err != nil {
+			return reply{}, err
+		}
+		return c.reading(ctx, func(s *Services) (reply, error) {
+			a, err := s.Library.AssistantNamed(ctx, args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			data, err := library.EncodeAssistant(a)
+			if err != nil {
+				return reply{}, err
+			}
+			return f.write(c, data)
+		})
+	})
+	cmd.ValidArgsFunction = c.completeAssistant
+	return cmd
+}
+
+func (c *call) assistantImport() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Add the assistant that a file holds", Args: exactly("FILE"),
+		Long: "FILE is what assistants export wrote, or - for stdin. An assistant of the same name stays: the new one gets a number behind its name.",
+	}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.importing(ctx, args[0], func(s *Services, file io.Reader) (reply, error) {
+			a, err := s.Library.ImportAssistant(ctx, file)
+			return told(a, "Imported", err)
+		})
+	})
+	return cmd
+}
+
+// importing opens a file of the library, or stdin, and then the data for writing.
+func (c *call) importing(ctx context.Context, name string, do func(*Services, io.Reader) (reply, error)) (reply, error) {
+	var file io.Reader = c.in.lines
+	if name != "-" {
+		f, err := os.Open(c.path(name))
+		if err != nil {
+			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.library_import", err, "The file could not be opened; nothing was imported: "+err.Error()+".")
+		}
+		defer func() { _ = f.Close() }()
+		file = f
+	}
+	return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return do(s, file) })
+}
+
+func (c *call) completeAssistant(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return c.complete(func(ctx context.Context, s *Services) ([]string, error) {
+		all, err := s.Library.Assistants(ctx)
+		var out []string
+		for _, a := range all {
+			out = append(out, candidate(a.Name, ""))
+		}
+		return out, err
+	})
+}
+
+// chooseAssistant lists the assistants, or gives one's settings to this conversation.
+func (t *talk) chooseAssistant(ctx context.Context, name string) error {
+	if name == "" {
+		all, err := t.s.Library.Assistants(ctx)
+		if err == nil {
+			assistantsAnswer(all).text(t.c.note)
+		}
+		return err
+	}
+	a, err := t.s.Library.AssistantNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	if t.session.ID == "" {
+		t.assistant = a.Name
+		t.say("The new session starts with %s.", line(a.Name))
+		return nil
+	}
+	if err := t.s.Library.Apply(ctx, t.session.ID, a.ID); err != nil {
+		return err
+	}
+	if t.session, err = t.s.Store.Session(ctx, t.session.ID); err != nil {
+		return err
+	}
+	if a.Model != "" {
+		t.model = ""
+	}
+	t.say("From now on this session has the settings of %s.", line(a.Name))
+	return nil
+}
+
+// sendPrompt sends a saved prompt. Its name may hold blanks; the values of its variables come
+// after it.
+func (t *talk) sendPrompt(ctx context.Context, args string) error {
+	words := strings.Fields(args)
+	at := slices.IndexFunc(words, func(w string) bool { return strings.Contains(w, "=") })
+	if at < 0 {
+		at = len(words)
+	}
+	name := strings.Join(words[:at], " ")
+	if name == "" {
+		all, err := t.s.Library.SavedPrompts(ctx)
+		if err == nil {
+			promptsAnswer(all).text(t.c.note)
+		}
+		return err
+	}
+	values, err := variables(words[at:])
+	if err != nil {
+		return err
+	}
+	p, err := t.s.Library.PromptNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	text, err := t.s.Library.Fill(p, values)
+	if err != nil {
+		return err
+	}
+	return t.send(ctx, text)
+}

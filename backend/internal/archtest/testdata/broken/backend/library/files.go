@@ -1,0 +1,7 @@
+// breaks: library
+
+package library
+
+import (
+	_ "contextinfinity/backend/transfer"
+)

@@ -1,0 +1,184 @@
+package library
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// Files of the library are JSON with a format and a version. The largest that are read, in bytes:
+const (
+	MaxAssistantFile = 256 << 10
+	MaxPromptFile    = 8 << 20
+)
+
+const (
+	formatAssistant = "contextinfinity-assistant"
+	formatPrompts   = "contextinfinity-prompts"
+	fileVersion     = 1
+)
+
+type assistantFile struct {
+	Format       string   `json:"format"`
+	Version      int      `json:"version"`
+	Name         string   `json:"name"`
+	Instructions string   `json:"instructions"`
+	Model        string   `json:"model"`
+	Temperature  *float64 `json:"temperature"`
+	Effort       string   `json:"effort"`
+	ToolsMode    string   `json:"tools_mode"`
+}
+
+type promptFile struct {
+	Format  string       `json:"format"`
+	Version int          `json:"version"`
+	Prompts []filePrompt `json:"prompts"`
+}
+
+type filePrompt struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// otherPrompt is a prompt as Open WebUI exports it: an array of objects with a command, a
+// title (later a name) and the text as content.
+type otherPrompt struct {
+	Command string `json:"command"`
+	Title   string `json:"title"`
+	Name    string `json:"name"`
+	Content string `json:"content"`
+}
+
+// EncodeAssistant is an assistant as a file.
+func EncodeAssistant(a chat.Assistant) ([]byte, error) {
+	return encode(assistantFile{
+		Format: formatAssistant, Version: fileVersion, Name: a.Name, Instructions: a.Instructions, Model: a.Model,
+		Temperature: a.Temperature, Effort: a.Effort, ToolsMode: a.ToolsMode,
+	})
+}
+
+// EncodePrompts are prompts as a file.
+func EncodePrompts(list []chat.SavedPrompt) ([]byte, error) {
+	f := promptFile{Format: formatPrompts, Version: fileVersion, Prompts: make([]filePrompt, len(list))}
+	for i, p := range list {
+		f.Prompts[i] = filePrompt{p.Name, p.Text}
+	}
+	return encode(f)
+}
+
+func encode(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", "  ")
+	return append(b, '\n'), err
+}
+
+// DecodeAssistant reads a file that holds an assistant. What it says is checked.
+func DecodeAssistant(r io.Reader) (chat.Assistant, error) {
+	const op = "assistant.import"
+	data, err := readBounded(op, r, MaxAssistantFile)
+	if err != nil {
+		return chat.Assistant{}, err
+	}
+	var f assistantFile
+	if err := json.Unmarshal(data, &f); err != nil || f.Format != formatAssistant {
+		return chat.Assistant{}, notOurs(op, "an assistant")
+	}
+	if f.Version != fileVersion {
+		return chat.Assistant{}, tooNew(op, f.Version)
+	}
+	a := chat.Assistant{
+		Name: strings.TrimSpace(f.Name), Instructions: f.Instructions, Model: f.Model, Temperature: f.Temperature, Effort: f.Effort, ToolsMode: f.ToolsMode,
+	}
+	return a, a.Check()
+}
+
+// DecodePrompts reads a file of prompts: our own, or an export of Open WebUI.
+func DecodePrompts(r io.Reader) ([]chat.SavedPrompt, error) {
+	const op = "prompt.import"
+	data, err := readBounded(op, r, MaxPromptFile)
+	if err != nil {
+		return nil, err
+	}
+	var f promptFile
+	if strings.HasPrefix(strings.TrimSpace(string(data)), "[") {
+		var others []otherPrompt
+		if json.Unmarshal(data, &others) != nil {
+			return nil, notOurs(op, "prompts")
+		}
+		for _, o := range others {
+			f.Prompts = append(f.Prompts, o.prompt())
+		}
+	} else if json.Unmarshal(data, &f) != nil || f.Format != formatPrompts {
+		return nil, notOurs(op, "prompts")
+	} else if f.Version != fileVersion {
+		return nil, tooNew(op, f.Version)
+	}
+	switch {
+	case len(f.Prompts) == 0:
+		return nil, chat.Errorf(chat.CodeInvalid, op, "The file has no prompts; nothing was imported.")
+	case len(f.Prompts) > chat.MaxSavedPrompts:
+		return nil, chat.Errorf(chat.CodeTooLarge, op, "The file has %d prompts, and there can be %d at most; nothing was imported.", len(f.Prompts), chat.MaxSavedPrompts)
+	}
+	out := make([]chat.SavedPrompt, len(f.Prompts))
+	for i, p := range f.Prompts {
+		out[i] = chat.SavedPrompt{Name: fitName(p.Name), Text: p.Text}
+		if err := out[i].Check(); err != nil {
+			e := *chat.AsError(err)
+			e.Message = fmt.Sprintf("Prompt %d of the file: %s", i+1, e.Message)
+			return nil, &e
+		}
+	}
+	return out, nil
+}
+
+// webUIVariable are variables as Open WebUI writes them, with a type after the name.
+var webUIVariable = regexp.MustCompile(`\{\{[ \t]*([\p{L}_][\p{L}\p{N}_]{0,39})[ \t]*\|[^{}]*\}\}`)
+
+// prompt is what we make of it: two of its variables are our own under another name.
+func (o otherPrompt) prompt() filePrompt {
+	name := o.Title
+	if strings.TrimSpace(name) == "" {
+		name = o.Name
+	}
+	if strings.TrimSpace(name) == "" {
+		name = o.Command
+	}
+	text := strings.NewReplacer("{{CLIPBOARD}}", "{{"+Clipboard+"}}", "{{CURRENT_DATE}}", "{{"+Date+"}}").Replace(o.Content)
+	return filePrompt{name, webUIVariable.ReplaceAllString(text, "{{$1}}")}
+}
+
+// fitName makes a name of what another program calls a prompt.
+func fitName(s string) string {
+	s = strings.TrimSpace(strings.TrimLeft(strings.Join(strings.Fields(s), " "), "/ "))
+	if r := []rune(s); len(r) > chat.MaxLibraryNameRunes {
+		s = strings.TrimSpace(string(r[:chat.MaxLibraryNameRunes]))
+	}
+	return s
+}
+
+func readBounded(op string, r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	switch {
+	case err != nil:
+		return nil, chat.WrapError(chat.CodeInvalid, op, err, "The file could not be read; nothing was imported: "+err.Error()+".")
+	case int64(len(data)) > most:
+		return nil, chat.Errorf(chat.CodeTooLarge, op, "The file is larger than %d KB; nothing was imported.", most>>10)
+	case !utf8.Valid(data):
+		return nil, chat.Errorf(chat.CodeInvalid, op, "The file is not UTF-8 text; nothing was imported.")
+	}
+	return data, nil
+}
+
+func notOurs(op, what string) error {
+	return chat.Errorf(chat.CodeInvalid, op, "The file does not hold %s; nothing was imported.", what).
+		WithHint("it is a JSON file that an export made")
+}
+
+func tooNew(op string, version int) error {
+	return chat.Errorf(chat.CodeInvalid, op, "The file is of version %d, and this program reads version %d; nothing was imported.", version, fileVersion).
+		WithHint("update the program")
+}

@@ -1,0 +1,48 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { mountWith } from '$shared/testing/harness';
+import ShareDialog from './ShareDialog.svelte';
+
+const user = userEvent.setup();
+
+async function dialog() {
+  const mounted = await mountWith(ShareDialog, (app) => {
+    void app.commands.run('share');
+    return {};
+  }, {}, (backend) => (backend.program.startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id));
+  await waitFor(() => expect(mounted.app.sharing.plan).not.toBeNull());
+  return { ...mounted, asked: (name: string) => mounted.backend.calls.filter((call) => call.name === name).map((call) => call.args[0]) };
+}
+
+describe('sharing', () => {
+  it('says what the file will hold, of the page and of the bundle', async () => {
+    await dialog();
+    expect(await screen.findByText(/^The branch “.+”, 150 turns\.$/)).toBeVisible();
+    expect(screen.getByText(/tool calls with their arguments and results/)).toBeVisible();
+    expect(screen.getByText(/are not removed/)).toBeVisible();
+    await user.click(screen.getByRole('radio', { name: 'Bundle (.cinf)' }));
+    expect(await screen.findByText('4 branches, 153 turns.')).toBeVisible();
+    expect(screen.getByText(/requests that were sent/)).toBeVisible();
+  });
+
+  it('asks where to, writes the open branch as a page, and shows the file', async () => {
+    const { app, backend, asked } = await dialog();
+    backend.files.target = '/home/ada/Desktop/for you.html';
+    await user.click(screen.getByRole('button', { name: 'Save…' }));
+    await waitFor(() => expect(backend.files.revealed).toEqual(['/home/ada/Desktop/for you.html']));
+    expect(asked('transfer.export')).toMatchObject([{ scope: 'branch', branchId: app.conversation.branchId, format: 'html', allBranches: false, path: '/home/ada/Desktop/for you.html', replace: true }]);
+    expect(app.sharing.target).toBeNull();
+  });
+
+  it('writes nothing where the dialog of the system is closed, and takes a typed path where there is none', async () => {
+    const { app, backend, asked } = await dialog();
+    backend.files.target = '';
+    await user.click(screen.getByRole('button', { name: 'Save…' }));
+    expect(asked('transfer.export')).toEqual([]);
+    backend.failNext('transfer.pickTarget', { code: 'unavailable', message: 'This system offers no such dialog.' });
+    await user.click(screen.getByRole('button', { name: 'Save…' }));
+    await user.click(await screen.findByRole('button', { name: 'Type a path instead…' }));
+    expect([app.sharing.target, app.exporting.format]).toEqual([null, 'html']);
+  });
+});

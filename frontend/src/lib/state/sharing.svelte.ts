@@ -1,0 +1,101 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { ExportPlan, ExportRequest } from '$lib/backend/types';
+import type { ExportTarget } from './exporting.svelte';
+import type { WorkState } from './work.svelte';
+
+/** A page to read, or a file that another ContextInfinity imports. */
+export type ShareFormat = 'html' | 'bundle';
+
+/** One conversation as a file for somebody else: chosen, saved where a dialog of the system says, and shown in its folder. */
+export class SharingState {
+  #target = $state.raw<ExportTarget | null>(null);
+  #format = $state<ShareFormat>('html');
+  #plan = $state.raw<ExportPlan | null>(null);
+  #error = $state.raw<BackendError | null>(null);
+  #saving = $state(false);
+  #asked = 0;
+  readonly #backend: Backend;
+  readonly #work: WorkState;
+
+  constructor(backend: Backend, work: WorkState) {
+    this.#backend = backend;
+    this.#work = work;
+  }
+
+  get target(): ExportTarget | null {
+    return this.#target;
+  }
+
+  get format(): ShareFormat {
+    return this.#format;
+  }
+
+  /** What the file would hold; null until it is known. */
+  get plan(): ExportPlan | null {
+    return this.#plan;
+  }
+
+  get error(): BackendError | null {
+    return this.#error;
+  }
+
+  get saving(): boolean {
+    return this.#saving;
+  }
+
+  /** target.branchId is the branch of the page; empty: the open one of the session. */
+  show(target: ExportTarget): void {
+    this.#target = target;
+    void this.ask();
+  }
+
+  close(): void {
+    this.#asked++;
+    this.#target = null;
+  }
+
+  choose(format: ShareFormat): void {
+    this.#format = format;
+    void this.ask();
+  }
+
+  /** Asks what the file would hold. The answer to a question that was overtaken is dropped. */
+  async ask(): Promise<void> {
+    const asked = ++this.#asked;
+    this.#plan = null;
+    this.#error = null;
+    try {
+      const plan = await this.#backend.transfer.plan(this.#request(''));
+      if (asked === this.#asked) this.#plan = plan;
+    } catch (thrown) {
+      if (asked === this.#asked) this.#error = toBackendError(thrown);
+    }
+  }
+
+  /** Asks where to, and writes the file there. It is shown in its folder when it is whole. */
+  async save(): Promise<void> {
+    const plan = this.#plan;
+    if (!plan || plan.turns === 0 || this.#saving) return;
+    this.#saving = true;
+    this.#error = null;
+    try {
+      const path = await this.#backend.transfer.pickTarget(plan.path);
+      if (path === '') return;
+      const task = await this.#backend.transfer.export(this.#request(path));
+      this.close();
+      this.#work.adopt([task], (done) => void this.#work.reveal(done));
+    } catch (thrown) {
+      this.#error = toBackendError(thrown);
+    } finally {
+      this.#saving = false;
+    }
+  }
+
+  /** The system's dialog has asked before it named a file that exists. */
+  #request(path: string): ExportRequest {
+    const { sessionId = '', branchId = '' } = this.#target ?? {};
+    const page = this.#format === 'html';
+    return { scope: page && branchId !== '' ? 'branch' : 'session', sessionId, branchId: page ? branchId : '', turnId: '', allBranches: !page, format: this.#format, archived: false, path, replace: path !== '' };
+  }
+}

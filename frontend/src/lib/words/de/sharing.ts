@@ -1,0 +1,29 @@
+import type en from '../en/sharing';
+import type { Translation } from '../words.svelte';
+
+export default {
+  title: '„{title}“ weitergeben',
+  untitled: 'Neue Unterhaltung',
+  menu: 'Weitergeben…',
+  format: 'Format',
+  page: 'Webseite (.html)',
+  pageMore: 'Für alle: eine Datei, die sich in jedem Browser öffnet. Sie führt kein Skript aus und lädt nichts nach.',
+  bundle: 'Bundle (.cinf)',
+  bundleMore: 'Für jemanden mit ContextInfinity: zum Importieren und Weiterführen.',
+  counting: 'Wird gezählt…',
+  empty: 'Sie hat noch keine abgeschlossene Runde; es gibt nichts weiterzugeben.',
+  branch: 'Der Zweig „{branch}“, {turns, plural, one {# Runde} other {# Runden}}.',
+  openBranch: 'Der offene Zweig, {turns, plural, one {# Runde} other {# Runden}}.',
+  branches: '{branches, plural, one {# Zweig} other {# Zweige}}, {turns, plural, one {# Runde} other {# Runden}}.',
+  open: '{count, plural, one {# Runde ohne fertige Antwort wird ausgelassen.} other {# Runden ohne fertige Antwort werden ausgelassen.}}',
+  contains: 'Enthält',
+  inPage: 'Nachrichten und Antworten, Überlegungen, Werkzeugaufrufe mit Argumenten und Ergebnissen, Bilder und die Namen angehängter Dokumente.',
+  inBundle: 'Alles, was die Sitzung hat: alle Zweige, Werkzeugaufrufe und Ergebnisse, angehängte Dokumente, Bilder, die gesendeten Anfragen, Zusammenfassungen und angeheftete Tatsachen.',
+  leftOut: 'Nicht enthalten',
+  notInPage: 'Andere Zweige, der Text angehängter Dokumente, Einstellungen und API-Schlüssel des Programms.',
+  notInBundle: 'Andere Sitzungen, Einstellungen und API-Schlüssel des Programms.',
+  check: 'Vorher prüfen',
+  asItIs: 'Alles steht so da, wie es geschrieben wurde: Passwörter oder Namen in Nachrichten und Ergebnissen werden nicht entfernt.',
+  typePath: 'Stattdessen einen Pfad eingeben…',
+  save: 'Speichern…',
+} satisfies Translation<typeof en>;

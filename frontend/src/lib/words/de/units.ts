@@ -1,0 +1,13 @@
+import type en from '../en/units';
+import type { Translation } from '../words.svelte';
+
+export default {
+  thousands: '{n}k',
+  bytes: '{n}\u202fB',
+  kilobytes: '{n}\u202fkB',
+  megabytes: '{n}\u202fMB',
+  gigabytes: '{n}\u202fGB',
+  milliseconds: '{n}\u202fms',
+  seconds: '{n}\u202fs',
+  minutes: '{minutes}\u202fmin {seconds}\u202fs',
+} satisfies Translation<typeof en>;

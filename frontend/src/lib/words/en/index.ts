@@ -1,0 +1,64 @@
+import branches from './branches';
+import commandGroups from './commandGroups';
+import commands from './commands';
+import composer from './composer';
+import documents from './documents';
+import embedders from './embedders';
+import errors from './errors';
+import firstrun from './firstrun';
+import header from './header';
+import inspector from './inspector';
+import keys from './keys';
+import memory from './memory';
+import models from './models';
+import palette from './palette';
+import programs from './programs';
+import search from './search';
+import servers from './servers';
+import session from './session';
+import sessions from './sessions';
+import settings from './settings';
+import shared from './shared';
+import sharing from './sharing';
+import shell from './shell';
+import state from './state';
+import storage from './storage';
+import temporary from './temporary';
+import tools from './tools';
+import transcript from './transcript';
+import transfer from './transfer';
+import units from './units';
+
+/** English, which every other language is translated from and falls back to. */
+export default {
+  branches,
+  commandGroups,
+  commands,
+  composer,
+  documents,
+  embedders,
+  errors,
+  firstrun,
+  header,
+  inspector,
+  keys,
+  memory,
+  models,
+  palette,
+  programs,
+  search,
+  servers,
+  session,
+  sessions,
+  settings,
+  shared,
+  sharing,
+  shell,
+  state,
+  storage,
+  temporary,
+  tools,
+  transcript,
+  transfer,
+  units,
+};

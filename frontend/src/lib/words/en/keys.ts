@@ -1,0 +1,23 @@
+/** The page of keys in the settings. */
+export default {
+  lead: 'Choose a command\'s keys and press others. What Enter, Esc and the arrows do stays the same everywhere.',
+  resetAll: 'Reset all keys',
+  recording: 'Press the keys…',
+  recordingFor: 'Press the keys for {command}, or Esc',
+  none: 'No keys',
+  or: 'or',
+  change: 'Change',
+  of: 'Keys of {command}: {keys}. Change',
+  ofBoth: 'Keys of {command}: {keys} or {also}. Change',
+  ofNone: 'Keys of {command}: none. Change',
+  reset: 'Reset the keys of {command}',
+  remove: 'Remove the keys of {command}',
+  taken: '{keys} is “{command}”, which will have no keys.',
+  use: 'Use it here',
+  fixed: '{keys} is used for something that cannot be changed: {doing}.',
+  needed: '{keys} is needed to move, write and leave. Choose a letter, a digit or a function key.',
+  writes: '{keys} alone writes a character. Hold Ctrl or Alt with it.',
+  editing: 'Editing text',
+  closing: 'Closing windows',
+  choosing: 'Choosing several sessions in the list',
+} as const;

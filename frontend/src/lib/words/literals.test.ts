@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findFrozen, findLiterals } from './literals';
+
+const root = 'src';
+
+/** What still has texts of its own. A directory leaves the list when its texts are in the catalogues; nothing is added. */
+const unconverted = [
+  'components/branches', 'components/documents', 'components/embedders', 'components/firstrun', 'components/inspector', 'components/memory', 'components/models',
+  'components/palette', 'components/programs', 'components/search', 'components/servers', 'components/session', 'components/sessions', 'components/settings',
+  'components/storage', 'components/temporary', 'components/tools', 'components/transcript', 'components/transfer',
+  'lib/backend', 'lib/find', 'lib/markdown', 'lib/state',
+];
+
+/** What is no text for people of this window, each with its reason. */
+const notTexts = ['lib/words', 'lib/backend/fake', 'lib/backend/fake.ts', 'lib/markdown/testing', 'components/shared/testing', 'parts', 'test'];
+
+/** Strings that look like texts and are none: file and line are left out, so that code may move. */
+const allowed: Record<string, string[]> = {};
+
+function filesOf(directory: string): string[] {
+  return readdirSync(join(root, directory)).flatMap((name) => {
+    const path = directory === '' ? name : `${directory}/${name}`;
+    if (notTexts.includes(path)) return [];
+    if (statSync(join(root, path)).isDirectory()) return filesOf(path);
+    return /\.(?:svelte|ts)$/.test(name) && !/\.test\.ts$|\.d\.ts$/.test(name) ? [path] : [];
+  });
+}
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const isUnconverted = (path: string) => unconverted.some((directory) => path === directory || path.startsWith(`${directory}/`));
+const literalsIn = (path: string) => findLiterals(path, read(path)).filter(({ text }) => !(allowed[path] ?? []).includes(text)).map(({ line, text }) => `${path}:${line} ${text}`);
+
+const files = filesOf('');
+
+describe('texts in the code', () => {
+  it('are in catalogues', () => {
+    expect(files.filter((path) => !isUnconverted(path)).flatMap(literalsIn)).toEqual([]);
+  });
+
+  it('are still where the list says so', () => {
+    expect(unconverted.filter((directory) => !files.some((path) => (path === directory || path.startsWith(`${directory}/`)) && literalsIn(path).length > 0))).toEqual([]);
+  });
+
+  it('follow the language: none is made once and kept', () => {
+    expect(files.flatMap((path) => findFrozen(path, read(path)).map(({ line, text }) => `${path}:${line} ${text}`))).toEqual([]);
+  });
+});
+
+describe('the finder', () => {
+  const found = (file: string, source: string) => findLiterals(file, source).map(({ text }) => text);
+
+  it.each([
+    ['<p>Hello there</p>', 'Hello there'],
+    ['<p>{count} turns</p>', 'turns'],
+    ['<button aria-label="Close">x</button>', 'Close'],
+    ['<Field label="Theme" />', 'Theme'],
+    ['<Tab {...rest} help="On" />', 'On'],
+    ['<p>{open ? "Show it" : t("a.b")}</p>', '"Show it"'],
+    ['<Button label="{word} now" />', 'now'],
+    ['<p title={`Go to ${name}`}></p>', '`Go to ${name}`'],
+    ['{#if ready}<b>Yes</b>{/if}', 'Yes'],
+    ["<script>const words = { a: 'Sending' };</script>", "'Sending'"],
+  ])('finds the text of %s', (source, text) => expect(found('a.svelte', source)).toEqual([text]));
+
+  it.each([
+    '<p class="one two">{t("a.b")}</p>',
+    '<p>{count} / {total} · 5 %</p>',
+    '<p>{t("a.b", { name: rest.name })}</p>',
+    "<script>if (key === 'Enter') field.closest('button, input');</script>",
+    "<script>import { a } from './A b.svelte';</script>",
+    '<svg viewBox="0 0 10 10"><path d="M 1 2 L 3 4" /></svg>',
+  ])('finds nothing in %s', (source) => expect(found('a.svelte', source)).toEqual([]));
+
+  it.each([
+    ["throw new BackendError({ message: 'No session is open', hint: '' });", 1],
+    ["const kinds = ['none', 'some'] as const;", 0],
+    ["toasts.show(`Moved to ${folder}`);", 1],
+    ["return why === 'not found' ? 1 : 2;", 0],
+  ])('in code: %s', (source, count) => expect(found('a.ts', source)).toHaveLength(count));
+
+  it.each([
+    ["const label = t('a.b');", 1],
+    ["const label = () => t('a.b');", 0],
+    ["class A { label = t('a.b'); get other() { return t('a.b'); } }", 1],
+    ["const label = $derived(t('a.b'));", 0],
+  ])('kept texts: %s', (source, count) => expect(findFrozen('a.svelte.ts', source)).toHaveLength(count));
+});

@@ -1,0 +1,114 @@
+import { parse, TYPE, type MessageFormatElement } from '@formatjs/icu-messageformat-parser';
+import { afterEach, describe, expect, it } from 'vitest';
+import { clock, grouped, moment, percentage, short, sized, spanned, stamp } from '$shared/format';
+import de from './de';
+import en from './en';
+import { languageOf, localeOf } from './languages';
+import { chooseLanguage, language, locale, richParts, t, type Catalogue } from './words.svelte';
+import zh from './zh-CN';
+
+afterEach(() => chooseLanguage('en'));
+
+type Flat = Record<string, string>;
+const flat = (catalogue: Catalogue): Flat =>
+  Object.fromEntries(Object.entries(catalogue).flatMap(([area, texts]) => Object.entries(texts as Flat).map(([name, text]) => [`${area}.${name}`, text])));
+
+/** The values and tags that a message names, sorted; with the kind of each: a text, a number, a plural. */
+function names(message: string): string[] {
+  const found = new Set<string>();
+  const walk = (elements: MessageFormatElement[]) => {
+    for (const element of elements) {
+      if (element.type === TYPE.literal || element.type === TYPE.pound) continue;
+      found.add(element.type === TYPE.tag ? `<${element.value}>` : element.type === TYPE.plural ? `${element.value}, number` : element.type === TYPE.number ? `${element.value}, number` : element.value);
+      if (element.type === TYPE.tag) walk(element.children);
+      if (element.type === TYPE.plural || element.type === TYPE.select) Object.values(element.options).forEach((option) => walk(option.value));
+    }
+  };
+  walk(parse(message));
+  return [...found].sort();
+}
+
+const english = flat(en);
+
+describe.each([['de', de], ['zh-CN', zh]] as const)('the catalogue %s', (id, catalogue) => {
+  const translated = flat(catalogue);
+
+  it('has every message', () => {
+    expect(Object.keys(english).filter((key) => !translated[key]?.trim())).toEqual([]);
+  });
+
+  it('names the values of the English messages, and no others', () => {
+    const wrong = Object.keys(english).filter((key) => translated[key] && names(translated[key]!).join() !== names(english[key]!).join());
+    expect(wrong.map((key) => [key, english[key], translated[key]])).toEqual([]);
+  });
+
+  it('has the plural forms of its language', () => {
+    const forms = new Intl.PluralRules(id).resolvedOptions().pluralCategories;
+    const lacking = Object.entries(translated).filter(([, text]) => {
+      const plurals = parse(text).filter((element) => element.type === TYPE.plural);
+      return plurals.some((plural) => forms.some((form) => !(form in plural.options)));
+    });
+    expect(lacking).toEqual([]);
+  });
+});
+
+it('no message has two apostrophes, which ICU would read as one only where there are values', () => {
+  for (const catalogue of [en, de, zh]) expect(Object.entries(flat(catalogue)).filter(([, text]) => text.includes("''"))).toEqual([]);
+});
+
+describe('the language', () => {
+  it.each([
+    ['system', ['de-AT', 'en-US'], 'de', 'de-AT'],
+    ['system', ['de_DE.UTF-8'], 'de', 'de'],
+    ['system', ['zh-Hans-CN'], 'zh-CN', 'zh-Hans-CN'],
+    ['system', ['zh-TW', 'de'], 'de', 'de'],
+    ['system', ['zh-TW'], 'en', 'en-GB'],
+    ['system', ['fr', 'en-US'], 'en', 'en-GB'],
+    ['system', ['C'], 'en', 'en-GB'],
+    ['system', ['c.utf-8', 'POSIX', ''], 'en', 'en-GB'],
+    ['system', [], 'en', 'en-GB'],
+    ['de', ['zh-CN'], 'de', 'de'],
+    ['klingon', ['zh-CN'], 'zh-CN', 'zh-CN'],
+  ] as const)('is for %s and %j: %s', (choice, preferred, expected, tag) => {
+    const found = languageOf(choice, preferred);
+    expect([found, localeOf(found, preferred)]).toEqual([expected, tag]);
+    expect(() => new Intl.NumberFormat(tag)).not.toThrow();
+  });
+
+  it('changes every text at once, and the page says which it is', async () => {
+    await chooseLanguage('de', []);
+    expect([language(), locale(), document.documentElement.lang, t('shared.cancel')]).toEqual(['de', 'de', 'de', 'Abbrechen']);
+    await chooseLanguage('zh-CN', []);
+    expect([document.documentElement.lang, t('shared.cancel')]).toEqual(['zh-CN', '取消']);
+  });
+
+  it('is the one asked for last, whichever catalogue arrives last', async () => {
+    await Promise.all([chooseLanguage('de', []), chooseLanguage('en', [])]);
+    expect(t('shared.cancel')).toBe('Cancel');
+  });
+});
+
+describe('messages', () => {
+  it('have plural forms and grouped numbers', async () => {
+    expect([1, 2, 12_480].map((count) => t('header.toSummarise', { count }))).toEqual(['1 turn to summarise', '2 turns to summarise', '12\u202f480 turns to summarise']);
+    await chooseLanguage('de', []);
+    expect([1, 12_480].map((count) => t('header.toSummarise', { count }))).toEqual(['1 Runde zusammenzufassen', '12.480 Runden zusammenzufassen']);
+  });
+
+  it('have parts that look different, with their values as text', () => {
+    expect(richParts('composer.unknownCommand', { name: '<b>x' })).toEqual([
+      'There is no command ', { tag: 'b', text: '/<b>x' }, '. Press Enter again to send it as text, or start with ', { tag: 'b', text: '//' }, '.',
+    ]);
+  });
+});
+
+it.each([
+  ['en', '12\u202f480', '54\u202f%', '12.4k', '1.2\u202fMB', '3\u202fmin 5\u202fs', '20 Nov 2026, 14:32:10', '20 Nov'],
+  ['de', '12.480', '54\u00a0%', '12,4k', '1,2\u202fMB', '3\u202fmin 5\u202fs', '20. Nov. 2026, 14:32:10', '20. Nov.'],
+  ['zh-CN', '12,480', '54%', '12.4k', '1.2\u202fMB', '3\u202f分 5\u202f秒', '2026年11月20日, 14:32:10', '11月20日'],
+])('numbers and dates in %s', async (id, number, percent, brief, size, span, full, day) => {
+  await chooseLanguage(id, []);
+  const at = new Date(2026, 10, 20, 14, 32, 10).getTime();
+  expect([grouped(12_480), percentage(54), short(12_400), sized(1_234_567), spanned(185_000), stamp(at), moment(at, at + 86_400_000 * 3)]).toEqual([number, percent, brief, size, span, full, day]);
+  expect([moment(at, at), clock(at)]).toEqual(['14:32:10', '14:32:10']);
+});

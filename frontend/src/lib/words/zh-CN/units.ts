@@ -1,0 +1,13 @@
+import type en from '../en/units';
+import type { Translation } from '../words.svelte';
+
+export default {
+  thousands: '{n}k',
+  bytes: '{n}\u202fB',
+  kilobytes: '{n}\u202fkB',
+  megabytes: '{n}\u202fMB',
+  gigabytes: '{n}\u202fGB',
+  milliseconds: '{n}\u202f毫秒',
+  seconds: '{n}\u202f秒',
+  minutes: '{minutes}\u202f分 {seconds}\u202f秒',
+} satisfies Translation<typeof en>;
