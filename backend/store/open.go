@@ -112,7 +112,7 @@ func newStore(c *core.Core, archive *Archive) *Store {
 	records, search := &records.Records{Core: c}, &search.Search{Core: c}
 	return &Store{
 		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: search, verifyRoom: verify.New(c, search),
-		bundlesRoom: &bundles.Bundles{Core: c, Records: records}, importsRoom: &imports.Imports{Core: c, Records: records},
+		bundlesRoom: bundles.New(c, records), importsRoom: imports.New(c, records),
 		deletionRoom: deletion.New(c, search), upkeepRoom: upkeep.New(c), backupRoom: &backup.Backups{Core: c, Archive: archive},
 		core: c,
 	}
@@ -186,20 +186,20 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if !s.core.Scratch && !s.core.Copied {
 		s.core.DB.BeginMark(s.core.Dir)
 	}
-	s.backupRoom.Mark()
-	if err := s.backupRoom.AdoptBackup(ctx); err != nil {
+	backup.Mark(s.core)
+	if err := backup.AdoptBackup(ctx, s.core); err != nil {
 		return err
 	}
-	if err := s.bundlesRoom.SweepStages(); err != nil {
+	if err := bundles.SweepStages(s.bundlesRoom); err != nil {
 		s.core.Log.Warn("what an import left cannot be removed", "err", err)
 	}
-	if err := s.searchRoom.CheckVectorCache(ctx); err != nil {
+	if err := search.CheckVectorCache(ctx, s.searchRoom); err != nil {
 		s.core.Log.Warn("the vector cache cannot be checked", "err", err)
 	}
-	if err := s.deletionRoom.FinishErasures(ctx); err != nil {
+	if err := deletion.FinishErasures(ctx, s.deletionRoom); err != nil {
 		s.core.Log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
 	}
-	return s.queueRoom.ReleaseOrphanedJobs(ctx)
+	return queue.ReleaseOrphanedJobs(ctx, s.queueRoom)
 }
 
 // migrate brings the schema up to date. An existing database is copied first.

@@ -252,7 +252,7 @@ func TestTheVectorCacheIsNotWrittenThroughALink(t *testing.T) {
 	f.sayMore(b, 6)
 	f.fill(embedder, 100)
 	f.ok(f.SaveVectors(f.ctx))
-	f.ok(f.DropVectorCache())
+	f.ok(search.DropVectorCache(f.searchRoom))
 	if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "precious" {
 		t.Errorf("%q, %v", text, err)
 	}

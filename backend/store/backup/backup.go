@@ -1,3 +1,5 @@
+// Package backup makes copies of the data and puts them in its place: backups, restore, moving
+// the data, and what is left of a history that was lost. It works without an open store.
 package backup
 
 import (

@@ -7,12 +7,13 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // Mark notes that there is a history in the data directory.
-func (s *Backups) Mark() {
+func Mark(s *core.Core) {
 	if s.Scratch || s.Copied || sqlite.Exists(s.Dir, MarkFile) {
 		return
 	}
@@ -24,7 +25,7 @@ func (s *Backups) Mark() {
 
 // AdoptBackup marks the steps of a backup that somebody put in the place of the database by
 // hand, over the journals of what it replaced: it still has the table that only backups have.
-func (s *Backups) AdoptBackup(ctx context.Context) error {
+func AdoptBackup(ctx context.Context, s *core.Core) error {
 	if s.Copied {
 		return nil
 	}
@@ -32,7 +33,7 @@ func (s *Backups) AdoptBackup(ctx context.Context) error {
 	if err != nil || !byHand {
 		return err
 	}
-	return markRestored(ctx, s.Core)
+	return markRestored(ctx, s)
 }
 
 // RefuseDamagedLog refuses to write where confirmed changes in the write-ahead log cannot be

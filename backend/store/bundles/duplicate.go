@@ -55,7 +55,7 @@ func (s *Bundles) Duplicate(ctx context.Context, branch chat.BranchID, title str
 // readOriginal reads what is copied before the writing transaction begins: nothing of
 // it ever changes, except that more comes after it.
 func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from original, leftOut int, err error) {
-	all, err := s.Records.Lineage(ctx, chat.LineageQuery{Branch: branch})
+	all, err := s.records.Lineage(ctx, chat.LineageQuery{Branch: branch})
 	if err != nil {
 		return from, 0, err
 	}
@@ -73,7 +73,7 @@ func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from 
 	}
 	from.steps = map[chat.TurnID][]chat.Step{}
 	for part := range slices.Chunk(ids, 500) {
-		steps, err := s.Records.StepsWithItems(ctx, part)
+		steps, err := s.records.StepsWithItems(ctx, part)
 		if err != nil {
 			return from, 0, err
 		}
@@ -81,13 +81,13 @@ func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from 
 			from.steps[id] = list
 		}
 	}
-	states, err := s.Records.States(ctx, branch)
+	states, err := s.records.States(ctx, branch)
 	if err != nil {
 		return from, 0, err
 	}
 	slices.Reverse(states)
 	from.states = slices.DeleteFunc(states, func(st chat.State) bool { return st.Origin == chat.StateRoot })
-	if from.summaries, err = s.Records.UsableSummaries(ctx, branch); err != nil {
+	if from.summaries, err = s.records.UsableSummaries(ctx, branch); err != nil {
 		return from, 0, err
 	}
 	err = s.Read(ctx, "session.duplicate", func(db *gorm.DB) (err error) { return from.rest(db, branch) })

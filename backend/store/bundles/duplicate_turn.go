@@ -15,7 +15,7 @@ func (c *copier) turn(o chat.Turn) error {
 		return err
 	}
 	c.at(o.CreatedAt)
-	row, err := c.store.Records.AcceptIn(c.Tx, chat.Acceptance{
+	row, err := records.Accept(c.store.Core, c.Tx, chat.Acceptance{
 		BranchID: chat.BranchID(c.branch.ID), User: user, Provider: o.Provider, Model: o.Model, RetryOf: c.ids[o.RetryOf],
 	})
 	if err != nil {

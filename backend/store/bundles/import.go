@@ -1,3 +1,4 @@
+// Package bundles writes sessions as bundles, brings bundles in, and duplicates sessions.
 package bundles
 
 import (
@@ -28,9 +29,12 @@ import (
 // Bundles writes sessions as bundles, brings them in, and duplicates them.
 type Bundles struct {
 	*core.Core
-	Records *records.Records
+	records *records.Records
 	staging sync.Mutex // held while a database is attached to the writer
 }
+
+// New brings sessions into an open database, and out of it.
+func New(c *core.Core, r *records.Records) *Bundles { return &Bundles{Core: c, records: r} }
 
 // ImportBundle brings in the session of a bundle (SPEC 12), all of it or nothing.
 //

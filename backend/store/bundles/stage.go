@@ -54,7 +54,7 @@ func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
 func (st *staged) remove() error { return os.RemoveAll(st.dir) }
 
 // SweepStages removes what an import that did not end left.
-func (s *Bundles) SweepStages() error {
+func SweepStages(s *Bundles) error {
 	left, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.Dir), StagePrefix+"*"))
 	for _, dir := range left {
 		err = errors.Join(err, os.RemoveAll(dir))

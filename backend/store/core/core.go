@@ -1,3 +1,5 @@
+// Package core is the open database as all rooms of the store use it: its handle, the writing
+// transaction that appends to the ledgers of sessions, and what a branch sees of its lineage.
 package core
 
 import (

@@ -1,3 +1,4 @@
+// Package deletion deletes sessions and turns permanently, and keeps the receipts.
 package deletion
 
 import (
@@ -125,7 +126,7 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 		return chat.Receipt{}, err
 	}
 	s.Forget()
-	if err := s.FinishErasures(context.WithoutCancel(ctx)); err != nil {
+	if err := FinishErasures(context.WithoutCancel(ctx), s); err != nil {
 		return receipt, chat.WrapError(chat.CodeOf(err), OpErase, err,
 			"It is deleted and has its receipt, but could not be overwritten on the disk yet.").
 			WithHint("it is tried again at the next start; other programs that read the data must be closed")

@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -25,13 +26,13 @@ import (
 //
 // secure_delete alone would not do: it wipes what is deleted from then on, and pages
 // have remainders from before.
-func (s *Deletion) FinishErasures(ctx context.Context) error {
+func FinishErasures(ctx context.Context, s *Deletion) error {
 	rows, err := sqlite.All[schema.ReceiptRow](s.DB.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
 		AND counts_json ->> '$.pending' IS NOT NULL ORDER BY id`)
 	if err != nil || len(rows) == 0 {
 		return sqlite.MapError(OpErase, err)
 	}
-	err = errors.Join(faults.Point("erase.written"), s.search.DropVectorCache())
+	err = errors.Join(faults.Point("erase.written"), search.DropVectorCache(s.search))
 	for _, r := range rows {
 		if err == nil {
 			err = s.removeErased(r)

@@ -1,3 +1,5 @@
+// Package delta stores requests and manifests as differences: against the one before, and
+// against the chunks that they quote (docs/adr/0005).
 package delta
 
 import (

@@ -1,3 +1,6 @@
+// Package events is the meaning of each type of event: the rows that it makes or changes, and
+// the ids that its payload holds. Live writes, the replay of a bundle and copies under other
+// ids all go through it.
 package events
 
 import (

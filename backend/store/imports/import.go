@@ -1,3 +1,4 @@
+// Package imports brings in conversations of other programs, a part at a time.
 package imports
 
 import (
@@ -18,8 +19,11 @@ import (
 // Imports brings in conversations of other programs.
 type Imports struct {
 	*core.Core
-	Records *records.Records
+	records *records.Records
 }
+
+// New brings conversations into an open database.
+func New(c *core.Core, r *records.Records) *Imports { return &Imports{c, r} }
 
 // An imported conversation is written as if it had been said here: turn by turn, event
 // by event, at the moments its source tells (SPEC 12). It is written in parts, each a

@@ -194,7 +194,7 @@ func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
 		run.on.summary = &none
 		return nil, nil
 	default:
-		st, err := m.Store.Records.State(m.Ctx, run.on.head)
+		st, err := m.Store.records.State(m.Ctx, run.on.head)
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +203,7 @@ func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
 	if run.on.id == "" {
 		return nil, nil
 	}
-	return m.Store.Records.Pins(m.Ctx, run.on.id)
+	return m.Store.records.Pins(m.Ctx, run.on.id)
 }
 
 // beforeFork is before of a run that leaves a branch after a turn. A state that ends
@@ -215,13 +215,13 @@ func (m *Importer) beforeFork(run *importRun) ([]chat.Pin, error) {
 		if run.from.on.id == "" {
 			return nil, nil
 		}
-		return m.Store.Records.Pins(m.Ctx, run.from.on.id)
+		return m.Store.records.Pins(m.Ctx, run.from.on.id)
 	}
-	pins, err := m.Store.Records.Pins(m.Ctx, run.from.on.id)
+	pins, err := m.Store.records.Pins(m.Ctx, run.from.on.id)
 	if err != nil {
 		return nil, err
 	}
-	base, turns, err := m.Store.Records.ForkBase(m.Ctx, run.from.on.id, run.from.id)
+	base, turns, err := m.Store.records.ForkBase(m.Ctx, run.from.on.id, run.from.id)
 	if err != nil {
 		return nil, err
 	}

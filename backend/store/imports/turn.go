@@ -28,7 +28,7 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	}
 	begun, over := w.moments(t)
 	w.Now = begun
-	row, err := w.m.Store.Records.AcceptIn(w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
+	row, err := records.Accept(w.m.Store.Core, w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
 	if err != nil {
 		return "", err
 	}

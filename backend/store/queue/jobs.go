@@ -1,3 +1,5 @@
+// Package queue is the durable queue: jobs, the leases under which they are done, and what is
+// made due again.
 package queue
 
 import (

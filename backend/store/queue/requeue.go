@@ -89,7 +89,7 @@ func releaseJobs(t *core.Tx, before string) (int64, error) {
 
 // ReleaseOrphanedJobs runs when the writer's lock was just taken: whatever was
 // running belonged to a process that is gone, its lease along with it.
-func (s *Queue) ReleaseOrphanedJobs(ctx context.Context) error {
+func ReleaseOrphanedJobs(ctx context.Context, s *Queue) error {
 	return s.Write(ctx, "store.open", func(t *core.Tx) error {
 		again, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'running' AND attempts < ?`, chat.MaxJobAttempts)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
 	var row schema.TurnRow
 	err := s.Write(ctx, "turn.accept", func(t *core.Tx) (err error) {
-		row, err = s.AcceptIn(t, a)
+		row, err = Accept(s.Core, t, a)
 		return err
 	})
 	if err != nil {
@@ -26,7 +26,8 @@ func (s *Records) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, err
 	return row.Turn(), nil
 }
 
-func (s *Records) AcceptIn(t *core.Tx, a chat.Acceptance) (schema.TurnRow, error) {
+// Accept is the same in a transaction, without noting that the turn runs.
+func Accept(s *core.Core, t *core.Tx, a chat.Acceptance) (schema.TurnRow, error) {
 	if a.User.Role != chat.RoleUser || a.User.IsEmpty() {
 		return schema.TurnRow{}, sqlite.Invalid("There is nothing to send.").WithHint("write a message")
 	}
@@ -34,7 +35,7 @@ func (s *Records) AcceptIn(t *core.Tx, a chat.Acceptance) (schema.TurnRow, error
 	if err != nil {
 		return schema.TurnRow{}, err
 	}
-	if err := s.refuseBlocked(t, a.BranchID); err != nil {
+	if err := refuseBlocked(s, t, a.BranchID); err != nil {
 		return schema.TurnRow{}, err
 	}
 	if err := checkRetryOf(t, a.RetryOf, branch.SessionID); err != nil {
@@ -80,7 +81,7 @@ func newTurn(t *core.Tx, branch schema.BranchRow, a chat.Acceptance) (schema.Tur
 
 // refuseBlocked answers CodeBusy while a turn of this branch runs here, and
 // CodeIncomplete while one waits for the user: incomplete, or left by a crash.
-func (s *Records) refuseBlocked(t *core.Tx, branch chat.BranchID) error {
+func refuseBlocked(s *core.Core, t *core.Tx, branch chat.BranchID) error {
 	open, err := sqlite.All[schema.TurnRow](t.DB, `SELECT id, turn_seq, phase, outcome FROM turns WHERE branch_id = ?
 		AND phase IN ('Accepted', 'ContextPrepared', 'Responding') LIMIT 1`, branch)
 	if err != nil || len(open) == 0 {

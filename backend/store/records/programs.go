@@ -355,7 +355,7 @@ func (s *Records) addNote(t *core.Tx, n chat.ClientNote) (schema.TurnRow, error)
 	}
 	message := chat.UserText(schema.Clean(n.Text))
 	message.Name = n.Client
-	row, err := s.AcceptIn(t, chat.Acceptance{BranchID: branch, User: message})
+	row, err := Accept(s.Core, t, chat.Acceptance{BranchID: branch, User: message})
 	if err != nil {
 		return row, err
 	}

@@ -1,3 +1,5 @@
+// Package records writes and reads what people and models said and what follows from it:
+// sessions, branches, turns, steps, tool calls, pins, states, summaries, documents.
 package records
 
 import (

@@ -1,3 +1,5 @@
+// Package search finds what was said: the text index, its units, their vectors, and the scope
+// that a search keeps to.
 package search
 
 import (

@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -80,7 +81,7 @@ type vectorCache struct {
 // the order of N: all up to the last that it yields. There may be none. What is yielded
 // counts only if it returns nil, and its Codes only during the call.
 func (s *Search) CachedVectors(ctx context.Context, ns, generation int64, yield func(chat.VectorBlock) error) error {
-	f, err := os.Open(s.VectorCachePath())
+	f, err := os.Open(VectorCachePath(s.Core))
 	if err != nil {
 		return nil //nolint:nilerr // there is no cache that can be read
 	}
@@ -99,7 +100,7 @@ func (s *Search) CachedVectors(ctx context.Context, ns, generation int64, yield 
 	return s.Read(ctx, "vector.cached", func(db *gorm.DB) error { return tail.compare(db, ns, dimension) })
 }
 
-func (s *Search) VectorCachePath() string { return filepath.Join(s.Dir, VectorCacheFile) }
+func VectorCachePath(s *core.Core) string { return filepath.Join(s.Dir, VectorCacheFile) }
 
 // vectorTail is the last rows of a cache.
 type vectorTail struct {
@@ -192,7 +193,7 @@ func (s *Search) SaveVectors(ctx context.Context) error {
 	c := &s.cache
 	c.Lock()
 	defer c.Unlock()
-	of, err := s.Cachable(ctx)
+	of, err := Cachable(ctx, s.Core)
 	if err != nil {
 		return err
 	}
@@ -208,14 +209,14 @@ func (s *Search) SaveVectors(ctx context.Context) error {
 		return err
 	}
 	err = s.appendVectors(ctx, of)
-	if now, nerr := s.Cachable(context.WithoutCancel(ctx)); nerr != nil || now != of {
+	if now, nerr := Cachable(context.WithoutCancel(ctx), s.Core); nerr != nil || now != of {
 		err = errors.Join(err, nerr, s.removeVectorCache()) // what was read may be gone by now
 	}
 	return err
 }
 
 // Cachable is what a cache would be of; the zero value where there should be none.
-func (s *Search) Cachable(ctx context.Context) (of CachedSpace, err error) {
+func Cachable(ctx context.Context, s *core.Core) (of CachedSpace, err error) {
 	err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error {
 		rows, err := sqlite.All[CachedSpace](db, `SELECT id, dimension, (SELECT generation FROM vector_generation) AS generation
 			FROM namespaces WHERE state = 'serving' AND dimension <= ? ORDER BY id LIMIT 1`, maxCachedDimension)
@@ -229,7 +230,7 @@ func (s *Search) Cachable(ctx context.Context) (of CachedSpace, err error) {
 func (s *Search) lookIntoVectorCache(ctx context.Context, of CachedSpace) error {
 	c := &s.cache
 	c.of, c.end, c.last = of, 0, 0
-	f, err := os.Open(s.VectorCachePath())
+	f, err := os.Open(VectorCachePath(s.Core))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -258,22 +259,22 @@ func (s *Search) lookIntoVectorCache(ctx context.Context, of CachedSpace) error 
 // CheckVectorCache removes a cache that does not fit the database, which may have been
 // replaced by an earlier one. It reads little: a program that is started to do one thing
 // does not wait for it.
-func (s *Search) CheckVectorCache(ctx context.Context) error {
-	f, err := os.Open(s.VectorCachePath())
+func CheckVectorCache(ctx context.Context, s *Search) error {
+	f, err := os.Open(VectorCachePath(s.Core))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
 		var of CachedSpace
-		if of, err = s.Cachable(ctx); err == nil {
-			err = s.EndFits(ctx, f, of)
+		if of, err = Cachable(ctx, s.Core); err == nil {
+			err = EndFits(ctx, s.Core, f, of)
 		}
 		_ = f.Close()
 	}
 	if err == nil {
 		return nil
 	}
-	removed := s.DropVectorCache()
+	removed := DropVectorCache(s)
 	if errors.Is(err, ErrStaleCache) {
 		err = nil
 	}
@@ -281,7 +282,7 @@ func (s *Search) CheckVectorCache(ctx context.Context) error {
 }
 
 // EndFits reports ErrStaleCache unless the last rows of a cache are in the database.
-func (s *Search) EndFits(ctx context.Context, f *os.File, of CachedSpace) error {
+func EndFits(ctx context.Context, s *core.Core, f *os.File, of CachedSpace) error {
 	tail, ok := lastOfCache(f, of)
 	if !ok {
 		return ErrStaleCache
@@ -339,7 +340,7 @@ var errDamagedVector = errors.New("a vector cannot be read")
 // appendVectors writes the blocks that the cache lacks.
 func (s *Search) appendVectors(ctx context.Context, of CachedSpace) error {
 	c := &s.cache
-	f, err := faultfs.OpenFile(faultfs.Data, s.VectorCachePath(), os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
+	f, err := faultfs.OpenFile(faultfs.Data, VectorCachePath(s.Core), os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
 	if err != nil {
 		return sqlite.MapError("vector.cached", err)
 	}
@@ -387,7 +388,7 @@ func Sealed(block []byte) []byte {
 }
 
 // DropVectorCache removes the cache. It is made again.
-func (s *Search) DropVectorCache() error {
+func DropVectorCache(s *Search) error {
 	s.cache.Lock()
 	defer s.cache.Unlock()
 	return s.removeVectorCache()
@@ -397,10 +398,10 @@ func (s *Search) DropVectorCache() error {
 // read cannot be removed. The caller has the lock.
 func (s *Search) removeVectorCache() error {
 	s.cache.of, s.cache.end, s.cache.last = CachedSpace{}, 0, 0
-	if info, err := os.Lstat(s.VectorCachePath()); err == nil && !info.Mode().IsRegular() {
-		return sqlite.MapError("vector.cached", faultfs.Remove(faultfs.Data, s.VectorCachePath())) // a link, of which nothing is written through
+	if info, err := os.Lstat(VectorCachePath(s.Core)); err == nil && !info.Mode().IsRegular() {
+		return sqlite.MapError("vector.cached", faultfs.Remove(faultfs.Data, VectorCachePath(s.Core))) // a link, of which nothing is written through
 	}
-	f, err := faultfs.OpenFile(faultfs.Data, s.VectorCachePath(), os.O_RDWR|faultfs.NoFollow, 0o600)
+	f, err := faultfs.OpenFile(faultfs.Data, VectorCachePath(s.Core), os.O_RDWR|faultfs.NoFollow, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -410,7 +411,7 @@ func (s *Search) removeVectorCache() error {
 	if err := errors.Join(f.Truncate(0), f.Close()); err != nil {
 		return sqlite.MapError("vector.cached", err)
 	}
-	if err := faultfs.Remove(faultfs.Data, s.VectorCachePath()); err != nil {
+	if err := faultfs.Remove(faultfs.Data, VectorCachePath(s.Core)); err != nil {
 		s.Log.Warn("the empty vector cache cannot be removed", "err", err)
 	}
 	return sqlite.MapError("vector.cached", faultfs.SyncDir(faultfs.Data, s.Dir))

@@ -1,3 +1,4 @@
+// Package upkeep keeps the database small and fast, and says how large it is.
 package upkeep
 
 import (

@@ -14,13 +14,13 @@ import (
 // compareVectorCache compares the cache with the vectors that it was made of. One that no
 // search would use, because the database tells that it is of other vectors, is no finding.
 func (s *Verifier) compareVectorCache(ctx context.Context, a *audit) error {
-	f, err := os.Open(s.search.VectorCachePath())
+	f, err := os.Open(search.VectorCachePath(s.Core))
 	if err != nil {
 		return nil //nolint:nilerr // there is no cache that can be read
 	}
 	defer func() { _ = f.Close() }()
-	of, err := s.search.Cachable(ctx)
-	if err != nil || s.search.EndFits(ctx, f, of) != nil {
+	of, err := search.Cachable(ctx, s.Core)
+	if err != nil || search.EndFits(ctx, s.Core, f, of) != nil {
 		return err
 	}
 	var differs []int64
@@ -34,7 +34,7 @@ func (s *Verifier) compareVectorCache(ctx context.Context, a *audit) error {
 	if err != nil || len(differs) == 0 {
 		return err
 	}
-	if now, err := s.search.Cachable(ctx); err != nil || now != of {
+	if now, err := search.Cachable(ctx, s.Core); err != nil || now != of {
 		return err // a vector was deleted or changed meanwhile
 	}
 	a.add(findVector, search.VectorCacheFile, differs[0], "The vector cache differs from the database from this unit on. Nothing is lost: remove the file, and it is made again.")

@@ -1,3 +1,4 @@
+// Package verify checks everything stored, and compares it with what the ledgers say.
 package verify
 
 import (
