@@ -159,6 +159,14 @@ type SettingsView struct {
 	Error string `json:"error"`
 }
 
+// AutostartView is what the system starts at sign-in, as it is now.
+type AutostartView struct {
+	On    bool   `json:"on"`
+	Other string `json:"other"` // path of another copy of the program that is started instead; "": it is this one
+	Place string `json:"place"` // where the system keeps the entry
+	Why   string `json:"why"`   // why it cannot be turned on; "": it can
+}
+
 // Startup is the first thing the window asks.
 type Startup struct {
 	Version  string `json:"version"`

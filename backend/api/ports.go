@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"contextinfinity/backend/autostart"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
@@ -157,11 +158,13 @@ type Core struct {
 	// Servers are the MCP servers whose tools models may call.
 	Servers ServerPorts
 	// Shell is the system around the window.
-	Shell   Shell
-	Log     *slog.Logger
-	Version string
-	DataDir string
-	Fatal   *chat.Error
+	Shell Shell
+	// Autostart is the system's entry for this program, or why there can be none.
+	Autostart func() (*autostart.Entry, error)
+	Log       *slog.Logger
+	Version   string
+	DataDir   string
+	Fatal     *chat.Error
 	// ReadOnly says why the data can only be read; empty: it can be written.
 	ReadOnly string
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"syscall"
 
 	several "contextinfinity/backend/answers"
 	"contextinfinity/backend/api"
+	"contextinfinity/backend/autostart"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
@@ -38,6 +40,9 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	var s setup
 	var work desktop.Work // none where there is no data
 	if chat.CodeOf(err) == chat.CodeLocked {
+		if o.Hidden {
+			return desktop.Window{Elsewhere: true} // at sign-in: what runs already stays as it is
+		}
 		if err = raiseOther(o, err); err == nil {
 			return desktop.Window{Elsewhere: true}
 		}
@@ -76,6 +81,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		handleOpen(hub, o)
 		done.show(a)
 	}
+	core.Autostart = startAtSignIn(o)
 	core.Data = dataFolder{setup: s, app: a, flag: o.DataDir}
 	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Picture: desktop.ClipboardPicture, Tray: desktop.Tray}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
@@ -83,7 +89,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
 	desktop.NarrowWebFiles(core.DataDir)
 	w := bind(core, s, page)
-	w.Ready, w.Work = hub.Attach, work
+	w.Ready, w.Work, w.Hidden = hub.Attach, work, o.Hidden && core.Fatal == nil
 	w.Settings = func() desktop.Settings {
 		d := s.config.Config().Desktop
 		return desktop.Settings{CloseToTray: d.CloseToTray, Notifications: d.Notifications}
@@ -100,6 +106,17 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		}
 	}
 	return w
+}
+
+// startAtSignIn is the entry that starts this program, on the same data, hidden. A nil one: the error says why there is none.
+func startAtSignIn(o cli.OpenOptions) func() (*autostart.Entry, error) {
+	args := []string{"--hidden"}
+	for _, given := range [][2]string{{"--config", o.ConfigPath}, {"--data-dir", o.DataDir}} {
+		if path, err := filepath.Abs(given[1]); err == nil && given[1] != "" {
+			args = append(args, given[0], path)
+		}
+	}
+	return func() (*autostart.Entry, error) { return autostart.New(args...) }
 }
 
 // unwritable reports that data could not be opened because nothing can be written there.

@@ -253,6 +253,7 @@ type OpenOptions struct {
 	Publish    turn.Publisher // never nil
 	Files      []string       // of a start of the window: files to take in, absolute
 	NewChat    bool           // of a start of the window: on a new conversation
+	Hidden     bool           // of a start of the window: in the tray, where there is one
 }
 
 // App is how the command line reaches the program it belongs to.

@@ -160,12 +160,12 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	f.SetOutput(&c.help)
 	f.Usage = func() {}
 	c.persistent(f)
-	newChat := f.Bool("new-chat", false, "")
+	newChat, hidden := f.Bool("new-chat", false, ""), f.Bool("hidden", false, "")
 	if err := f.Parse(rest); err != nil || c.json || c.checkPlaces(f) != nil {
 		return OpenOptions{}, false
 	}
 	files, ok := existing(f.Args())
-	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat}, ok
+	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat, Hidden: *hidden}, ok
 }
 
 // existing are the files that all words name, absolute; false where one is a verb or

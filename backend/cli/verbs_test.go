@@ -42,6 +42,9 @@ func TestWindowOrCommandLine(t *testing.T) {
 	if o, ok := cli.WindowOptions([]string{"verbs_test.go", "--new-chat"}); !ok || !o.NewChat || len(o.Files) != 1 || o.Files[0] != here {
 		t.Errorf("%+v, %v", o, ok)
 	}
+	if o, ok := cli.WindowOptions([]string{"--hidden"}); !ok || !o.Hidden {
+		t.Errorf("%+v, %v", o, ok)
+	}
 	for _, v := range append(cli.Verbs(), "help", "__complete") {
 		if !cli.IsVerb(v) {
 			t.Errorf("%s is no verb", v)

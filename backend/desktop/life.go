@@ -18,6 +18,8 @@ const (
 	// partingTime is how long the window may take once the work is put away. A dialog
 	// of the system's that is open holds it up until somebody answers.
 	partingTime = 2 * time.Second
+	// trayTime is how long a window that begins hidden waits for a tray: panels start at sign-in too.
+	trayTime = 30 * time.Second
 )
 
 // life is the window's: shown, hidden in the tray, on its way out.
@@ -37,6 +39,7 @@ type life struct {
 	hidden   bool
 	page     string // that listens; empty: none does yet, or it is on its way out
 	asking   bool   // the page was asked whether to close
+	begins   bool   // hidden since the start, and a tray may still come
 	blurred  bool   // the page said that another window has the keyboard
 	quitting bool
 }
@@ -107,12 +110,30 @@ func (l *life) start(ctx context.Context) {
 	// Last, as its reply promises that all the others are there.
 	runtime.EventsOn(ctx, eventPage, l.pageListens)
 	l.joinSession()
+	if l.w.Hidden {
+		l.beginHidden()
+	}
 	if !trayFirst {
 		l.putTray()
 	}
 	if l.w.Work != nil {
 		go l.showWork(ctx)
 	}
+}
+
+// beginHidden leaves the window in the tray from the start on. One that no tray could call back is shown after a while.
+func (l *life) beginHidden() {
+	l.mu.Lock()
+	l.hidden, l.begins = true, true
+	l.mu.Unlock()
+	time.AfterFunc(trayTime, func() {
+		l.mu.Lock()
+		l.begins = false
+		l.mu.Unlock()
+		if !l.hosted() {
+			l.hostGone()
+		}
+	})
 }
 
 // pageListens keeps the page that events go to, and confirms it: Wails calls start while the page loads already, so that
@@ -240,7 +261,7 @@ func (l *life) show() {
 	gone := l.quitting
 	f := l.frame
 	if !gone {
-		l.hidden = false
+		l.hidden, l.begins = false, false
 	}
 	l.mu.Unlock()
 	if !gone {
@@ -251,7 +272,7 @@ func (l *life) show() {
 // hostGone: a window that only the tray could call back comes back by itself.
 func (l *life) hostGone() {
 	l.mu.Lock()
-	hidden := l.hidden
+	hidden := l.hidden && !l.begins
 	l.mu.Unlock()
 	if hidden {
 		l.show()

@@ -108,6 +108,30 @@ func TestTheWindowComesBackWhenTheTrayGoes(t *testing.T) {
 	a.is(t)
 }
 
+// A program that starts at sign-in begins in the tray, waits for one that comes later, and shows itself where none does.
+func TestAWindowThatBeginsHiddenWaitsForATray(t *testing.T) {
+	for name, c := range map[string]struct {
+		host bool
+		want []string
+	}{"a tray": {true, nil}, "no tray": {false, []string{"show"}}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, a, f := living(Window{})
+				f.host = false
+				l.beginHidden()
+				l.hostGone() // told at once that there is none yet
+				if there, _ := l.watched(); there {
+					t.Error("the window is there")
+				}
+				f.host = c.host
+				time.Sleep(trayTime + time.Second)
+				synctest.Wait()
+				a.is(t, c.want...)
+			})
+		})
+	}
+}
+
 // Quitting closes once, from however many places it is asked for, and what begins to
 // quit is not hidden into the tray nor called back.
 func TestQuittingIsOnceAndForAll(t *testing.T) {

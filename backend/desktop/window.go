@@ -40,6 +40,8 @@ type Window struct {
 	Ready func(emit func(name string, data any))
 	// Close ends the program's work in bounded time; it is called once.
 	Close func()
+	// Hidden: the window begins in the tray. Where no tray is there within trayTime, it is shown.
+	Hidden bool
 	// Elsewhere: another program shows this data and came to the front. There is no
 	// window to open.
 	Elsewhere bool
@@ -115,6 +117,7 @@ func Run(w Window) error {
 	return wails.Run(&options.App{
 		Title: programTitle, Width: firstWidth, Height: firstHeight, MinWidth: minWidth, MinHeight: minHeight,
 		AssetServer:    &assetserver.Options{Assets: w.Assets, Handler: w.Handler},
+		StartHidden:    w.Hidden,
 		Menu:           systemMenu(),
 		Bind:           w.Bind,
 		ErrorFormatter: w.FormatError,

@@ -8,7 +8,7 @@ export type Chord = string;
 
 export type KeyPress = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'> & Partial<Pick<KeyboardEvent, 'getModifierState'>>;
 
-const names: Record<string, string> = { ' ': 'Space', ArrowUp: 'Up', ArrowDown: 'Down', ArrowLeft: 'Left', ArrowRight: 'Right', Escape: 'Esc' };
+const names: Record<string, string> = { ' ': 'Space', Escape: 'Esc' };
 /** Keys with no letter that do not stand for themselves: modifiers, and what an input method or a dead key begins. */
 const noKey = /^(?:|Control|Shift|Alt|Meta|AltGraph|CapsLock|NumLock|ScrollLock|Fn|FnLock|Hyper|Super|Symbol|SymbolLock|OS|Dead|Process|Compose|Unidentified)$/;
 
@@ -16,7 +16,7 @@ const noKey = /^(?:|Control|Shift|Alt|Meta|AltGraph|CapsLock|NumLock|ScrollLock|
 export function chordOf(event: KeyPress): Chord | null {
   if (noKey.test(event.key)) return null;
   const character = [...event.key].length === 1 && event.key !== ' ';
-  const key = character ? letterOf(event) : (names[event.key] ?? event.key);
+  const key = character ? letterOf(event) : (names[event.key] ?? event.key.replace(/^Arrow(?=.)/, ''));
   // AltGr writes a character; Windows reports it as Ctrl and Alt.
   const written = character && event.getModifierState?.('AltGraph') === true;
   const shift = event.shiftKey && (!character || /\p{L}/u.test(key));

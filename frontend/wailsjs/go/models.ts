@@ -654,6 +654,24 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class AutostartView {
+	    on: boolean;
+	    other: string;
+	    place: string;
+	    why: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new AutostartView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.on = source["on"];
+	        this.other = source["other"];
+	        this.place = source["place"];
+	        this.why = source["why"];
+	    }
+	}
 	export class Background {
 	    paused: boolean;
 	    queued: number;

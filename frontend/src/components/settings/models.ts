@@ -1,4 +1,5 @@
 import type { ModelView } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 import { typedNumber } from '$shared/format';
 
 export function emptyModel(): ModelView {
@@ -62,8 +63,8 @@ export function optionsProblem(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
     const object = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return object ? '' : 'Give one JSON object, such as {"temperature": 0.2}';
+    return object ? '' : t('settings.jsonObject');
   } catch (thrown) {
-    return `Not JSON: ${(thrown as Error).message}`;
+    return t('settings.notJson', { why: (thrown as Error).message });
   }
 }

@@ -1,4 +1,5 @@
 import type { KeyView, ModelView } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 
 const names: Record<string, string> = {
   openai: 'OpenAI',
@@ -8,8 +9,8 @@ const names: Record<string, string> = {
 };
 
 /** Protocols a compatible server may speak, as people know them. */
-export const protocols = [
-  { value: 'chatcompletions', label: 'Chat Completions (most local servers and gateways)' },
+export const protocols = (): { value: string; label: string }[] => [
+  { value: 'chatcompletions', label: t('settings.chatCompletions') },
   { value: 'openai', label: 'OpenAI Responses' },
   { value: 'anthropic', label: 'Anthropic Messages' },
 ];
@@ -34,9 +35,9 @@ export function addressProblem(url: string): string {
   try {
     parsed = new URL(url);
   } catch {
-    return 'Give a whole address, such as http://127.0.0.1:8000/v1';
+    return t('settings.wholeAddress');
   }
-  return /^https?:$/.test(parsed.protocol) ? '' : 'The address begins with http:// or https://';
+  return /^https?:$/.test(parsed.protocol) ? '' : t('settings.addressBegins');
 }
 
 /** A key that is sent to this address could be read on the way: plain http to another machine. */
@@ -63,28 +64,28 @@ export function testedAt(key: KeyView, models: readonly ModelView[]): { protocol
 export function keyPlace(key: KeyView): string {
   switch (key.source) {
     case 'keyring':
-      return 'key in the system keyring';
+      return t('settings.keyInKeyring');
     case 'environment':
-      return `key from ${key.env}`;
+      return t('settings.keyFrom', { env: key.env });
     case 'this run':
-      return 'key for this run only';
+      return t('settings.keyForRun');
     default:
-      return key.needed ? 'no key' : 'no key needed';
+      return key.needed ? t('settings.withoutKey') : t('settings.noKeyNeeded');
   }
 }
 
 /** What pasting a key here will do, given where one is now and whether it can be kept. */
 export function keyHelp(key: KeyView): string {
-  const kept = key.keyringOk
-    ? 'A pasted key is tested first, then kept in the system keyring.'
-    : `This system has no keyring: a key pasted here is kept in memory, for this run only.${key.env ? ` To keep one, set ${key.env} in the environment and start again.` : ''}`;
+  const { env } = key;
+  const sentences = (...all: (string | false)[]) => all.filter(Boolean).join(' ');
+  const kept = key.keyringOk ? t('settings.pastedKept') : sentences(t('settings.noKeyring'), env !== '' && t('settings.toKeepOne', { env }));
   switch (key.source) {
     case 'keyring':
-      return 'In the system keyring. A new key is tested before the old one is replaced.';
+      return t('settings.keyIsInKeyring');
     case 'environment':
-      return `Read from ${key.env}. ${kept} It then takes the place of the variable's.`;
+      return sentences(t('settings.readFrom', { env }), kept, t('settings.takesPlace'));
     default:
-      if (!key.needed) return `It is asked without a key. ${kept}`;
-      return key.env && key.keyringOk ? `${kept} Or set ${key.env} in the environment before the program starts.` : kept;
+      if (!key.needed) return sentences(t('settings.askedWithout'), kept);
+      return sentences(kept, env !== '' && key.keyringOk && t('settings.orSet', { env }));
   }
 }

@@ -1,4 +1,6 @@
 import type { Setting } from '$lib/backend/types';
+import { program } from '$lib/words/program';
+import { t, type PlainKey } from '$lib/words/words.svelte';
 
 /** A page of the settings, in the order of the list at the left. */
 export interface Section {
@@ -7,40 +9,34 @@ export interface Section {
   lead: string;
 }
 
-const providersLead =
-  'Keys are read from the environment or kept in the system keyring. They are never written to the database, a log, an export or an error.';
-
-const own: Section[] = [
-  { id: 'general', title: 'General', lead: 'Where your sessions are kept, and what a new one starts with.' },
-  { id: 'providers', title: 'Providers and keys', lead: providersLead },
-  { id: 'models', title: 'Models', lead: 'Every model you can send to, and how much of a session it can hold.' },
+const own = (): Section[] => [
+  { id: 'general', title: t('settings.general'), lead: t('settings.generalLead') },
+  { id: 'providers', title: t('settings.providers'), lead: t('settings.providersLead') },
+  { id: 'models', title: t('settings.modelsPage'), lead: t('settings.modelsLead') },
 ];
 
-const storageLead = 'Everything is in one folder on this computer: its size, its backups, and what was permanently deleted.';
-
-const last: Section[] = [
-  { id: 'storage', title: 'Data and backups', lead: storageLead },
-  { id: 'appearance', title: 'Appearance', lead: 'Changes show at once and are remembered.' },
-  { id: 'shortcuts', title: 'Keyboard', lead: 'Everything in the window can be reached from the keyboard, by keys of your choice.' },
+const last = (): Section[] => [
+  { id: 'storage', title: t('settings.storage'), lead: t('settings.storageLead') },
+  { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead') },
+  { id: 'shortcuts', title: t('settings.shortcuts'), lead: t('settings.shortcutsLead') },
 ];
 
 /** What a group of plain settings is about. A group without a sentence stands by its name. */
-const leads: Record<string, string> = {
-  'Context budget':
-    'How large a request may grow, and what gives way first when the session is longer. The transcript itself is always kept whole.',
-  Streaming: 'How an answer is kept while it arrives. Solid bars are on disk, striped ones are shown but not yet safe from a power cut.',
-  Librarian: 'The background work that adds finished turns to the state summary. A session never waits for it.',
-  Tools: 'What happens when a model asks to call a tool, and what you have allowed.',
-  'Other programs': 'Your memory in Claude Desktop, Cursor, Zed and other programs, over the Model Context Protocol (MCP): what each may see, and what it read.',
-  'Memory and search': 'How earlier passages are found and sent to the model with a message they matter for.',
-  'Privacy and redaction': 'What is taken out of a prompt before it leaves this machine.',
-  Export: 'Sessions leave as files: to read, to keep, or to import elsewhere.',
-  Providers: 'What is sent along to a provider, beside the conversation.',
+const leads: Record<string, PlainKey> = {
+  'Context budget': 'settings.budgetLead',
+  Streaming: 'settings.streamingLead',
+  Librarian: 'settings.librarianLead',
+  Tools: 'settings.toolsLead',
+  'Other programs': 'settings.programsLead',
+  'Memory and search': 'settings.memoryLead',
+  'Privacy and redaction': 'settings.privacyLead',
+  Export: 'settings.exportLead',
+  Providers: 'settings.providerOptionsLead',
 };
 
 /** The page of the settings of tools, which goes on with the tools themselves; after it the servers they come from. */
 export const toolsSection = 'group:Tools';
-const servers: Section = { id: 'servers', title: 'Tool servers', lead: 'Programs and addresses that offer tools to models by the Model Context Protocol (MCP).' };
+const servers = (): Section => ({ id: 'servers', title: t('settings.servers'), lead: t('settings.serversLead') });
 
 /** The page of other programs that use this memory. */
 export const programsSection = 'group:Other programs';
@@ -60,12 +56,12 @@ export function sectionsOf(settings: readonly Setting[]): Section[] {
   const groups = [...new Set(settings.map((setting) => setting.group))].filter((group) => !absorbed[group]);
   const middle = groups.map((group) => ({
     id: groupId(group),
-    title: group === 'Providers' ? 'Provider options' : group,
-    lead: leads[group] ?? '',
+    title: group === 'Providers' ? t('settings.providerOptions') : program(group),
+    lead: leads[group] ? t(leads[group]) : '',
   }));
   const tools = middle.findIndex((section) => section.id === toolsSection);
-  if (tools >= 0) middle.splice(tools + 1, 0, servers);
-  return [...own, ...middle, ...last];
+  if (tools >= 0) middle.splice(tools + 1, 0, servers());
+  return [...own(), ...middle, ...last()];
 }
 
 export function settingsOf(section: string, settings: readonly Setting[]): Setting[] {

@@ -1,21 +1,34 @@
 import { languageNames } from '$lib/words/languages';
+import { t, table } from '$lib/words/words.svelte';
 import { formatChoices } from '../transfer/words';
 
 /** What the configuration file's values are called in the window, where their bare names say too little. */
-export const choiceWords: Record<string, Record<string, string>> = {
-  'ui.language': { system: 'System', ...languageNames },
-  'stream.durability': { buffered: 'Buffered', write_ahead: 'Write ahead' },
-  'librarian.commit': { eager: 'After each turn', lazy: 'When many are pending' },
-  'context.history': { elastic: 'Elastic', srd: 'Summary only' },
-  'tools.mode': { disabled: 'Off', parse_only: 'Show calls only', enabled: 'On' },
-  'retrieval.profile': { measured: 'Measured', srd: 'Specification' },
-  'retrieval.scope': { lineage: 'This branch', session: 'This session', all: 'All sessions' },
-  'retrieval.embedder': { local: 'Built in', openai: 'OpenAI', ollama: 'Ollama' },
-  'openai.truncation': { disabled: 'Off', auto: 'Automatic' },
-  'export.format': Object.fromEntries(formatChoices.map(({ value, label }) => [value, label])),
+export const choiceWords: Record<string, Readonly<Record<string, string>>> = {
+  'ui.language': { ...languageNames, get system() { return t('settings.system'); } },
+  'appearance.theme': table({ system: 'settings.system', light: 'settings.light', dark: 'settings.dark', contrast: 'settings.contrast' }),
+  'appearance.message_width': table({ narrow: 'settings.narrow', normal: 'settings.normal', wide: 'settings.wide', full: 'settings.full' }),
+  'appearance.motion': table({ system: 'settings.system', reduced: 'settings.reduced' }),
+  'stream.durability': table({ buffered: 'settings.buffered', write_ahead: 'settings.writeAhead' }),
+  'librarian.commit': table({ eager: 'settings.afterEachTurn', lazy: 'settings.whenMany' }),
+  'context.history': table({ elastic: 'settings.elastic', srd: 'settings.summaryOnly' }),
+  'tools.mode': table({ disabled: 'settings.off', parse_only: 'settings.callsOnly', enabled: 'settings.on' }),
+  'retrieval.profile': table({ measured: 'settings.measured', srd: 'settings.specification' }),
+  'retrieval.scope': table({ lineage: 'settings.thisBranch', session: 'settings.thisSession', all: 'settings.allSessions' }),
+  'retrieval.embedder': { openai: 'OpenAI', ollama: 'Ollama', get local() { return t('settings.builtIn'); } },
+  'openai.truncation': table({ disabled: 'settings.off', auto: 'settings.automatic' }),
+  get 'export.format'() {
+    return Object.fromEntries(formatChoices.map(({ value, label }) => [value, label]));
+  },
 };
 
+/** Where a model's window comes from: what the program says of it, in the language of the window. */
+export function limitSource(source: string): string {
+  if (source === 'configured') return t('settings.configured');
+  if (source === 'server') return t('settings.server');
+  return source === 'unknown window' ? t('settings.unknownWindow') : source;
+}
+
 /** A sentence of the program that begins with a value, beginning with what the window calls it instead. */
-export function helpIn(words: Record<string, string>, help: string): string {
-  return help.replace(/(^|[.;] )([a-z_]+)\b/g, (all, before: string, value: string) => (Object.hasOwn(words, value) ? `${before}“${words[value]}”` : all));
+export function helpIn(words: Readonly<Record<string, string>>, help: string): string {
+  return help.replace(/(^|[.;] )([a-z_]+)\b/g, (all, before: string, value: string) => (Object.hasOwn(words, value) ? t('settings.quotedValue', { before, value: words[value]! }) : all));
 }

@@ -8,6 +8,11 @@ export function grouped(value: number): string {
   return number(locale(), Math.round(value));
 }
 
+/** A number that is no count: "0.85", "2.50" where it has to have two decimals. */
+export function decimal(value: number, options: Intl.NumberFormatOptions = { maximumFractionDigits: 6 }): string {
+  return number(locale(), value, options);
+}
+
 /**
  * A number as people type it, with the grouping and the decimal sign of their country, as the program reads it: "1.234,5" and
  * "1,234.5" are "1234.5", and "128.000" is "128000" where the number has to be whole. Anything else stays as it was typed.

@@ -11,6 +11,7 @@ import type {
   AnswerSet,
   AttachPart,
   AttachResult,
+  AutostartView,
   Background,
   BackupView,
   BranchComparison,
@@ -295,6 +296,9 @@ export interface SettingsService {
   setWindow(name: string, tokens: number): Promise<ModelView[]>;
   /** Of the newest turn of a session, the session and this month. */
   costs(sessionID: string): Promise<CostView>;
+  /** Whether the system starts the program at sign-in, as the system says. */
+  autostart(): Promise<AutostartView>;
+  setAutostart(on: boolean): Promise<AutostartView>;
   /** http and https only, in the system's browser. */
   openExternal(url: string): Promise<void>;
   version(): Promise<string>;

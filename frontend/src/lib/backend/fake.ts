@@ -342,6 +342,8 @@ function settingsService(world: World, program: Program): SettingsService {
     openExternal: async (url) => {
       if (!/^https?:\/\//.test(url)) throw new BackendError(errorView('Only web addresses can be opened', '', 'invalid'));
     },
+    autostart: async () => program.autostart,
+    setAutostart: async (on) => (program.autostart = { ...program.autostart, on, other: '' }),
     version: async () => program.startup.version,
   };
 }

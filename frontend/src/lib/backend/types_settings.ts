@@ -196,6 +196,17 @@ export interface SettingsView {
   error: string;
 }
 
+/** AutostartView is what the system starts at sign-in, as it is now. */
+export interface AutostartView {
+  on: boolean;
+  /** path of another copy of the program that is started instead; "": it is this one */
+  other: string;
+  /** where the system keeps the entry */
+  place: string;
+  /** why it cannot be turned on; "": it can */
+  why: string;
+}
+
 /** Startup is the first thing the window asks. */
 export interface Startup {
   version: string;

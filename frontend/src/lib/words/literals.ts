@@ -24,15 +24,18 @@ const hiddenNames = /^(?:class|style|id|d|href|src|type|name|data-.*|role|for|st
 /** Functions that take selectors, names of events and the like. */
 const technicalCalls = /^(?:closest|querySelector|querySelectorAll|matches|addEventListener|removeEventListener|getElementById|createElement|setProperty|getPropertyValue|setAttribute|getAttribute|removeAttribute|toggleAttribute|hasAttribute|getItem|setItem|import|split|join|startsWith|endsWith|includes|indexOf|replace|replaceAll|matchAll|test|execCommand|setData|getData|getContext|setContext|t|richParts|Symbol|RegExp|matchMedia|Worker|URL|toHaveTextContent|mock)$/;
 
-/** A name, an address, a key on the keyboard or a symbol is no text; two letters of one are. */
+/** Names are the same in every language. */
+const properNames = /ContextInfinity|\brecall\b|OpenAI(?: Responses)?|Anthropic(?: Messages)?|Chat Completions|Ollama|LM Studio|ChatGPT|Claude(?: Desktop|\.ai)?|Mermaid|Markdown|JSON|HTML|SVG|MCP|URI|PDF|LaTeX/g;
+
+/** A name, an address or a symbol is no text; two letters of one are. */
 function isText(text: string): boolean {
-  return /\p{L}{2}/u.test(text.replace(/ContextInfinity/g, ''));
+  return /\p{L}{2}/u.test(text.replace(properNames, ''));
 }
 
 /** Whether a string of code reads like a text: it has a space between words, or begins like a sentence. */
 function readsLikeText(text: string): boolean {
-  if (!isText(text) || /^[\w-]+:\/\/|^[./#@]|[{};=<>]|^--/.test(text)) return false;
-  if (/^(?:Arrow|Page)(?:Up|Down|Left|Right)$|^(?:Enter|Escape|Home|End|Tab|Delete|Backspace|Space|Control|Meta|Shift|Alt|Ctrl|Esc|Files|F\d+|Mac|Linux|Windows)$|^(?:Ctrl|Alt|Shift)\+/.test(text)) return false;
+  if (!isText(text) || /^[\w-]+:\/\/|^[a-z]+:\S|^[./#@]|[{};=<>]|^--/.test(text)) return false;
+  if (/^(?:Arrow|Page)(?:Up|Down|Left|Right)$|^(?:Up|Down|Left|Right|Plus|Enter|Escape|Home|End|Tab|Delete|Backspace|Space|Control|Meta|Shift|Alt|Ctrl|Esc|Files|F\d+|Mac|Linux|Windows)$|^(?:Ctrl|Alt|Shift)\+/.test(text)) return false;
   return /[\p{L}\d][,.:;]? +\p{L}|\p{L}[,.:;]? +[\d“„(]/u.test(text) || /^\p{Lu}\p{Ll}+[….!?:]?$/u.test(text);
 }
 

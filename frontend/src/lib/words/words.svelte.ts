@@ -17,6 +17,7 @@ import type { GetICUArgs } from '@schummar/icu-type-parser';
 import { formatters } from './format';
 import { languageOf, localeOf, type Language } from './languages';
 import en from './en';
+import type { ProgramWords } from './program';
 
 type English = typeof en;
 type Area = keyof English & string;
@@ -38,7 +39,7 @@ type Given<K extends Key> = keyof Values<K> extends never ? [] : [values: Values
 export type Catalogue = { [A in Area]: Translation<English[A]> };
 export type Translation<Words> = Partial<Record<keyof Words, string>>;
 
-const translations: Record<Exclude<Language, 'en'>, () => Promise<{ default: Catalogue }>> = {
+const translations: Record<Exclude<Language, 'en'>, () => Promise<{ default: Catalogue; program: ProgramWords }>> = {
   de: () => import('./de'),
   'zh-CN': () => import('./zh-CN'),
 };
@@ -48,6 +49,8 @@ interface Spoken {
   /** How numbers and dates are written: the language, with the region of the system where it is the same language. */
   locale: string;
   catalogue: Catalogue;
+  /** Texts of the program; none in English, where they are as they come. */
+  program?: ProgramWords;
   /** Messages that were parsed, by key; those of Rich have a mark before it. */
   parsed: Map<string, IntlMessageFormat>;
 }
@@ -66,12 +69,20 @@ export function locale(): string {
   return spoken.locale;
 }
 
+/** The texts of the program in the language of the window; see program.ts. */
+export function programWords(): ProgramWords | undefined {
+  return spoken.program;
+}
+
 /** Shows the window in the language that a setting names; anything but a language means the system's. Loads its catalogue first. */
 export async function chooseLanguage(choice: string, preferred: readonly string[] = navigator.languages): Promise<void> {
   const request = ++requested;
   const chosen = languageOf(choice, preferred);
-  const next = { ...english(), language: chosen, locale: localeOf(chosen, preferred) };
-  if (chosen !== 'en') next.catalogue = (await translations[chosen]()).default;
+  const next: Spoken = { ...english(), language: chosen, locale: localeOf(chosen, preferred) };
+  if (chosen !== 'en') {
+    const loaded = await translations[chosen]();
+    Object.assign(next, { catalogue: loaded.default, program: loaded.program });
+  }
   if (request !== requested) return;
   spoken = next;
   document.documentElement.lang = chosen;
@@ -82,6 +93,13 @@ export function t<K extends Key>(key: K, ...given: Given<K>): string {
   const message = messageOf(spoken.catalogue, key);
   if (!message.includes('{')) return message;
   return String(format(key, message, true).format(given[0] as Record<string, string | number | Date>));
+}
+
+/** A table of texts by name, each read in the language of the window: for enumerations. Spreading it takes its texts as they are then. */
+export function table<Name extends string>(keys: Record<Name, PlainKey>): Readonly<Record<Name, string>> {
+  const made = {} as Record<Name, string>;
+  for (const name of Object.keys(keys) as Name[]) Object.defineProperty(made, name, { enumerable: true, get: () => t(keys[name] as Key) });
+  return made;
 }
 
 /** A part of a sentence: text, or a tag with what it holds. */

@@ -4,6 +4,8 @@ import {api} from '../models';
 
 export function AddOffered(arg1:string,arg2:string):Promise<api.AddedModel>;
 
+export function Autostart():Promise<api.AutostartView>;
+
 export function Costs(arg1:string):Promise<api.CostView>;
 
 export function FinishFirstRun(arg1:string):Promise<void>;
@@ -31,6 +33,8 @@ export function Reset(arg1:string):Promise<api.SettingsView>;
 export function SaveModel(arg1:api.ModelView):Promise<Array<api.ModelView>>;
 
 export function Set(arg1:string,arg2:string):Promise<api.SettingsView>;
+
+export function SetAutostart(arg1:boolean):Promise<api.AutostartView>;
 
 export function SetDefaultModel(arg1:string):Promise<Array<api.ModelView>>;
 

@@ -6,6 +6,10 @@ export function AddOffered(arg1, arg2) {
   return window['go']['api']['Settings']['AddOffered'](arg1, arg2);
 }
 
+export function Autostart() {
+  return window['go']['api']['Settings']['Autostart']();
+}
+
 export function Costs(arg1) {
   return window['go']['api']['Settings']['Costs'](arg1);
 }
@@ -60,6 +64,10 @@ export function SaveModel(arg1) {
 
 export function Set(arg1, arg2) {
   return window['go']['api']['Settings']['Set'](arg1, arg2);
+}
+
+export function SetAutostart(arg1) {
+  return window['go']['api']['Settings']['SetAutostart'](arg1);
 }
 
 export function SetDefaultModel(arg1) {

@@ -1,6 +1,6 @@
 /** Settings, keys and models of a program in memory. */
 import { BackendError } from '../errors';
-import type { AddedModel, CostView, KeyTest, KeyView, LocalServer, ModelView, OfferView, PlaceView, Setting, SettingsView, Startup } from '../types';
+import type { AddedModel, AutostartView, CostView, KeyTest, KeyView, LocalServer, ModelView, OfferView, PlaceView, Setting, SettingsView, Startup } from '../types';
 import { offerView, presetViews, seedOffers } from './presets';
 import { errorView, modelView, setting } from './shapes';
 
@@ -18,6 +18,7 @@ export class Program {
   settings: Setting[];
   startup: Startup;
   localServers: LocalServer[];
+  autostart: AutostartView = { on: false, other: '', place: '/home/ada/.config/autostart/contextinfinity.desktop', why: '' };
   readonly #offers = seedOffers();
   costs: CostView = { turn: '', session: '', month: '', estimate: false, pricesDate: '2026-08-05', unpriced: 0, budget: '', state: '' };
 

@@ -1,3 +1,4 @@
+import autostart from './autostart';
 import branches from './branches';
 import commandGroups from './commandGroups';
 import commands from './commands';
@@ -32,6 +33,7 @@ import units from './units';
 import type { Catalogue } from '../words.svelte';
 
 export default {
+  autostart,
   branches,
   commandGroups,
   commands,
@@ -63,3 +65,5 @@ export default {
   transfer,
   units,
 } satisfies Catalogue;
+
+export { default as program } from './program';

@@ -1,3 +1,4 @@
+import autostart from './autostart';
 import branches from './branches';
 import commandGroups from './commandGroups';
 import commands from './commands';
@@ -31,6 +32,7 @@ import units from './units';
 
 /** English, which every other language is translated from and falls back to. */
 export default {
+  autostart,
   branches,
   commandGroups,
   commands,

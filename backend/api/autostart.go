@@ -1,0 +1,37 @@
+package api
+
+import (
+	"contextinfinity/backend/autostart"
+	"contextinfinity/backend/chat"
+)
+
+// Autostart is whether the system starts the program at sign-in. It is read from the system.
+func (s *Settings) Autostart() (AutostartView, error) {
+	entry, err := s.autostart()
+	if err != nil {
+		return AutostartView{Why: chat.AsError(err).Message}, nil
+	}
+	state, err := entry.State()
+	return AutostartView{On: state.On, Other: state.Other, Place: state.Place}, err
+}
+
+// SetAutostart writes or removes the system's entry, and returns what the system says then.
+//
+// Errors: CodeUnavailable, where the system has no place for it or refuses.
+func (s *Settings) SetAutostart(on bool) (AutostartView, error) {
+	entry, err := s.autostart()
+	if err != nil {
+		return AutostartView{}, err
+	}
+	if err := entry.Set(on); err != nil {
+		return AutostartView{}, err
+	}
+	return s.Autostart()
+}
+
+func (s *Settings) autostart() (*autostart.Entry, error) {
+	if s.c.Autostart == nil {
+		return nil, chat.Errorf(chat.CodeUnavailable, "settings.autostart", "This program is not started by the system.")
+	}
+	return s.c.Autostart()
+}

@@ -1,0 +1,3 @@
+import type { ProgramWords } from '../program';
+
+export default { terms: {}, settings: {} } satisfies ProgramWords;
