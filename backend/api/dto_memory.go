@@ -122,3 +122,23 @@ type MemoryChip struct {
 	Label string `json:"label"` // when and who, in words: "12 May 2026, you"
 	Title string `json:"title"` // its first words
 }
+
+// KnownPage is a page of what is remembered, of the sessions used last first.
+type KnownPage struct {
+	Total int         `json:"total"`
+	Items []KnownItem `json:"items"`
+}
+
+// KnownItem is something that is remembered of a session's active branch.
+type KnownItem struct {
+	Kind         string `json:"kind"` // pin, suggestion, instructions, summary
+	ID           string `json:"id"`   // of the pin, of the suggestion with its branch, of the state, or the session's
+	SessionID    string `json:"sessionId"`
+	SessionTitle string `json:"sessionTitle"`
+	Archived     bool   `json:"archived"`
+	BranchID     string `json:"branchId"`
+	TurnID       string `json:"turnId"` // it was made after or in; empty: before any
+	TurnSeq      int64  `json:"turnSeq"`
+	At           int64  `json:"at"` // 0 where nobody knows
+	Text         string `json:"text"`
+}

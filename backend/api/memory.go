@@ -241,8 +241,10 @@ func (f MemoryFilter) within() (chat.Within, error) {
 		Since: moment(f.Since), Until: moment(f.Until),
 	}
 	switch {
-	case f.Scope != "" && f.Scope != string(chat.ScopeLineage) && f.Scope != string(chat.ScopeSession) && f.Scope != string(chat.ScopeAll):
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a scope of memory.", f.Scope).WithHint("choose lineage, session or all")
+	case f.Scope != "" && f.Scope != string(chat.ScopeLineage) && f.Scope != string(chat.ScopeSession) && f.Scope != string(chat.ScopeProject) && f.Scope != string(chat.ScopeAll):
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a scope of memory.", f.Scope).WithHint("choose lineage, session, project or all")
+	case in.Scope == chat.ScopeProject && f.BranchID == "":
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "A project's memory can be looked at only from a conversation of it.").WithHint("open one, or choose all")
 	case in.Scope == chat.ScopeLineage && f.BranchID == "":
 		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The past of a branch can be looked at only of a branch.").WithHint("open a conversation, or choose all")
 	case in.Scope == chat.ScopeSession && f.SessionID == "" && f.BranchID == "":

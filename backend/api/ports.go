@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/library"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
@@ -59,6 +60,7 @@ type Store interface {
 	MovePin(context.Context, chat.BranchID, chat.PinID, int) error
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	SuggestedPins(context.Context, chat.BranchID) ([]chat.PinSuggestion, error)
+	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
 	SuggestionPinned(context.Context, chat.BranchID, chat.SuggestionID, chat.PinID) error
 	DismissSuggestion(context.Context, chat.BranchID, chat.SuggestionID) error
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
@@ -153,6 +155,8 @@ type Core struct {
 	Exporter Exporter
 	// Data is the data directory as a whole; it is there where the data cannot be opened too.
 	Data DataFolder
+	// Library has the assistants and saved prompts.
+	Library *library.Library
 	// Programs are other programs that use this memory.
 	Programs ProgramAccess
 	// Servers are the MCP servers whose tools models may call.

@@ -450,13 +450,10 @@ func (s *Sessions) SetSessionSettings(sessionID string, v SessionSettings) error
 		if err != nil {
 			return err
 		}
-		set := chat.SessionSettings{SystemPrompt: v.SystemPrompt, Effort: v.Effort, ToolsMode: sess.ToolsMode}
-		if text := strings.TrimSpace(v.Temperature); text != "" {
-			t, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", "."), 64)
-			if err != nil || t < 0 || t > 2 {
-				return chat.Errorf(chat.CodeInvalid, "session.settings", "The temperature is a number from 0 to 2, or empty; nothing was changed.")
-			}
-			set.Temperature = &t
+		set := sess.Settings()
+		set.SystemPrompt, set.Effort = v.SystemPrompt, v.Effort
+		if set.Temperature, err = parseTemperature("session.settings", v.Temperature); err != nil {
+			return err
 		}
 		if err := s.c.Turns.CheckInstructions(ctx, id, v.SystemPrompt); err != nil {
 			return err

@@ -308,7 +308,7 @@ var storeLabels = map[string]string{
 	"dictionaries": "dictionaries", "import_keys": "marks of imports", "jobs": "background jobs", "metrics": "measurements", "turn_tokens": "sizes",
 	"settings": "settings that name it", "calibrations": "calibrations", "tool_batches": "groups of tool calls", "tool_calls": "tool calls",
 	"tool_results": "tool results", "tool_recalled": "records of what a model looked up", "tool_permissions": "decisions about tools",
-	"mcp_grants": "permissions of other programs", "mcp_accesses": "questions of other programs", "mcp_shown": "entries of the access record", "mcp_notes": "marks of notes",
+	"mcp_grants": "permissions of other programs", "mcp_accesses": "questions of other programs", "mcp_shown": "entries of the access record", "projects": "project", "project_facts": "pinned facts of the project", "project_files": "files of the project", "mcp_notes": "marks of notes",
 	"files:streams": "journals of answers", "files:drags": "files that were dragged out",
 }
 

@@ -31,6 +31,7 @@ import (
 	"contextinfinity/backend/llm/recall"
 	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/projects"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/redact"
 	"contextinfinity/backend/secrets"
@@ -53,6 +54,7 @@ type app struct {
 	branches  *branches.Service
 	imports   *importing.Service
 	library   *library.Library
+	projects  *projects.Service
 	tools     *tools.Registry
 	servers   *servers
 	fanout    *fanout
@@ -175,6 +177,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
 	})
 	a.imports = a.newImporting(o.Publish)
+	a.projects = a.newProjects(o.Publish)
 	a.memory.prepare, a.memory.engine = a.indexDue, a.engine
 	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
 	a.upkeep.RecallPause(ctx)
@@ -388,7 +391,7 @@ func (a *app) services() *cli.Services {
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
 		Answers: several.New(a.store, a.turns, a.branches),
 		Tools:   a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library, Programs: a.programs(), Servers: a.verbServers(), ConfigFault: a.config.Err(),
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library, Programs: a.programs(), Projects: a.projects, Servers: a.verbServers(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
 
@@ -35,7 +36,15 @@ func (a *app) newTools(publish turn.Publisher) *tools.Registry {
 
 // pastReader reads earlier conversations for models, as far as their memory reaches.
 func (a *app) pastReader() *builtin.Memory {
-	return &builtin.Memory{Store: a.store, Search: a.engine, Settings: a.retrieves}
+	return &builtin.Memory{Store: a.store, Search: a.engine, Settings: a.retrieves, Reach: func(ctx context.Context, id chat.SessionID) (builtin.Reach, error) {
+		scope, err := a.turns.MemoryScope(ctx, id)
+		if err != nil {
+			return builtin.Reach{}, err
+		}
+		r := builtin.Reach{Scope: scope}
+		r.Project, r.Files, err = a.store.ProjectReach(ctx, id)
+		return r, err
+	}}
 }
 
 // ownPlaces are those of the program's own data and configuration, which no tool may change.

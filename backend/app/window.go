@@ -59,6 +59,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: s.retrieves}
 		core.Tools = a.toolPorts()
 		core.Programs = a.programAccess()
+		core.Library = a.library
 		core.Servers = a.serverPorts()
 		a.servers.watch(hub)
 		hub.Listen(func(c chat.Change) {
@@ -73,6 +74,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			a.warmServers()
 			a.warmWhenEnabled()
 			a.resumeTools()
+			a.watchProjects()
 			work = a.desk(hub)
 			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) })
 			a.serveHTTP()
@@ -165,6 +167,7 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 			api.NewStorage(core),
 			api.NewWork(core),
 			api.NewTools(core),
+			api.NewLibrary(core),
 			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 			api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
 			api.NewServers(core, s.config),

@@ -59,9 +59,10 @@ const JobSummarizeRange JobType = "summarize_range"
 // SessionSettings are a session's own choices; nil and empty mean the default.
 type SessionSettings struct {
 	SystemPrompt string   `json:"system_prompt"`
-	Temperature  *float64 `json:"temperature"`          // 0 to 2
-	Effort       string   `json:"effort"`               // "", minimal, low, medium, high
-	ToolsMode    string   `json:"tools_mode,omitempty"` // one of ToolsModes
+	Temperature  *float64 `json:"temperature"`            // 0 to 2
+	Effort       string   `json:"effort"`                 // "", minimal, low, medium, high
+	ToolsMode    string   `json:"tools_mode,omitempty"`   // one of ToolsModes
+	MemoryScope  Scope    `json:"memory_scope,omitempty"` // how far memory reaches; empty: the project's, else retrieval.scope
 	// Assistant is the one whose settings these were, and its name then; empty: none.
 	Assistant     AssistantID `json:"assistant,omitempty"`
 	AssistantName string      `json:"assistant_name,omitempty"`

@@ -49,12 +49,12 @@ type SavedPrompt struct {
 // ToolsModes are the values of SessionSettings.ToolsMode; empty is tools.mode.
 var ToolsModes = []string{"", "disabled", "parse_only", "enabled"}
 
-// Settings are what the assistant makes of a session's settings.
-func (a Assistant) Settings() SessionSettings {
-	return SessionSettings{
-		SystemPrompt: a.Instructions, Temperature: a.Temperature, Effort: a.Effort, ToolsMode: a.ToolsMode,
-		Assistant: a.ID, AssistantName: a.Name,
-	}
+// Over are what the assistant makes of a session's settings. What an assistant does not have,
+// such as how far memory reaches, stays the session's.
+func (a Assistant) Over(s SessionSettings) SessionSettings {
+	s.SystemPrompt, s.Temperature, s.Effort, s.ToolsMode = a.Instructions, a.Temperature, a.Effort, a.ToolsMode
+	s.Assistant, s.AssistantName = a.ID, a.Name
+	return s
 }
 
 // Differs reports whether applying the assistant would change what the session sends.

@@ -11,6 +11,7 @@ type Scope string
 const (
 	ScopeLineage Scope = "lineage" // the branch's own past; siblings are never seen
 	ScopeSession Scope = "session" // every branch of one session
+	ScopeProject Scope = "project" // the sessions of the session's project that are not archived, and its files; of the branch's own session, its lineage alone
 	ScopeAll     Scope = "all"     // every session that is not archived; of the branch's own session, its lineage alone
 )
 
@@ -94,7 +95,8 @@ type ChunkText struct {
 	SessionTitle string    `json:"session_title"`
 	Speaker      string    `json:"speaker,omitempty"` // the person who said it, where one was named
 	File         *File     `json:"file,omitempty"`
-	At           time.Time `json:"at"` // when the turn was created
+	ProjectFile  bool      `json:"project_file,omitempty"` // File is one of a project
+	At           time.Time `json:"at"`                     // when the turn was created
 	// Source is the text that Start, End and every slice count in: the message's
 	// rendered text, or the document's. Shared between chunks of one message.
 	Source string `json:"-"`

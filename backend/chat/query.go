@@ -114,5 +114,6 @@ const (
 	ChangeCall     ChangeKind = "call"     // a tool call; ID is the call's, Session its session
 	ChangeServers  ChangeKind = "servers"  // the state of an MCP server; ID is its name
 	ChangePrograms ChangeKind = "programs" // other programs that use this memory
+	ChangeProjects ChangeKind = "projects" // projects and their files
 	ChangeLibrary  ChangeKind = "library"  // assistants and saved prompts
 )

@@ -28,7 +28,7 @@ const (
 // Receipt tells what a hard delete removed, never its text.
 type Receipt struct {
 	ID      string    `json:"id"`
-	Kind    string    `json:"kind"`    // session or turn
+	Kind    string    `json:"kind"`    // session, turn or project
 	Subject string    `json:"subject"` // its identifier
 	At      time.Time `json:"at"`
 	Erased  []Erased  `json:"erased"`
@@ -44,7 +44,8 @@ type Erased struct {
 // Kinds of what a hard delete takes away.
 const (
 	EraseSession = "session"
-	EraseTurn    = "turn" // its content; the turn stays, empty
+	EraseTurn    = "turn"    // its content; the turn stays, empty
+	EraseProject = "project" // with its files; the conversations of its folder stay
 )
 
 // ErasedMark stands where content was that was erased. It is none itself.

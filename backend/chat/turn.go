@@ -148,7 +148,8 @@ type Session struct {
 	Model        string    `json:"model,omitempty"` // the user's choice for it; empty: the default
 	Temperature  *float64  `json:"temperature,omitempty"`
 	Effort       string    `json:"effort,omitempty"`
-	ToolsMode    string    `json:"tools_mode,omitempty"` // empty: tools.mode
+	ToolsMode    string    `json:"tools_mode,omitempty"`   // empty: tools.mode
+	MemoryScope  Scope     `json:"memory_scope,omitempty"` // empty: the project's, else retrieval.scope
 	// Assistant is the one whose settings the session was given last, and its name then.
 	Assistant     AssistantID `json:"assistant,omitempty"`
 	AssistantName string      `json:"assistant_name,omitempty"`
@@ -162,7 +163,7 @@ type Session struct {
 
 // Settings are the session's own choices.
 func (s Session) Settings() SessionSettings {
-	return SessionSettings{SystemPrompt: s.SystemPrompt, Temperature: s.Temperature, Effort: s.Effort, ToolsMode: s.ToolsMode,
+	return SessionSettings{SystemPrompt: s.SystemPrompt, Temperature: s.Temperature, Effort: s.Effort, ToolsMode: s.ToolsMode, MemoryScope: s.MemoryScope,
 		Assistant: s.Assistant, AssistantName: s.AssistantName}
 }
 

@@ -13,6 +13,7 @@ type NewSession struct {
 	Title        string
 	SystemPrompt string
 	Source       string // "" = "native"
+	Folder       string // of a project: the session begins with its model
 	// Assistant gives the session its settings; empty: none does.
 	Assistant AssistantID
 }

@@ -60,6 +60,9 @@ func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 
 // sources are the messages of a turn that become memory.
 func sources(turn chat.Turn, opt Options) []source {
+	if turn.Provider == chat.ProviderFiles { // its document is all that it holds
+		return nil
+	}
 	user := source{turn: turn, role: chat.RoleUser, speaker: speakerOf(turn.User), text: turn.User.RenderedText(), headings: opt.Headings}
 	if turn.Assistant == nil || turn.Provider == recallProvider {
 		return []source{user}
@@ -74,7 +77,7 @@ func sources(turn chat.Turn, opt Options) []source {
 
 // toolChunks are those of what tools returned in a turn.
 func toolChunks(turn chat.Turn, opt Options) []chat.Chunk {
-	if turn.Assistant == nil || turn.Provider == recallProvider {
+	if turn.Assistant == nil || turn.Provider == recallProvider || turn.Provider == chat.ProviderFiles {
 		return nil
 	}
 	s := source{turn: turn, role: turn.Assistant.Role, speaker: "tool", text: turn.Assistant.ToolText(), form: formPlain, context: headOf(turn.User.RenderedText(), opt.QuestionTokens)}

@@ -16,7 +16,7 @@ func TestBadArguments(t *testing.T) {
 		"metrics nosuch":                                `"nosuch" is not a session id. (give its 26 letters and digits`,
 		"metrics --limit -1":                            "--limit is not negative",
 		"metrics --all --branch x":                      "--all excludes SESSION and --branch",
-		"chunks --scope bogus":                          `lineage, session, all, not "bogus"`,
+		"chunks --scope bogus":                          `lineage, session, project, all, not "bogus"`,
 		"chunks --offset -1":                            "--offset is not negative",
 		"chunks --id nosuch":                            `"nosuch" is not a chunk id`,
 		"chunks S --id 01HRZPH300K2A4TS0XFJ1GR8A3":      "--id shows one chunk: SESSION",

@@ -248,7 +248,7 @@ func (t *talk) send(ctx context.Context, text string) error {
 		return err
 	}
 	if t.session.ID == "" {
-		session, branch, err := t.s.newSession(ctx, chat.TitleFrom(text), t.model, t.assistant)
+		session, branch, err := t.s.newSession(ctx, chat.NewSession{Title: chat.TitleFrom(text)}, t.model, t.assistant)
 		if err != nil {
 			return err
 		}

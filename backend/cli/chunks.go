@@ -29,7 +29,7 @@ func (c *call) chunksCommand() *cobra.Command {
 stood and why.`,
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
-	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session or all")
+	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session, project or all")
 	cmd.Flags().StringVar(&f.text, "text", "", "only chunks with this text in them")
 	cmd.Flags().IntVar(&f.limit, "limit", 50, "at most so many chunks")
 	cmd.Flags().IntVar(&f.offset, "offset", 0, "leave out so many of the newest")

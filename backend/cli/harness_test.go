@@ -28,6 +28,7 @@ import (
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/projects"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
@@ -184,6 +185,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
 		},
 		Programs: newPrograms(db),
+		Projects: projects.New(projects.Deps{Store: db, Count: func(text string) int { return words{}.Count("", text) }, Changed: func() {}}),
 		Imports: importing.New(importing.Deps{
 			Store: db, Target: func() int { return 1200 }, Count: func(text string) int { return words{}.Count("", text) },
 			Caps: engine.CheckCaps,

@@ -123,3 +123,20 @@ func TestPrompts(t *testing.T) {
 	}
 	h.run("verify").exits(0)
 }
+
+func TestKnows(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	m := &masks{ids: map[string]string{}, paths: []string{h.dir, h.config}}
+	if r := h.run("knows").exits(0); !strings.Contains(r.out, "Nothing is remembered yet.") {
+		t.Error(r.out)
+	}
+	sent := h.send("--new", "--wait", "committed", "Always answer in French.")
+	h.run("pin", sent.SessionID, "I live in Bern").exits(0)
+	m.golden(t, "knows", h.run("knows", "--json").exits(0).document())
+	if r := h.run("knows", "--kind", "pin", "--text", "bern").exits(0); !strings.Contains(r.out, "Pinned facts (1)") || !strings.Contains(r.out, "I live in Bern") {
+		t.Error(r.out)
+	}
+	h.run("knows", "--kind", "all").exits(2)
+	h.run("knows", "--limit", "0").exits(2)
+}

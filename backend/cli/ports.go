@@ -32,6 +32,7 @@ type Store interface {
 	ArchiveSession(context.Context, chat.SessionID, bool) error
 	SetSessionModel(context.Context, chat.SessionID, string) error
 	SetSystemPrompt(context.Context, chat.SessionID, string) error
+	SetSessionSettings(context.Context, chat.SessionID, chat.SessionSettings) error
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
 	Tree(context.Context, chat.SessionID) (chat.Tree, error)
@@ -60,6 +61,7 @@ type Store interface {
 	RemovePin(context.Context, chat.BranchID, chat.PinID) error
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	SuggestedPins(context.Context, chat.BranchID) ([]chat.PinSuggestion, error)
+	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
 	SuggestionPinned(context.Context, chat.BranchID, chat.SuggestionID, chat.PinID) error
 	DismissSuggestion(context.Context, chat.BranchID, chat.SuggestionID) error
 
@@ -212,6 +214,8 @@ type Services struct {
 	Library *library.Library
 	// Programs are other programs that use this memory.
 	Programs Programs
+	// Projects are folders with instructions, pinned facts and files.
+	Projects Projects
 	// Servers are the MCP servers whose tools models may call.
 	Servers Servers
 	// Stats is what `stats` prints, in order.

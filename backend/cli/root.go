@@ -59,11 +59,11 @@ func (c *call) verbs() []*cobra.Command {
 		c.sessionsCommand(), c.showCommand(), c.searchCommand(), c.findCommand(),
 		c.treeCommand(), c.branchesCommand(), c.compareCommand(), c.forkCommand(), c.rollbackCommand(), c.switchCommand(), c.statesCommand(),
 		c.answersCommand(), c.retryCommand(), c.continueCommand(), c.resendCommand(), c.keepCommand(), c.discardCommand(),
-		c.pinCommand(), c.pinsCommand(), c.unpinCommand(),
+		c.pinCommand(), c.pinsCommand(), c.unpinCommand(), c.knowsCommand(),
 		c.assistantsCommand(), c.promptsCommand(),
 		c.pendingCommand(), c.commitCommand(), c.contextCommand(), c.chunksCommand(), c.summarizeCommand(), c.summariesCommand(),
 		c.evalCommand(),
-		c.toolsCommand(),
+		c.toolsCommand(), c.projectsCommand(),
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
 		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(), c.metricsCommand(),
 		c.backupCommand(), c.backupsCommand(), c.restoreCommand(), c.deleteCommand(), c.receiptsCommand(), c.exportCommand(), c.importCommand(),
@@ -118,6 +118,13 @@ func atMost(names ...string) cobra.PositionalArgs {
 			return fewer(cmd, args)
 		}
 		return all(cmd, args)
+	}
+}
+
+// atLeast is exactly with the last argument given once or more.
+func atLeast(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		return exactly(names...)(cmd, args[:min(len(args), len(names))])
 	}
 }
 

@@ -22,7 +22,7 @@ type searchFlags struct {
 	limit     int
 }
 
-var scopes = []string{string(chat.ScopeLineage), string(chat.ScopeSession), string(chat.ScopeAll)}
+var scopes = []string{string(chat.ScopeLineage), string(chat.ScopeSession), string(chat.ScopeProject), string(chat.ScopeAll)}
 
 func (c *call) searchCommand() *cobra.Command {
 	var f searchFlags
@@ -30,12 +30,12 @@ func (c *call) searchCommand() *cobra.Command {
 		Use: "search QUERY", Short: "Find what was said in your own history", Args: exactly("QUERY"),
 		Long: `Searches by words and by similarity, as it is done for a prompt, and shows why each
 result was found and whether it would be packed into a prompt. Without --session every session that is not archived is searched; with it, its
-active branch's own past, or with --scope session all its branches. Nothing is sent to a
+active branch's own past, or with --scope session all its branches, with --scope project its project's sessions and files. Nothing is sent to a
 model, and nothing is written.`,
 	}
 	cmd.Flags().StringVar(&f.session, "session", "", "the session whose memory is searched")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
-	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session or all")
+	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session, project or all")
 	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 6000, "how many tokens may be packed (0: only list)")
 	cmd.Flags().IntVarP(&f.limit, "limit", "k", 0, "at most so many results (0: retrieval.top_k)")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.search(ctx, f, args[0]) })

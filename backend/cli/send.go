@@ -19,6 +19,7 @@ type sendFlags struct {
 	session    string
 	branch     string
 	fresh      bool
+	project    string // of a new session
 	model      string
 	models     []string // of send, which takes several
 	wait       string
@@ -51,6 +52,7 @@ when it waits for you to decide about calls of tools: contextinfinity tools wait
 	}
 	cmd.Flags().StringVar(&f.session, "session", "", "the session to go on with")
 	cmd.Flags().BoolVar(&f.fresh, "new", false, "start a new session")
+	cmd.Flags().StringVar(&f.project, "project", "", "with --new: the project that the session begins in")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&f.incomplete, "incomplete", string(turn.IncompleteDiscard),
 		"what becomes of an incomplete or unsent turn in the way: keep, discard, fail")
@@ -96,6 +98,8 @@ func (c *call) checkSend(f sendFlags) error {
 		return usagef("--session and --new exclude each other.")
 	case c.events && len(f.models) > 1:
 		return usagef("--events shows one answer as it arrives, and does not go with several models.")
+	case f.project != "" && !f.fresh:
+		return usagef("--project goes with --new; a session that is there is moved with: contextinfinity sessions folder.")
 	case f.branch != "" && f.fresh:
 		return usagef("--branch and --new exclude each other.")
 	case !slices.Contains(levels, f.wait):
@@ -231,13 +235,21 @@ func (c *call) target(ctx context.Context, s *Services, f sendFlags, title strin
 			return last.ActiveBranch, err
 		}
 	}
-	_, b, err := s.newSession(ctx, title, f.model, f.assistant)
+	folder := ""
+	if f.project != "" {
+		p, err := s.project(ctx, f.project)
+		if err != nil {
+			return "", err
+		}
+		folder = p.Name
+	}
+	_, b, err := s.newSession(ctx, chat.NewSession{Title: title, Folder: folder}, f.model, f.assistant)
 	return b.ID, err
 }
 
 // newSession starts a session that goes on with the given model, and with the settings of an
 // assistant if one is named.
-func (s *Services) newSession(ctx context.Context, title, model, assistant string) (session chat.Session, branch chat.Branch, err error) {
+func (s *Services) newSession(ctx context.Context, n chat.NewSession, model, assistant string) (session chat.Session, branch chat.Branch, err error) {
 	var a chat.Assistant
 	if assistant != "" {
 		if a, err = s.Library.AssistantNamed(ctx, assistant); err != nil {
@@ -248,9 +260,12 @@ func (s *Services) newSession(ctx context.Context, title, model, assistant strin
 		return session, branch, err
 	}
 	if a.ID != "" {
-		session, branch, err = s.Library.Start(ctx, title, a.ID)
+		session, branch, err = s.Library.Start(ctx, n.Title, a.ID)
+		if err == nil && n.Folder != "" {
+			err = s.Store.SetFolder(ctx, []chat.SessionID{session.ID}, n.Folder)
+		}
 	} else {
-		session, branch, err = s.Store.CreateSession(ctx, chat.NewSession{Title: title})
+		session, branch, err = s.Store.CreateSession(ctx, n)
 	}
 	if err == nil && model != "" {
 		err = s.Store.SetSessionModel(ctx, session.ID, model)

@@ -18,7 +18,7 @@ func (c *call) sessionsCommand() *cobra.Command {
 	cmd.Flags().IntVar(&q.Limit, "limit", 0, "at most so many (0: all)")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) { return c.sessions(ctx, q) })
 	cmd.AddCommand(c.renameCommand(), c.archiveCommand("archive", true), c.archiveCommand("unarchive", false),
-		c.folderCommand(), c.duplicateCommand(), c.titleCommand(), c.instructionsCommand())
+		c.folderCommand(), c.scopeCommand(), c.duplicateCommand(), c.titleCommand(), c.instructionsCommand())
 	return cmd
 }
 

@@ -49,6 +49,7 @@ type (
 		Temperature   *float64         `json:"temperature"`
 		Effort        string           `json:"effort"`
 		ToolsMode     string           `json:"tools_mode,omitempty"`
+		MemoryScope   chat.Scope       `json:"memory_scope,omitempty"`
 		Assistant     chat.AssistantID `json:"assistant,omitempty"`
 		AssistantName string           `json:"assistant_name,omitempty"`
 	}
@@ -69,21 +70,22 @@ type (
 // Records.
 type (
 	Session struct {
-		CreatedAt     string   `json:"created_at"`
-		UpdatedAt     string   `json:"updated_at"`
-		ArchivedAt    string   `json:"archived_at"`
-		Source        string   `json:"source"`
-		ActiveBranch  string   `json:"active_branch"`
-		Model         string   `json:"model"`
-		Effort        string   `json:"effort"`
-		Temperature   *float64 `json:"temperature"`
-		Pinned        bool     `json:"pinned"`
-		Title         Sum      `json:"title"`
-		SystemPrompt  Sum      `json:"system_prompt"`
-		Folder        Sum      `json:"folder,omitempty"` // empty: none
-		ToolsMode     string   `json:"tools_mode,omitempty"`
-		Assistant     string   `json:"assistant,omitempty"`
-		AssistantName Sum      `json:"assistant_name,omitempty"` // empty: none
+		CreatedAt     string     `json:"created_at"`
+		UpdatedAt     string     `json:"updated_at"`
+		ArchivedAt    string     `json:"archived_at"`
+		Source        string     `json:"source"`
+		ActiveBranch  string     `json:"active_branch"`
+		Model         string     `json:"model"`
+		Effort        string     `json:"effort"`
+		Temperature   *float64   `json:"temperature"`
+		Pinned        bool       `json:"pinned"`
+		Title         Sum        `json:"title"`
+		SystemPrompt  Sum        `json:"system_prompt"`
+		Folder        Sum        `json:"folder,omitempty"` // empty: none
+		ToolsMode     string     `json:"tools_mode,omitempty"`
+		MemoryScope   chat.Scope `json:"memory_scope,omitempty"`
+		Assistant     string     `json:"assistant,omitempty"`
+		AssistantName Sum        `json:"assistant_name,omitempty"` // empty: none
 	}
 )
 
@@ -114,6 +116,7 @@ func (s *State) sessionPinned(e Event, p FlagChanged) error {
 func (s *State) sessionSettings(e Event, p SettingsChanged) error {
 	return on(s.Sessions, e.Entity, func(r *Session) {
 		r.SystemPrompt, r.Temperature, r.Effort, r.ToolsMode = SumOfText(p.SystemPrompt), p.Temperature, p.Effort, p.ToolsMode
+		r.MemoryScope = p.MemoryScope
 		r.Assistant, r.AssistantName = string(p.Assistant), SumOfName(p.AssistantName)
 	})
 }

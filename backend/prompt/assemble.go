@@ -28,8 +28,11 @@ type Input struct {
 	// Calibration is what the provider counts for each token we count.
 	Calibration float64
 	System      string // instructions; the hardening statement is added here
-	Pins        []chat.Pin
-	Head        chat.State
+	// Project, if not nil, is the project of the session: its instructions stand before System,
+	// its facts before Pins.
+	Project *Project
+	Pins    []chat.Pin
+	Head    chat.State
 	// HeadCapped: the head's summary was over its cap, and Head holds it shortened.
 	HeadCapped bool
 	// HeadShrunk replaces the head's summary after NeedsSummaryShrink.
@@ -78,6 +81,8 @@ type Input struct {
 	RedactionRules string
 	// RetrievalError is why memory was not searched for this request, in words.
 	RetrievalError string
+	// Scope is how far memory reaches; the manifest keeps it.
+	Scope chat.Scope
 	// Redact takes secrets out of a text before it is hashed and sent; nil leaves
 	// it. It must be pure.
 	Redact func(string) (clean string, found []Redaction)
@@ -292,10 +297,14 @@ func Measure(t chat.Turn, count func(string) int) int {
 }
 
 func (a *assembler) renderPins() []rendered {
-	if len(a.in.Pins) == 0 {
+	facts := a.in.Project.facts()
+	if len(a.in.Pins)+len(facts) == 0 {
 		return nil
 	}
 	items := []rendered{a.textItem(Part{Source: "config"}, pinnedHeading, messageOverhead)}
+	for _, f := range facts {
+		items = append(items, a.textItem(Part{Source: "project_fact", ID: string(f.ID)}, pinnedLine(f), 0))
+	}
 	for _, p := range a.in.Pins {
 		items = append(items, a.textItem(Part{Source: "pin", ID: string(p.ID)}, pinnedLine(p), 0))
 	}

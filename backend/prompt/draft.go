@@ -85,7 +85,11 @@ func (a *assembler) build() error {
 // buildFixed renders what does not depend on how history is represented, and
 // divides the budget for it.
 func (a *assembler) buildFixed() error {
-	a.system = []rendered{a.textItem(Part{Source: "config"}, systemText(a.in.System, a.in.Policy), messageOverhead)}
+	a.system = nil
+	if text := projectText(a.in.Project); text != "" {
+		a.system = append(a.system, a.textItem(Part{Source: "project", ID: a.in.Project.ID}, text, 0))
+	}
+	a.system = append(a.system, a.textItem(Part{Source: "config"}, systemText(a.in.System, a.in.Policy), messageOverhead))
 	a.pinned = a.renderPins()
 	a.state = a.renderState()
 	a.now = a.renderNow()

@@ -34,16 +34,19 @@ type Manifest struct {
 // Inputs pins what the sections alone do not: with it and the ids in the
 // sections the same context can be assembled again.
 type Inputs struct {
-	System     string  `json:"system"` // the instructions as they were given
-	HeadState  string  `json:"head_state"`
-	HeadShrunk string  `json:"head_shrunk,omitempty"`
-	LastSeq    int64   `json:"last_seq"` // newest turn of the lineage that was there
-	Pending    []int64 `json:"pending,omitempty"`
-	Reduce     float64 `json:"reduce,omitempty"`
-	Now        string  `json:"now,omitempty"` // date and time of the request, in words
-	Partial    bool    `json:"partial,omitempty"`
-	StepIndex  int     `json:"step_index,omitempty"` // of the step the request was for: a partial answer is of those before it
-	ModelID    string  `json:"model_id,omitempty"`   // by whose encoding texts were measured
+	System string `json:"system"` // the instructions as they were given
+	// Project is the session's project as it was; Scope how far memory was to reach.
+	Project    *Project   `json:"project,omitempty"`
+	Scope      chat.Scope `json:"scope,omitempty"`
+	HeadState  string     `json:"head_state"`
+	HeadShrunk string     `json:"head_shrunk,omitempty"`
+	LastSeq    int64      `json:"last_seq"` // newest turn of the lineage that was there
+	Pending    []int64    `json:"pending,omitempty"`
+	Reduce     float64    `json:"reduce,omitempty"`
+	Now        string     `json:"now,omitempty"` // date and time of the request, in words
+	Partial    bool       `json:"partial,omitempty"`
+	StepIndex  int        `json:"step_index,omitempty"` // of the step the request was for: a partial answer is of those before it
+	ModelID    string     `json:"model_id,omitempty"`   // by whose encoding texts were measured
 	// RedactionRules names the rules by which texts were redacted.
 	RedactionRules string `json:"redaction_rules,omitempty"`
 	// RetrievalError is why memory was not searched, in words.
@@ -65,7 +68,7 @@ type Section struct {
 
 // Part is one item of a section. Bytes are of its text as sent.
 type Part struct {
-	// Source is "config", "pin", "summary", "extract", "turn", "state", "chunk",
+	// Source is "config", "project", "project_fact", "pin", "summary", "extract", "turn", "state", "chunk",
 	// "day", "now", "tool", "message", "step" or "partial".
 	Source string `json:"source"`
 	ID     string `json:"id,omitempty"`
@@ -179,7 +182,7 @@ func (a *assembler) memorySections() (state, retrieved, message []rendered) {
 
 func (a *assembler) inputs() Inputs {
 	in := Inputs{
-		System: a.in.System, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
+		System: a.in.System, Project: a.in.Project, Scope: a.in.Scope, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
 		Now: a.in.Now, Partial: a.in.Partial != nil, StepIndex: a.in.StepIndex, ModelID: a.in.ModelID, RedactionRules: a.in.RedactionRules,
 		RetrievalError: a.in.RetrievalError, Tools: a.in.Tools, Results: a.limits,
 	}

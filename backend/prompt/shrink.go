@@ -96,10 +96,10 @@ func CheckPins(pins []chat.Pin, model string, b Budget, count func(string) int) 
 // checkCaps holds the parts that are never shortened to their caps: what was made
 // before another model or a smaller working set is refused in words, not cut.
 func (a *assembler) checkCaps() error {
-	if err := CheckInstructions(a.in.System, a.in.Model, a.budget, a.in.Count); err != nil {
+	if err := CheckInstructions(projectText(a.in.Project)+a.in.System, a.in.Model, a.budget, a.in.Count); err != nil {
 		return err
 	}
-	return CheckPins(a.in.Pins, a.in.Model, a.budget, a.in.Count)
+	return CheckPins(slices.Concat(a.in.Project.facts(), a.in.Pins), a.in.Model, a.budget, a.in.Count)
 }
 
 // minStateTokens is the least a shrunk head summary is asked to be: below it,

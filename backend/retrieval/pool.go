@@ -192,7 +192,7 @@ func (p *pool) take(refs []chat.UnitRef, in chat.Within, w words, v similar) {
 // thread tells apart what is not said in one order of turns: sessions, and siblings
 // where they are searched. A lineage is one thread, whatever branches it goes through.
 func thread(r chat.UnitRef, in chat.Within) string {
-	if in.Scope == chat.ScopeLineage || in.Scope == "" && in.Branch != "" || in.Branch != "" && in.Scope == chat.ScopeAll && r.Session == in.Session {
+	if in.Scope == chat.ScopeLineage || in.Scope == "" && in.Branch != "" || in.Branch != "" && (in.Scope == chat.ScopeAll || in.Scope == chat.ScopeProject) && r.Session == in.Session {
 		return string(r.Session)
 	}
 	return string(r.Session) + " " + string(r.Branch)

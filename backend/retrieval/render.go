@@ -31,8 +31,37 @@ func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
 		}
 		words = strings.Join(parts, between)
 	}
+	if c.ProjectFile && c.File != nil {
+		return "file " + label(c.File.Name) + ", " + Place(c, slices) + ": " + strings.TrimSpace(words)
+	}
 	return "#" + strconv.FormatInt(c.TurnSeq, 10) + hour(c.At) + " " + speaker(c) + ": " + strings.TrimSpace(words)
 }
+
+// Place is where in its document a chunk stands, or the given slices of it: "lines 3-12",
+// "page 2" where the document has pages.
+func Place(c chat.ChunkText, slices []chat.Span) string {
+	from, to := c.Start, c.End
+	if len(slices) > 0 {
+		from, to = slices[0].Start, slices[len(slices)-1].End
+	}
+	whole := inside(c, chat.Span{Start: from, End: to})
+	unit, mark := "line", "\n"
+	if strings.Contains(c.Source, pageBreak) {
+		unit, mark = "page", pageBreak
+	}
+	words := c.Source[whole.Start:whole.End]
+	trimmed := strings.TrimSpace(words)
+	begin := whole.Start + strings.Index(words, trimmed)
+	first := strings.Count(c.Source[:begin], mark) + 1
+	last := first + strings.Count(trimmed, mark)
+	if first == last {
+		return unit + " " + strconv.Itoa(first)
+	}
+	return unit + "s " + strconv.Itoa(first) + "-" + strconv.Itoa(last)
+}
+
+// pageBreak stands between the pages of a PDF.
+const pageBreak = "\f"
 
 // Quoted are the parts of a chunk's source that an artifact holds; a summary quotes
 // nothing.
@@ -90,6 +119,9 @@ func hour(at time.Time) string {
 // have the same numbers.
 func Day(c chat.ChunkText, here chat.SessionID) string {
 	day := c.At.UTC().Format("2 January 2006")
+	if c.ProjectFile {
+		return "Files of the project, as read on " + day
+	}
 	if here != "" && c.SessionID != here {
 		day += ", another conversation"
 	}

@@ -62,7 +62,7 @@ func (e *Engine) nearest(ctx context.Context, q Query, v *similar) error {
 		return err
 	}
 	v.query.Sieve = sieve
-	if q.Within.Scope != chat.ScopeAll {
+	if q.Within.Scope != chat.ScopeAll && q.Within.Scope != chat.ScopeProject {
 		v.query.Session = q.Within.Session
 	}
 	hits, err := e.Vectors.Search(ctx, v.query)

@@ -36,6 +36,7 @@ var coverage = map[string]string{
 	"jobs": byCopy, "metrics": byCopy, "import_keys": byCopy, "settings": byCopy, "drafts": byCopy, "tags": byCopy, "calibrations": byCopy,
 	"mcp_clients": byCopy, "mcp_grants": byCopy, "mcp_accesses": byCopy, "mcp_shown": byCopy, "mcp_notes": byCopy,
 	"receipts": byCopy, "pin_suggestions": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, schema.VersionTable: byCopy,
+	"projects": byCopy, "project_facts": byCopy, "project_files": byCopy,
 	"tool_permissions": byCopy, "tool_definitions": byCopy, "tool_marks": byCopy,
 	"assistants": byCopy, "saved_prompts": byCopy,
 	"namespaces": byCheck, "unit_embeddings": byCheck, "sqlite_sequence": byCheck, "sqlite_schema": byCheck,
@@ -119,6 +120,7 @@ func (f *fixture) everyTable(d seeded) {
 	f.documented(d.Archived)
 	f.file(d.Session.ID, "unsent.txt", "a document that was never sent")
 	f.permits(d.Session.ID)
+	f.projectFile(f.project("Garden").ID, "a.txt", "words of a file")
 	_, tooled := f.session("tooled")
 	f.answerWithTools(tooled.ID, "write it down", `{"path":"a"}`, "it is written", "I wrote it down.")
 	f.proposes(f.accept(tooled.ID, "and that"), "I write that too.", `{"path":"b"}`)

@@ -111,6 +111,14 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 	if err != nil {
 		return in, err
 	}
+	project, belongs, err := e.projectOf(ctx, s)
+	if err != nil {
+		return in, err
+	}
+	if in.Project = promptProject(project, belongs); in.Project != nil && in.Policy.History == prompt.HistoryOff {
+		in.Project.Files = false // nothing is remembered in plain chat
+	}
+	in.Scope = e.scopeOf(s, belongs)
 	if in.Tools, err = e.offer(ctx, a.model, s.ID); err != nil {
 		return in, err
 	}

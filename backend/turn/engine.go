@@ -261,7 +261,11 @@ func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string
 		return m, err
 	}
 	ep := &m.Endpoint
-	if mode := e.toolsMode(s); mode != "" {
+	mode, err := e.toolsMode(ctx, s)
+	if err != nil {
+		return m, err
+	}
+	if mode != "" {
 		ep.ToolsMode = mode
 	}
 	ep.CacheKey, ep.Branch, ep.Temperature, ep.Effort = string(branch), branch, s.Temperature, s.Effort

@@ -65,6 +65,8 @@ type Store interface {
 	AbandonBatches(context.Context, chat.TurnID) error
 	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
 	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
+	// ProjectIn is the project whose folder has a name; false: there is none.
+	ProjectIn(ctx context.Context, folder string) (chat.Project, bool, error)
 	File(context.Context, chat.FileID) (chat.File, error)
 	FileText(context.Context, chat.FileID) (string, error)
 }

@@ -207,10 +207,7 @@ func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, d *prom
 	if room <= 0 || a.turn == nil && s.EmbedsRemotely {
 		return retrieval.Query{}, nil, false, nil
 	}
-	within := chat.Within{Scope: s.Scope, Branch: a.branch, Before: cut + 1}
-	if within.Scope == "" {
-		within.Scope = chat.ScopeLineage
-	}
+	within := chat.Within{Scope: in.Scope, Branch: a.branch, Before: cut + 1}
 	shown, err := partial(in, cut)
 	if err != nil {
 		return retrieval.Query{}, nil, false, err

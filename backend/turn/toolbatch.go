@@ -18,14 +18,6 @@ const maxCalls = 64
 // defaultMaxSteps is tools.max_steps where the settings do not say.
 const defaultMaxSteps = 16
 
-// toolsMode is the mode in which a session's next step runs (SRD 12.1).
-func (e *Engine) toolsMode(s chat.Session) llm.ToolsMode {
-	if s.ToolsMode != "" {
-		return llm.ToolsMode(s.ToolsMode)
-	}
-	return e.settings().ToolsMode
-}
-
 // modeOf is the mode that a stored step ran under, by which its stream is read again. Steps
 // that are older than the record of it could not run tools.
 func modeOf(s chat.Step) llm.ToolsMode {
@@ -40,7 +32,7 @@ func (e *Engine) offer(ctx context.Context, m Model, session chat.SessionID) ([]
 	if e.tools == nil || m.Endpoint.ToolsMode != llm.ToolsEnabled || m.Endpoint.Provider == recallModel {
 		return nil, nil
 	}
-	return e.tools.Offer(ctx, session)
+	return e.offered(ctx, session)
 }
 
 // definition is a tool as its source offers it now.

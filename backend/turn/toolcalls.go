@@ -251,7 +251,7 @@ func (e *Engine) mayRerun(ctx context.Context, b chat.ToolBatch, call chat.CallR
 		return chat.Errorf(chat.CodeConflict, op, "You forbade the tool %s, so it is not run again. Nothing was decided.", call.Name).
 			WithHint("allow the tool again first; or " + hint)
 	}
-	offered, err := e.tools.Offer(ctx, b.SessionID)
+	offered, err := e.offered(ctx, b.SessionID)
 	if err != nil {
 		return err
 	}

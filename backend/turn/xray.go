@@ -87,7 +87,7 @@ func (e *Engine) whyDifferent(m prompt.Manifest) string {
 func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest) (prompt.PreparedContext, error) {
 	in := prompt.Input{
 		Model: m.Model, ModelID: m.Inputs.ModelID, StepIndex: m.Inputs.StepIndex, Provider: m.Provider, Limits: m.Limits, Policy: m.Policy, Calibration: m.Budget.Calibration,
-		System: m.Inputs.System, HeadShrunk: m.Inputs.HeadShrunk, Now: m.Inputs.Now, Reduce: m.Inputs.Reduce, Current: t.User,
+		System: m.Inputs.System, Project: m.Inputs.Project, Scope: m.Inputs.Scope, HeadShrunk: m.Inputs.HeadShrunk, Now: m.Inputs.Now, Reduce: m.Inputs.Reduce, Current: t.User,
 		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, RetrievalError: m.Inputs.RetrievalError, Replay: &m,
 	}
 	// Texts are measured as they were then, whatever is configured under that name now.

@@ -55,6 +55,7 @@ var transactions = []string{
 	"session.settings", "session.assistant", "assistant.put", "assistant.drop", "prompt.put", "prompt.drop", "tool.propose", "tool.decide", "tool.start", "tool.end", "tool.commit", "tool.abandon", "restore.mark",
 	"permission.put", "permission.drop", "permission.forget", "definition.accept", "mark.put",
 	"client.see", "client.allow", "client.forget", "client.token", "access.record", "access.clear", "note.add",
+	"project.create", "project.set", "project.watch", "project.scan", "project.file", "project.drop", "project.sweep", "folder.rename",
 }
 
 func ofTransactions() []string {

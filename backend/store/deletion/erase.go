@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/imports"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
@@ -144,6 +145,10 @@ func (s *Deletion) Erasing(t *core.Tx, kind, id string) (*erasing, error) {
 	}
 	session := id
 	switch kind {
+	case chat.EraseProject:
+		p, err := records.ProjectByID(t.DB, chat.ProjectID(id))
+		e.subject.Title = p.Name
+		return e, err
 	case chat.EraseTurn:
 		turn, err := schema.TurnHead(t.DB, chat.TurnID(id))
 		if err != nil {
@@ -152,7 +157,7 @@ func (s *Deletion) Erasing(t *core.Tx, kind, id string) (*erasing, error) {
 		session, e.subject.Seq = turn.SessionID, turn.TurnSeq
 	case chat.EraseSession:
 	default:
-		return nil, sqlite.Invalid("%q cannot be erased; a session or a turn can.", kind)
+		return nil, sqlite.Invalid("%q cannot be erased; a session, a turn or a project can.", kind)
 	}
 	row, err := schema.SessionByID(t.DB, chat.SessionID(session))
 	e.subject.Session, e.subject.Title = session, row.Title
@@ -207,6 +212,8 @@ func (e *erasing) refuse() error {
 	}
 	for _, r := range rows {
 		switch {
+		case e.subject.Kind == chat.EraseProject:
+			return sqlite.Conflict("An answer is being written that may quote a file of the project; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
 		case r.SessionID == e.subject.Session:
 			return sqlite.Conflict("An answer of this conversation is being written; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
 		case r.Quotes || chat.Phase(r.Phase) == chat.PhaseAccepted:
@@ -223,9 +230,12 @@ func (e *erasing) CarryOut() error {
 		return err
 	}
 	var err error
-	if e.subject.Kind == chat.EraseSession {
+	switch e.subject.Kind {
+	case chat.EraseSession:
 		err = e.session()
-	} else {
+	case chat.EraseProject:
+		err = e.project()
+	default:
 		err = e.turn()
 	}
 	if err != nil {
@@ -302,7 +312,10 @@ func (e *erasing) journals(where string, args ...any) error {
 // drags are the folders of what was dragged out of the session, and out of those that
 // remembered it.
 func (e *erasing) drags() []string {
-	out := []string{sqlite.DragDir + "/" + e.subject.Session}
+	var out []string
+	if e.subject.Session != "" {
+		out = append(out, sqlite.DragDir+"/"+e.subject.Session)
+	}
 	for id := range e.others {
 		out = append(out, sqlite.DragDir+"/"+string(id))
 	}

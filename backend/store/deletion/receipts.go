@@ -110,6 +110,9 @@ func CopyHolds(ctx context.Context, path, kind, id string) bool {
 	}
 	defer func() { _ = sqlite.Disconnect(db) }()
 	query, args := `SELECT id FROM sessions WHERE id = ?`, []any{id}
+	if kind == chat.EraseProject {
+		query = `SELECT id FROM projects WHERE id = ?`
+	}
 	if kind == chat.EraseTurn {
 		shell, _, err := schema.EncodeMessage(chat.UserText(ErasedMark))
 		if err != nil {

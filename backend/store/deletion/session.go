@@ -36,8 +36,13 @@ func (e *erasing) session() error {
 	if err := e.accesses(`session_id = ?`, id); err != nil {
 		return err
 	}
+	return e.rowsOf(id)
+}
+
+// rowsOf removes every row of a session.
+func (e *erasing) rowsOf(session string) error {
 	for _, t := range slices.Backward(schema.SessionTables) {
-		if err := e.remove(t.Name, `DELETE FROM `+t.Name+` WHERE `+t.Of, id); err != nil {
+		if err := e.remove(t.Name, `DELETE FROM `+t.Name+` WHERE `+t.Of, session); err != nil {
 			return err
 		}
 	}

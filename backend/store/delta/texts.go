@@ -12,6 +12,7 @@ type chunkTextRow struct {
 	Chunk        schema.ChunkRow
 	TurnSeq      int64
 	SessionTitle string
+	Source       string // of the session
 	TurnAt       string
 }
 
@@ -80,7 +81,7 @@ func (s *sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 // reads hundreds, and reflection would be half of the time.
 func readChunkTexts(db *gorm.DB, ids string) ([]chunkTextRow, error) {
 	found, err := db.Raw(`SELECT c.id, coalesce(c.n, 0), c.session_id, c.branch_id, c.source_turn, c.file_id, c.ordinal, c.role, c.start_offset, c.end_offset,
-		  c.chunk_type, c.token_est, c.chunker_version, c.created_at, c.content_hash, c.summary, c.rendered_text, t.turn_seq, s.title, t.created_at
+		  c.chunk_type, c.token_est, c.chunker_version, c.created_at, c.content_hash, c.summary, c.rendered_text, t.turn_seq, s.title, s.source, t.created_at
 		FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value
 		CROSS JOIN turns t ON t.id = c.source_turn CROSS JOIN sessions s ON s.id = c.session_id ORDER BY j.key`, ids).Rows()
 	if err != nil {
@@ -92,7 +93,7 @@ func readChunkTexts(db *gorm.DB, ids string) ([]chunkTextRow, error) {
 		var r chunkTextRow
 		c := &r.Chunk
 		if err := found.Scan(&c.ID, &c.N, &c.SessionID, &c.BranchID, &c.SourceTurn, &c.FileID, &c.Ordinal, &c.Role, &c.StartOffset, &c.EndOffset,
-			&c.ChunkType, &c.TokenEst, &c.ChunkerVersion, &c.CreatedAt, &c.ContentHash, &c.Summary, &c.RenderedText, &r.TurnSeq, &r.SessionTitle, &r.TurnAt); err != nil {
+			&c.ChunkType, &c.TokenEst, &c.ChunkerVersion, &c.CreatedAt, &c.ContentHash, &c.Summary, &c.RenderedText, &r.TurnSeq, &r.SessionTitle, &r.Source, &r.TurnAt); err != nil {
 			return nil, err
 		}
 		out = append(out, r)
@@ -164,7 +165,7 @@ func (s *sources) file(id string) (sourceFile, error) {
 
 // Chunk is a chunk with its words; false if its source does not hold them.
 func (s *sources) chunk(r chunkTextRow) (chat.ChunkText, bool, error) {
-	out := chat.ChunkText{TurnSeq: r.TurnSeq, SessionTitle: r.SessionTitle, At: schema.Moment(r.TurnAt)}
+	out := chat.ChunkText{TurnSeq: r.TurnSeq, SessionTitle: r.SessionTitle, ProjectFile: r.Source == chat.SourceFiles, At: schema.Moment(r.TurnAt)}
 	if r.Chunk.FileID == nil {
 		said := s.said[sourceKey{r.Chunk.SourceTurn, chat.Role(r.Chunk.Role)}]
 		out.Source, out.Speaker = said.text, said.speaker

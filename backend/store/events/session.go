@@ -49,8 +49,8 @@ func (a *Applier) sessionPinned(e ledger.Event, d ledger.FlagChanged) error {
 }
 
 func (a *Applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) error {
-	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ?, tools_mode = ?, assistant = ?, assistant_name = ? WHERE id = ?`,
-		d.SystemPrompt, d.Temperature, d.Effort, d.ToolsMode, d.Assistant, d.AssistantName, e.Entity)
+	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ?, tools_mode = ?, memory_scope = ?, assistant = ?, assistant_name = ? WHERE id = ?`,
+		d.SystemPrompt, d.Temperature, d.Effort, d.ToolsMode, d.MemoryScope, d.Assistant, d.AssistantName, e.Entity)
 }
 
 // sessionImported gives the session its place in the list. The keys by which its

@@ -13,9 +13,6 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// priorityImported is of turns that nobody waits for: those said here come first.
-const priorityImported = -5
-
 // importTx writes one part of a conversation.
 type importTx struct {
 	*core.Tx
@@ -186,7 +183,7 @@ func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 	}
 	now := chat.FormatTime(w.m.Now)
 	_, err = w.Exec(`UPDATE jobs SET priority = ?, run_after = ?, created_at = ?, updated_at = ? WHERE job_key IN (SELECT value FROM json_each(?))`,
-		priorityImported, now, now, now, string(list))
+		queue.PriorityImported, now, now, now, string(list))
 	return err
 }
 

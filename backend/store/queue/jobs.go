@@ -30,6 +30,9 @@ var priorities = map[chat.JobType]int{
 // priorityOlder is of turns that are found as they are and would be found better.
 const priorityOlder = -20
 
+// PriorityImported is of turns that nobody waits for: those said here come first.
+const PriorityImported = -5
+
 // MaxLastError bounds a job's stored error.
 const MaxLastError = 2000
 

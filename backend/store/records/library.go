@@ -169,7 +169,11 @@ func applyAssistant(t *core.Tx, session chat.SessionID, id chat.AssistantID) err
 	if err != nil {
 		return err
 	}
-	if err := SetSettings(t, session, a.Settings()); err != nil || a.Model == "" {
+	s, err := schema.SessionByID(t.DB, session)
+	if err != nil {
+		return err
+	}
+	if err := SetSettings(t, session, a.Over(s.Session().Settings())); err != nil || a.Model == "" {
 		return err
 	}
 	return SetSession(t, session, ledger.EventSessionModel, ledger.TextChanged{Text: a.Model})

@@ -31,6 +31,13 @@ func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Se
 	err := s.Write(ctx, "session.create", func(t *core.Tx) error {
 		var err error
 		session, branch, err = CreateSession(t, n)
+		if err != nil || n.Folder == "" {
+			return err
+		}
+		if err := beginIn(t, session, schema.Clean(n.Folder)); err != nil {
+			return err
+		}
+		session, err = schema.SessionByID(t.DB, chat.SessionID(session.ID))
 		return err
 	})
 	return session.Session(), branch.Branch(), err
@@ -106,7 +113,7 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 		LEFT JOIN branches b ON b.id = s.active_branch
 		LEFT JOIN turns last ON last.id = coalesce(
 		  (SELECT n.id FROM turns n WHERE n.branch_id = s.active_branch ORDER BY n.turn_seq DESC LIMIT 1), b.fork_turn)
-		WHERE (s.archived_at IS NOT NULL) = ? AND (? = '' OR s.id IN (SELECT value FROM json_each(?)))
+		WHERE (s.archived_at IS NOT NULL) = ? AND s.source <> 'files' AND (? = '' OR s.id IN (SELECT value FROM json_each(?)))
 		ORDER BY s.pinned DESC, s.updated_at DESC, s.id DESC LIMIT ? OFFSET ?`
 	limit := q.Limit
 	if limit <= 0 {
@@ -184,6 +191,9 @@ func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v c
 		if !slices.Contains(chat.Efforts, v.Effort) {
 			return sqlite.Invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
 		}
+		if !slices.Contains([]chat.Scope{"", chat.ScopeLineage, chat.ScopeSession, chat.ScopeProject, chat.ScopeAll}, v.MemoryScope) {
+			return sqlite.Invalid("%q is not a scope of memory.", v.MemoryScope).WithHint("choose lineage, session, project or all, or none")
+		}
 		return SetSettings(t, id, v)
 	})
 }
@@ -226,12 +236,14 @@ func (s *Records) changeSession(ctx context.Context, op string, id chat.SessionI
 // SetSession changes a session that is there. Its place in the list, updated_at, moves with
 // turns only.
 func SetSession(t *core.Tx, id chat.SessionID, kind ledger.Type, data any) error {
-	there, err := sqlite.One[bool](t.DB, "session", id, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)`, id)
-	if err != nil {
+	source, err := sqlite.All[string](t.DB, `SELECT source FROM sessions WHERE id = ?`, id)
+	switch {
+	case err != nil:
 		return err
-	}
-	if !there {
+	case len(source) == 0:
 		return chat.Errorf(chat.CodeNotFound, "", "There is no session %s.", id)
+	case source[0] == chat.SourceFiles:
+		return sqlite.Invalid("Session %s holds a file of a project; nothing was changed.", id).WithHint("contextinfinity projects changes projects and their files")
 	}
 	return events.Record(t, id, kind, string(id), data)
 }

@@ -90,7 +90,7 @@ func (r SessionRow) ToLedgerRecord() *ledger.Session {
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ArchivedAt: Text(r.ArchivedAt), Source: r.Source, ActiveBranch: r.ActiveBranch,
 		Model: r.Model, Effort: r.Effort, Temperature: r.Temperature, Pinned: r.Pinned,
 		Title: ledger.SumOfText(r.Title), SystemPrompt: ledger.SumOfText(r.SystemPrompt),
-		Folder: ledger.SumOfName(r.Folder), ToolsMode: r.ToolsMode,
+		Folder: ledger.SumOfName(r.Folder), ToolsMode: r.ToolsMode, MemoryScope: chat.Scope(r.MemoryScope),
 		Assistant: r.Assistant, AssistantName: ledger.SumOfName(r.AssistantName),
 	}
 }

@@ -33,6 +33,7 @@ type SessionRow struct {
 	Effort        string
 	Folder        string
 	ToolsMode     string
+	MemoryScope   string
 	Assistant     string
 	AssistantName string
 }
@@ -44,7 +45,8 @@ func (r SessionRow) Session() chat.Session {
 		ID: chat.SessionID(r.ID), Title: r.Title, ActiveBranch: chat.BranchID(r.ActiveBranch),
 		SystemPrompt: r.SystemPrompt, Model: r.Model, Source: r.Source, Pinned: r.Pinned,
 		Temperature: r.Temperature, Effort: r.Effort, Folder: r.Folder, ToolsMode: r.ToolsMode,
-		Assistant: chat.AssistantID(r.Assistant), AssistantName: r.AssistantName,
+		MemoryScope: chat.Scope(r.MemoryScope),
+		Assistant:   chat.AssistantID(r.Assistant), AssistantName: r.AssistantName,
 		CreatedAt: Moment(r.CreatedAt), UpdatedAt: Moment(r.UpdatedAt), ArchivedAt: MomentOrNil(r.ArchivedAt),
 	}
 }

@@ -51,6 +51,7 @@ var SessionTables = []table{
 	{Name: "mcp_grants", Of: ofSession},
 	{Name: "mcp_shown", Of: ofSession},
 	{Name: "mcp_notes", Of: ofSession},
+	{Name: "project_files", Of: ofSession},
 	{Name: "jobs", Of: ofSession},
 	{Name: "tags", Of: ofSession},
 	{Name: "import_keys", Of: ofSession},

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -18,6 +19,11 @@ type scope struct {
 	ownLineage []core.Segment
 	// originals are the turns of the lineage from Within.Before on.
 	originals []core.Segment
+	// files are the sessions that hold the files of the session's project: no scope but all
+	// and project has them in reach.
+	files []chat.SessionID
+	// whole: of the sessions that the rest lets through, none is to be left out.
+	whole bool
 	// fullLineage is where units in reach can lie: own, or the whole lineage where documents
 	// of its originals are in reach.
 	fullLineage []core.Segment
@@ -65,17 +71,31 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 			return r, sqlite.Invalid("A search of a session names it.")
 		}
 	case chat.ScopeAll:
-		if !in.Archived {
-			some, err := sqlite.One[bool](db, "sessions", "", `SELECT EXISTS (SELECT 1 FROM sessions WHERE archived_at IS NOT NULL)`)
-			if err != nil {
-				return r, err
-			}
-			r.Archived = !some // where none is archived, none needs to be left out
+		hidden, err := sqlite.One[bool](db, "sessions", "", `SELECT EXISTS (SELECT 1 FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files'))`, in.Archived)
+		if r.whole = !hidden; err != nil || r.whole {
+			return r, err
 		}
+		p, err := records.ProjectScopeOf(db, r.Session)
+		r.files = p.Files
+		return r, err
+	case chat.ScopeProject:
+		if r.Session == "" {
+			return r, sqlite.Invalid("A search of a project names a session of it.")
+		}
+		p, err := records.ProjectScopeOf(db, r.Session)
+		if err != nil {
+			return r, err
+		}
+		r.Scope, r.whole, r.Only = chat.ScopeAll, true, narrowed(slices.Concat([]chat.SessionID{r.Session}, p.Sessions, p.Files), in.Only)
 	default:
 		return r, sqlite.Invalid("%q is not a scope of memory.", in.Scope)
 	}
 	return r, nil
+}
+
+// narrowed are the sessions that only holds too, if it is not nil.
+func narrowed(sessions, only []chat.SessionID) []chat.SessionID {
+	return slices.DeleteFunc(sessions, func(id chat.SessionID) bool { return only != nil && !slices.Contains(only, id) })
 }
 
 // extraTurns keeps the turns that are originals of the lineage: who names another one, of a
@@ -130,8 +150,10 @@ func (c *condition) and(where string, args ...any) {
 const (
 	inSegments = `EXISTS (SELECT 1 FROM seg WHERE seg.branch = u.branch_id AND u.turn_seq > seg."from" AND u.turn_seq <= seg."to")`
 	// inBeyond is a unit of a document that the prompt holds only a part of.
-	inBeyond   = `(u.turn_id IN (SELECT value FROM json_each(?)) AND (SELECT file_id FROM chunks WHERE id = u.chunk_id) IS NOT NULL)`
-	unarchived = `u.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL)`
+	inBeyond = `(u.turn_id IN (SELECT value FROM json_each(?)) AND (SELECT file_id FROM chunks WHERE id = u.chunk_id) IS NOT NULL)`
+	// inView leaves out archived sessions, unless they are asked for, and the files of other projects.
+	inView = `u.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files')
+		AND id NOT IN (SELECT value FROM json_each(?)))`
 )
 
 // units is the reach as a condition on units u.
@@ -178,7 +200,11 @@ func (c *condition) scope(r scope) error {
 	if err != nil {
 		return err
 	}
-	list := string(beyond)
+	mine, err := chat.MarshalJSON(append([]chat.SessionID{}, r.files...))
+	if err != nil {
+		return err
+	}
+	list, files := string(beyond), string(mine)
 	switch {
 	case r.Scope == chat.ScopeLineage:
 		c.and(`u.session_id = ? AND (`+inSegments+` OR `+inBeyond+`)`, r.Session, list)
@@ -189,14 +215,14 @@ func (c *condition) scope(r scope) error {
 			c.and(`(NOT `+inSegments+` OR `+inBeyond+`)`, list)
 			return c.segments(r.originals)
 		}
-	case r.Branch != "" && r.Archived:
+	case r.Branch != "" && r.whole:
 		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE true END`, r.Session, list)
 		return c.segments(r.ownLineage)
 	case r.Branch != "":
-		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE `+unarchived+` END`, r.Session, list)
+		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE `+inView+` END`, r.Session, list, r.Archived, files)
 		return c.segments(r.ownLineage)
-	case !r.Archived:
-		c.and(unarchived)
+	case !r.whole:
+		c.and(inView, r.Archived, files)
 	}
 	return nil
 }
@@ -210,6 +236,16 @@ func (c *condition) segments(segs []core.Segment) error {
 // rows are the first and last row number that units in reach can have: those of a
 // session lie together, and the text index passes over all others quickly.
 func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
+	if r.Scope == chat.ScopeAll && r.Only != nil {
+		list, err := chat.MarshalJSON(r.Only)
+		if err != nil {
+			return 0, 0, err
+		}
+		ends, err := sqlite.One[struct{ First, Last int64 }](db, "units", "", `SELECT
+			  coalesce(min((SELECT min(n) FROM units WHERE session_id = j.value)), 0) AS first,
+			  coalesce(max((SELECT max(n) FROM units WHERE session_id = j.value)), -1) AS last FROM json_each(?) j`, string(list))
+		return ends.First, ends.Last, err
+	}
 	if r.Scope == chat.ScopeAll {
 		if r.Newest <= 0 {
 			return 0, core.AllTurns, nil

@@ -57,18 +57,21 @@ func (s *Search) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFil
 				v.session = ""
 			}
 			v.narrow(r.fullLineage)
-			if in.Only != nil {
+			if r.Only != nil {
 				v.only = map[chat.SessionID]bool{}
-				for _, id := range in.Only {
+				for _, id := range r.Only {
 					v.only[id] = true
 				}
 			}
-			if in.Archived {
+			if r.whole {
 				return nil
 			}
-			hidden, err := sqlite.All[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NOT NULL`)
+			hidden, err := sqlite.All[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files')`, in.Archived)
 			for _, id := range hidden {
 				v.archived[id] = true
+			}
+			for _, id := range r.files {
+				delete(v.archived, id)
 			}
 			return err
 		}

@@ -148,7 +148,7 @@ func (w *textSearch) titles() error {
 	if w.q.Role != "" || !w.q.Since.IsZero() || !w.q.Until.IsZero() {
 		return nil // a title was said by nobody, at no time
 	}
-	rows, err := sqlite.All[schema.SessionRow](w.db, `SELECT * FROM sessions WHERE (? OR archived_at IS NULL) AND (? = '' OR id = ?)`,
+	rows, err := sqlite.All[schema.SessionRow](w.db, `SELECT * FROM sessions WHERE (? OR archived_at IS NULL) AND source <> 'files' AND (? = '' OR id = ?)`,
 		w.q.Archived, w.q.Session, w.q.Session)
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ const unindexedTurns = `SELECT id FROM turns INDEXED BY idx_turns_pending WHERE 
 func (w *textSearch) unindexed() error {
 	rows, err := w.db.Raw(`SELECT t.id, t.session_id, t.branch_id, t.turn_seq, t.created_at, t.user_message_json, t.final_assistant_message_json
 		FROM (SELECT id FROM (`+unindexedTurns+`) ORDER BY id DESC LIMIT ?) x CROSS JOIN turns t ON t.id = x.id
-		WHERE (? = '' OR t.session_id = ?) AND (? OR t.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL))
+		WHERE (? = '' OR t.session_id = ?) AND t.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files'))
 		  AND t.created_at >= ? AND t.created_at < ?`,
 		mostScanned, w.q.Session, w.q.Session, w.q.Archived, stampOr(w.q.Since, ""), stampOr(w.q.Until, core.EndOfTime)).Rows()
 	if err != nil {

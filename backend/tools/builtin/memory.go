@@ -35,6 +35,15 @@ type Memory struct {
 	Search Searcher
 	// Settings say whether memory is in use at all, and how far it reaches.
 	Settings func() (on bool, scope chat.Scope)
+	// Reach is what the model of a session may see; nil: what Settings say.
+	Reach func(context.Context, chat.SessionID) (Reach, error)
+}
+
+// Reach is how far the memory of a session reaches.
+type Reach struct {
+	Scope chat.Scope
+	// Project are the sessions of the session's project, Files those that hold its files.
+	Project, Files []chat.SessionID
 }
 
 // View is what a caller may see.
@@ -45,6 +54,8 @@ type View struct {
 	Turn    chat.TurnID // the one that asks: it is not part of the past
 	// Only, if it is not nil, are the sessions that may be shown.
 	Only []chat.SessionID
+	// Files are sessions that hold files of the project that the caller is in.
+	Files []chat.SessionID
 }
 
 // Found is what a reader answers, and what it showed.
@@ -129,7 +140,11 @@ func (m *Memory) tools() []tool {
 		return tool{
 			definition: define(name, title, description, schema, false), allowed: true,
 			run: func(ctx context.Context, c tools.Call) (tools.Output, error) {
-				found, err := read(ctx, View{Scope: scope, Session: c.Session, Branch: c.Branch, Turn: c.Turn}, c)
+				v, err := m.view(ctx, scope, c)
+				if err != nil {
+					return tools.Output{}, err
+				}
+				found, err := read(ctx, v, c)
 				return answer(found, err)
 			},
 		}
@@ -157,6 +172,22 @@ func (m *Memory) tools() []tool {
 			return m.ListSessions(ctx, v, a)
 		}),
 	}
+}
+
+// view is what the model of a call may see.
+func (m *Memory) view(ctx context.Context, scope chat.Scope, c tools.Call) (View, error) {
+	v := View{Scope: scope, Session: c.Session, Branch: c.Branch, Turn: c.Turn}
+	if m.Reach == nil {
+		return v, nil
+	}
+	r, err := m.Reach(ctx, c.Session)
+	if v.Scope = r.Scope; r.Scope == chat.ScopeProject || r.Scope == chat.ScopeAll {
+		v.Files = r.Files
+	}
+	if r.Scope == chat.ScopeProject {
+		v.Only = append([]chat.SessionID{c.Session}, r.Project...)
+	}
+	return v, err
 }
 
 // answer makes a result of what was found. What was refused, or is not there, is an answer
@@ -226,6 +257,12 @@ func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (F
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
+		if h.ProjectFile && h.File != nil {
+			fmt.Fprintf(&b, "%d. File %q of this project, %s\n%s", a.Offset+i+1, display.OneLine(display.Clip(h.File.Name, 200)),
+				retrieval.Place(h.ChunkText, []chat.Span{h.Unit}), excerpt(h))
+			out.note(h.SessionID, h.SourceTurn)
+			continue
+		}
 		fmt.Fprintf(&b, "%d. Session %q (session_id %s), turn #%d (turn_id %s), %s, %s", a.Offset+i+1, display.OneLine(display.Clip(h.SessionTitle, 120)),
 			h.SessionID, h.TurnSeq, h.SourceTurn, speaker(h.ChunkText), day(h.At))
 		if h.File != nil {
@@ -253,6 +290,9 @@ func (f *Found) note(s chat.SessionID, t chat.TurnID) {
 // within is where a search looks.
 func (a SearchArguments) within(v View) (chat.Within, error) {
 	in := chat.Within{Scope: v.Scope, Branch: v.Branch, Session: v.Session, Role: chat.Role(a.Role), Only: v.Only}
+	if v.Only != nil {
+		in.Only = slices.Concat(v.Only, v.Files)
+	}
 	if v.Turn != "" {
 		in.ExcludeTurns = []chat.TurnID{v.Turn}
 	}
@@ -311,12 +351,14 @@ func (m *Memory) permitted(ctx context.Context, v View, hits []retrieval.Hit, li
 // caller is in it.
 func (v View) may(s chat.Session) bool {
 	switch {
+	case slices.Contains(v.Files, s.ID):
+		return true
 	case v.Only != nil && !slices.Contains(v.Only, s.ID):
 		return false
 	case s.ID == v.Session:
 		return true
 	}
-	return v.Scope == chat.ScopeAll && s.ArchivedAt == nil
+	return (v.Scope == chat.ScopeAll || v.Scope == chat.ScopeProject) && s.ArchivedAt == nil
 }
 
 func speaker(c chat.ChunkText) string {

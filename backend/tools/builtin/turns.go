@@ -170,7 +170,11 @@ func (m *Memory) ListSessions(ctx context.Context, v View, a SessionArguments) (
 	if more {
 		fmt.Fprintf(&b, "\n[There are more: call list_sessions again with offset %d]", a.Offset+limit)
 	}
-	if v.Scope != chat.ScopeAll {
+	switch v.Scope {
+	case chat.ScopeAll:
+	case chat.ScopeProject:
+		b.WriteString("\n[Memory is set to this project, so no other session is listed.]")
+	default:
 		b.WriteString("\n[Memory is set to this conversation alone, so no other is listed.]")
 	}
 	out.Text = strings.TrimSpace(b.String())

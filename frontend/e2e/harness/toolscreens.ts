@@ -91,7 +91,7 @@ export const toolScreens: readonly Screen[] = [
   onPage('server-form-address', 'Tool servers', async (page) => {
     await page.getByRole('button', { name: 'Add a server…' }).click();
     await page.getByRole('radio', { name: 'Address' }).click();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await expect(page.getByRole('alert').first()).toBeVisible();
   }, twice),
   onPage('server-paste', 'Tool servers', async (page) => {

@@ -98,5 +98,5 @@ async function chooseFolder({ desktop: { page } }: Room): Promise<void> {
 
 async function openShortcuts({ desktop: { page } }: Room): Promise<void> {
   xdotool('key', 'ctrl+comma');
-  await page.press('Shortcuts');
+  await page.press('Keyboard');
 }

@@ -566,6 +566,30 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class AssistantView {
+	    id: string;
+	    name: string;
+	    instructions: string;
+	    model: string;
+	    temperature: string;
+	    effort: string;
+	    toolsMode: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new AssistantView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.instructions = source["instructions"];
+	        this.model = source["model"];
+	        this.temperature = source["temperature"];
+	        this.effort = source["effort"];
+	        this.toolsMode = source["toolsMode"];
+	    }
+	}
 	export class AttachPart {
 	    branchId: string;
 	    name: string;
@@ -2522,6 +2546,154 @@ export namespace api {
 	        this.keyringOk = source["keyringOk"];
 	    }
 	}
+	export class KnownItem {
+	    kind: string;
+	    id: string;
+	    sessionId: string;
+	    sessionTitle: string;
+	    archived: boolean;
+	    branchId: string;
+	    turnId: string;
+	    turnSeq: number;
+	    at: number;
+	    text: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new KnownItem(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.kind = source["kind"];
+	        this.id = source["id"];
+	        this.sessionId = source["sessionId"];
+	        this.sessionTitle = source["sessionTitle"];
+	        this.archived = source["archived"];
+	        this.branchId = source["branchId"];
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.at = source["at"];
+	        this.text = source["text"];
+	    }
+	}
+	export class KnownPage {
+	    total: number;
+	    items: KnownItem[];
+	
+	    static createFrom(source: any = {}) {
+	        return new KnownPage(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.total = source["total"];
+	        this.items = this.convertValues(source["items"], KnownItem);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class PromptVariableView {
+	    name: string;
+	    default: string;
+	    builtin: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new PromptVariableView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.default = source["default"];
+	        this.builtin = source["builtin"];
+	    }
+	}
+	export class SavedPromptView {
+	    id: string;
+	    name: string;
+	    text: string;
+	    variables: PromptVariableView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new SavedPromptView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.text = source["text"];
+	        this.variables = this.convertValues(source["variables"], PromptVariableView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class LibraryPanel {
+	    rev: number;
+	    assistants: AssistantView[];
+	    prompts: SavedPromptView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new LibraryPanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.assistants = this.convertValues(source["assistants"], AssistantView);
+	        this.prompts = this.convertValues(source["prompts"], SavedPromptView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class LocalServer {
 	    name: string;
 	    baseUrl: string;
@@ -3262,6 +3434,21 @@ export namespace api {
 		    return a;
 		}
 	}
+	
+	export class PromptsImported {
+	    added: number;
+	    known: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new PromptsImported(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.added = source["added"];
+	        this.known = source["known"];
+	    }
+	}
 	export class RangeView {
 	    id: string;
 	    fromSeq: number;
@@ -3474,6 +3661,7 @@ export namespace api {
 		    return a;
 		}
 	}
+	
 	export class SearchHit {
 	    turnId: string;
 	    branchId: string;
@@ -4145,6 +4333,24 @@ export namespace api {
 		    }
 		    return a;
 		}
+	}
+	export class SessionAssistantView {
+	    id: string;
+	    name: string;
+	    known: boolean;
+	    differs: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new SessionAssistantView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.known = source["known"];
+	        this.differs = source["differs"];
+	    }
 	}
 	export class SessionRow {
 	    id: string;

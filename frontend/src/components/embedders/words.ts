@@ -1,34 +1,33 @@
 /** The words of the embedder offer: what an embedder is, what it costs, how long it takes. */
 import type { EmbedderEstimate, EmbedderView } from '$lib/backend/types';
-import { counted, grouped } from '$shared/format';
-import { builtInName } from '../memory/words';
+import { t } from '$lib/words/words.svelte';
 
 export function nameOf(embedder: EmbedderView): string {
-  if (embedder.builtIn) return builtInName.charAt(0).toUpperCase() + builtInName.slice(1);
-  return embedder.server === '' ? embedder.model : `${embedder.model} on ${embedder.server}`;
+  if (embedder.builtIn) return t('embedders.builtIn');
+  return embedder.server === '' ? embedder.model : t('embedders.on', { model: embedder.model, server: embedder.server });
 }
 
 /** Where texts go. */
 export function placeOf(embedder: EmbedderView): string {
-  if (embedder.builtIn) return 'Part of this app. No network.';
-  return embedder.remote ? `Your text is sent to ${embedder.host}.` : 'Runs on this computer.';
+  if (embedder.builtIn) return t('embedders.noNetwork');
+  return embedder.remote ? t('embedders.sentTo', { host: embedder.host }) : t('embedders.here');
 }
 
 /** "Free", "about $0.02". */
 export function costWords(cost: number): string {
-  if (cost < 0) return 'Price not known: see the provider';
-  if (cost === 0) return 'Free';
-  return cost < 0.01 ? 'Less than $0.01' : `About $${cost.toFixed(2)}`;
+  if (cost < 0) return t('embedders.costUnknown');
+  if (cost === 0) return t('embedders.free');
+  return cost < 0.01 ? t('embedders.lessThan', { cost: '$0.01' }) : t('embedders.about', { cost: `$${cost.toFixed(2)}` });
 }
 
 /** "About 3 minutes": never more exact than a measurement of a few texts is. */
 export function timeWords(ms: number): string {
   const minutes = ms / 60_000;
-  if (minutes < 1) return 'Less than a minute';
-  if (minutes < 90) return `About ${counted(Math.round(minutes), 'minute')}`;
-  return `About ${counted(Math.round(minutes / 60), 'hour')}`;
+  if (minutes < 1) return t('embedders.lessThanMinute');
+  if (minutes < 90) return t('embedders.minutes', { count: Math.round(minutes) });
+  return t('embedders.hours', { count: Math.round(minutes / 60) });
 }
 
 export function amountWords({ units, tokens }: Pick<EmbedderEstimate, 'units' | 'tokens'>): string {
-  return `${counted(units, 'memory', 'memories')}, ${grouped(tokens)} tokens`;
+  return t('embedders.amount', { memories: units, tokens });
 }

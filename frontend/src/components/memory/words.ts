@@ -1,36 +1,37 @@
 /** The words of the Memory tab: types, who said it, which words matched, the state of the index. */
 import type { ChunkRow, IndexSpace, IndexStatus, MemorySearch } from '$lib/backend/types';
 import { unmarked } from '$lib/markdown/unmarked';
-import { counted, grouped } from '$shared/format';
-
-const narrow = '\u202f';
+import { number } from '$lib/words/format';
+import { locale, t, type PlainKey } from '$lib/words/words.svelte';
+import { grouped } from '$shared/format';
 
 /** The types a chunk can have. */
-export const chunkTypes: readonly { value: string; label: string }[] = [
-  { value: 'decision', label: 'Decision' },
-  { value: 'code', label: 'Code' },
-  { value: 'explanation', label: 'Explanation' },
-  { value: 'user_context', label: 'You asked' },
-  { value: 'tool_result', label: 'Tool result' },
-  { value: 'other', label: 'Other' },
+export const chunkTypes: readonly { value: string; label: PlainKey }[] = [
+  { value: 'decision', label: 'memory.decision' },
+  { value: 'code', label: 'memory.code' },
+  { value: 'explanation', label: 'memory.explanation' },
+  { value: 'user_context', label: 'memory.youAsked' },
+  { value: 'tool_result', label: 'memory.toolResult' },
+  { value: 'other', label: 'memory.other' },
 ];
 
 /** The types that are worth a tag; of the others who said it is enough. */
 const tagged = new Set(['decision', 'code', 'tool_result']);
 
 export function tagOf(type: string): string {
-  return tagged.has(type) ? (chunkTypes.find((known) => known.value === type)?.label ?? '') : '';
+  const known = tagged.has(type) ? chunkTypes.find(({ value }) => value === type) : undefined;
+  return known ? t(known.label) : '';
 }
 
 /** Who said it: a name in a group chat, else you or the model. */
 export function whoSaid(row: Pick<ChunkRow, 'speaker' | 'role'>): string {
   if (row.speaker) return row.speaker;
-  return row.role === 'user' ? 'you' : row.role === 'assistant' ? 'the model' : row.role;
+  return row.role === 'user' ? t('memory.you') : row.role === 'assistant' ? t('memory.theModel') : row.role;
 }
 
 /** Who said it and where: "you", "#12", the document, the session if it is not the open one. */
 export function factsOf(row: ChunkRow, sessionId: string): string[] {
-  const elsewhere = row.sessionId !== sessionId ? `in “${row.sessionTitle}”` : '';
+  const elsewhere = row.sessionId !== sessionId ? t('memory.inSession', { title: row.sessionTitle }) : '';
   return [whoSaid(row), `#${row.turnSeq}`, row.document, elsewhere].filter(Boolean);
 }
 
@@ -78,14 +79,11 @@ export function fromMatch(pieces: readonly Piece[]): Piece[] {
   return [{ text: `… ${kept}`, marked: false }, ...pieces.slice(at)];
 }
 
-/** The built-in embedder as what it is: it knows words and parts of words, not what they mean. */
-export const builtInName = 'built-in (hashed word features)';
-
-/** An embedder's name in the window: "nomic-embed-text (ollama)". */
+/** An embedder's name in the window: "nomic-embed-text (ollama)". The built-in one is called what it is: it knows words and parts of words, not what they mean. */
 export function embedderName(embedder: string): string {
   const [maker = '', ...rest] = embedder.split('/');
   const model = rest.slice(0, -2).join('/');
-  return maker === 'local' ? builtInName : model === '' ? maker : `${model} (${maker})`;
+  return maker === 'local' ? t('memory.builtIn') : model === '' ? maker : `${model} (${maker})`;
 }
 
 /** The share of vectors that are complete, in whole percent; 100 only when all are. */
@@ -95,26 +93,27 @@ export function spaceShare(space: Pick<IndexSpace, 'done' | 'total'>): number {
 
 /** "164 memories, index up to date". */
 export function indexWords(status: IndexStatus): string {
-  const off = status.on ? '' : '. Memory is off: nothing is recalled into prompts';
-  if (status.units === 0) return `Nothing is indexed yet${off}`;
+  return status.on ? amountIndexed(status) : `${amountIndexed(status)}. ${t('memory.memoryOff')}`;
+}
+
+function amountIndexed(status: IndexStatus): string {
+  if (status.units === 0) return t('memory.nothingIndexed');
+  const count = status.units;
   const serving = status.spaces.find((space) => space.state === 'serving');
   const building = status.spaces.find((space) => space.state !== 'serving');
-  const how =
-    building ? `indexing with ${embedderName(building.embedder)}`
-    : !serving ? 'searched by words only'
-    : serving.done < serving.total ? `${grouped(serving.total - serving.done)} being indexed`
-    : 'index up to date';
-  return `${counted(status.units, 'memory', 'memories')}, ${how}${off}`;
+  if (building) return t('memory.indexing', { count, embedder: embedderName(building.embedder) });
+  if (!serving) return t('memory.wordsOnly', { count });
+  return serving.done < serving.total ? t('memory.beingIndexed', { count, rest: serving.total - serving.done }) : t('memory.upToDate', { count });
 }
 
 /** How long a search took, for its tooltip. */
 export function timingWords(search: MemorySearch): string {
-  const parts = [`words ${ms(search.keywordMs)}`, ...(search.embedder ? [`vectors ${ms(search.vectorMs)}`, `embedding ${ms(search.embedMs)}`] : [])];
-  return `${grouped(search.candidates)} candidates in ${ms(search.totalMs)}${narrow}ms: ${parts.join(', ')}`;
+  const found = { count: search.candidates, total: ms(search.totalMs), words: ms(search.keywordMs) };
+  return search.embedder ? t('memory.timingVectors', { ...found, vectors: ms(search.vectorMs), embedding: ms(search.embedMs) }) : t('memory.timingWords', found);
 }
 
 function ms(value: number): string {
-  return value < 10 ? value.toFixed(1) : grouped(value);
+  return value < 10 ? number(locale(), value, { minimumFractionDigits: 1, maximumFractionDigits: 1 }) : grouped(value);
 }
 
 /** The first moment of a date field's day, "2026-11-21", in the user's zone; 0 if it is not a date. */

@@ -1,7 +1,8 @@
 import type { BranchView, SessionRow, Setting } from '$lib/backend/types';
 import { entries } from '$lib/commands/list';
 import type { App } from '$lib/state/app.svelte';
-import { counted, moment } from '$shared/format';
+import { t } from '$lib/words/words.svelte';
+import { moment } from '$shared/format';
 import { shownValue } from '../settings/bounds';
 import { groupId } from '../settings/sections';
 import { choiceWords } from '../settings/words';
@@ -28,13 +29,13 @@ function commands(app: App): Item[] {
     }));
 }
 
-const session = (app: App, row: SessionRow): Item => ({ id: `session:${row.id}`, kind: 'session', title: row.title || 'New conversation', words: row.folder, detail: [row.folder, moment(row.updatedAt)].filter(Boolean).join(' · '), run: () => app.openSession(row.id) });
+const session = (app: App, row: SessionRow): Item => ({ id: `session:${row.id}`, kind: 'session', title: row.title || t('shell.newConversation'), words: row.folder, detail: [row.folder, moment(row.updatedAt)].filter(Boolean).join(' · '), run: () => app.openSession(row.id) });
 
-const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, kind: 'branch', title: one.label, detail: counted(one.turns, 'turn'), run: () => app.branches.open(one.id) });
+const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, kind: 'branch', title: one.label, detail: t('palette.turns', { count: one.turns }), run: () => app.branches.open(one.id) });
 
 function models(app: App): Item[] {
   return app.models.list.map((model) => ({
-    id: `model:${model.name}`, kind: 'model', title: `Answer with ${model.name}`, words: `model ${model.provider} ${model.modelId}`, detail: model.name === app.conversation.model ? 'in use' : model.provider,
+    id: `model:${model.name}`, kind: 'model', title: t('palette.answerWith', { model: model.name }), words: `model ${model.provider} ${model.modelId}`, detail: model.name === app.conversation.model ? t('palette.inUse') : model.provider,
     why: model.usable ? app.commands.why('model') : model.why, run: () => app.commands.try('model', model.name),
   }));
 }
@@ -45,12 +46,12 @@ const setting = (app: App, one: Setting): Item => ({ id: `setting:${one.key}`, k
 function turnOf(app: App, typed: string): Item[] {
   const seq = Number(/^#\s*(\d+)$/.exec(typed.trim())?.[1] ?? 0);
   if (seq === 0) return [];
-  const why = app.commands.why('goTo') || (seq < app.conversation.firstSeq || seq > app.conversation.lastSeq ? `There are #${app.conversation.firstSeq} to #${app.conversation.lastSeq}` : '');
-  return [{ id: 'turn', kind: 'turn', title: `Go to turn #${seq}`, why, run: () => app.conversation.jumpToSeq(seq) }];
+  const why = app.commands.why('goTo') || (seq < app.conversation.firstSeq || seq > app.conversation.lastSeq ? t('palette.thereAre', { first: app.conversation.firstSeq, last: app.conversation.lastSeq }) : '');
+  return [{ id: 'turn', kind: 'turn', title: t('palette.goToTurn', { seq }), why, run: () => app.conversation.jumpToSeq(seq) }];
 }
 
 /** What was said is found by the search of everything. */
 function messages(app: App, typed: string): Item[] {
   const text = typed.trim();
-  return text === '' || /^[>#]/.test(text) ? [] : [{ id: 'search', kind: 'search', title: `Search messages for “${text}”`, keys: app.keymap.keys('searchAll') || undefined, run: () => app.search.show(text) }];
+  return text === '' || /^[>#]/.test(text) ? [] : [{ id: 'search', kind: 'search', title: t('palette.searchMessages', { text }), keys: app.keymap.keys('searchAll') || undefined, run: () => app.search.show(text) }];
 }

@@ -1,6 +1,7 @@
 /** What the palette offers, and in which order for what was typed. */
 import { fuzzy } from '$lib/commands/fuzzy';
 import type { Span } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 
 export type ItemKind = 'command' | 'session' | 'branch' | 'model' | 'setting' | 'turn' | 'search';
 
@@ -30,7 +31,6 @@ export interface Section {
   items: Shown[];
 }
 
-const titles: Record<ItemKind, string> = { command: 'Commands', session: 'Sessions', branch: 'Branches', model: 'Models', setting: 'Settings', turn: 'Turns', search: 'Messages' };
 /** Of each kind, so that one does not bury the others. */
 const most: Record<ItemKind, number> = { command: 9, session: 7, branch: 6, model: 4, setting: 5, turn: 1, search: 1 };
 /** What was found by its other words stands behind what was found by its title. */
@@ -50,7 +50,7 @@ export function sectionsOf(items: readonly Item[], typed: string, recent: readon
   });
   scored.sort((a, b) => b.score - a.score || Number(Boolean(a.item.why)) - Number(Boolean(b.item.why)));
   const kinds = [...new Set(scored.map(({ item }) => item.kind))].sort((a, b) => Number(a === 'search') - Number(b === 'search'));
-  return kinds.map((kind) => ({ title: titles[kind], items: scored.filter(({ item }) => item.kind === kind).slice(0, most[kind]).map(({ item }) => item) }));
+  return kinds.map((kind) => ({ title: t(`palette.${kind}`), items: scored.filter(({ item }) => item.kind === kind).slice(0, most[kind]).map(({ item }) => item) }));
 }
 
 function unasked(items: readonly Item[], recent: readonly string[], all: boolean): Section[] {
@@ -59,8 +59,8 @@ function unasked(items: readonly Item[], recent: readonly string[], all: boolean
   const rest = items.filter((item) => !lately.includes(item) && (all || item.kind === 'command' || item.kind === 'session'));
   const kinds: ItemKind[] = ['command', 'session'];
   return [
-    { title: 'Recent', items: lately.map(plain) },
-    ...kinds.map((kind) => ({ title: titles[kind], items: rest.filter((item) => item.kind === kind).slice(0, all || kind === 'command' ? undefined : most[kind]).map(plain) })),
+    { title: t('palette.recent'), items: lately.map(plain) },
+    ...kinds.map((kind) => ({ title: t(`palette.${kind}`), items: rest.filter((item) => item.kind === kind).slice(0, all || kind === 'command' ? undefined : most[kind]).map(plain) })),
   ].filter((section) => section.items.length > 0);
 }
 

@@ -1,6 +1,7 @@
 /** What was found as lines one walks through: the title of each session, its finds, and the way to the rest of them. */
 import type { SearchGroup, SearchHit, SearchResult } from '$lib/backend/types';
-import { counted, grouped } from '$shared/format';
+import { t } from '$lib/words/words.svelte';
+import { grouped } from '$shared/format';
 
 export type Line =
   | { kind: 'title'; id: string; group: SearchGroup }
@@ -33,12 +34,15 @@ export function lineTarget(key: string, at: number, count: number): number {
 }
 
 /** How it was found. By vectors of the configured embedder: only a model embedder knows what words mean. */
-export const byWords: Record<string, string> = { words: 'by words', meaning: 'similar text', both: 'words and similar text' };
+export function howFound(by: string): string {
+  return by === 'both' ? t('search.both') : by === 'words' ? t('search.words') : t('search.meaning');
+}
 
 /** How much was found, in a sentence. */
 export function foundWords({ groups, hits, truncated, totalMs }: SearchResult): string {
-  if (groups.length === 0) return 'No results';
-  const where = counted(groups.length, 'session');
-  const finds = hits === 0 ? `${where} by title` : `${counted(hits, 'result')} in ${truncated ? 'more than ' : ''}${where}`;
-  return `${finds}, ${grouped(totalMs)}\u202fms`;
+  if (groups.length === 0) return t('search.none');
+  const sessions = groups.length;
+  const time = t('units.milliseconds', { n: grouped(totalMs) });
+  if (hits === 0) return t('search.foundTitles', { sessions, time });
+  return truncated ? t('search.foundMore', { hits, sessions, time }) : t('search.found', { hits, sessions, time });
 }

@@ -15,6 +15,13 @@ const own = (): Section[] => [
   { id: 'models', title: t('settings.modelsPage'), lead: t('settings.modelsLead') },
 ];
 
+/** What is kept for many sessions, and what is remembered of all of them. */
+const kept = (): Section[] => [
+  { id: 'assistants', title: t('library.assistants'), lead: t('library.assistantsLead') },
+  { id: 'prompts', title: t('library.prompts'), lead: t('library.promptsLead') },
+  { id: 'knows', title: t('knows.title'), lead: t('knows.lead') },
+];
+
 const last = (): Section[] => [
   { id: 'storage', title: t('settings.storage'), lead: t('settings.storageLead') },
   { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead') },
@@ -61,7 +68,7 @@ export function sectionsOf(settings: readonly Setting[]): Section[] {
   }));
   const tools = middle.findIndex((section) => section.id === toolsSection);
   if (tools >= 0) middle.splice(tools + 1, 0, servers());
-  return [...own(), ...middle, ...last()];
+  return [...own(), ...kept(), ...middle, ...last()];
 }
 
 export function settingsOf(section: string, settings: readonly Setting[]): Setting[] {

@@ -9,6 +9,7 @@ import type {
   ActivityPanel,
   AddedModel,
   AnswerSet,
+  AssistantView,
   AttachPart,
   AttachResult,
   AutostartView,
@@ -43,6 +44,8 @@ import type {
   IndexStatus,
   KeyTest,
   KeyView,
+  KnownPage,
+  LibraryPanel,
   LocalServer,
   MemoryChip,
   MemoryFilter,
@@ -61,9 +64,12 @@ import type {
   ProgramChoice,
   ProgramsPanel,
   ProgramToken,
+  PromptsImported,
   PromptText,
   RawStep,
   ReceiptView,
+  SavedPromptView,
+  SessionAssistantView,
   RecoveryReport,
   ResourceText,
   RestorePreview,
@@ -238,6 +244,8 @@ export interface MemoryService {
   status(branchID: string): Promise<IndexStatus>;
   /** What a chip of the chunk says. */
   chip(id: string): Promise<MemoryChip>;
+  /** What is remembered of one kind in all sessions: pin, suggestion, instructions, summary. */
+  known(kind: string, text: string, offset: number, limit: number): Promise<KnownPage>;
 }
 
 /** Which embedder indexes the history, and switching to another. */
@@ -251,6 +259,28 @@ export interface EmbeddersService {
   useBuiltIn(): Promise<EmbeddersView>;
   /** The offer is not made again. */
   dismissOffer(): Promise<void>;
+}
+
+/** Assistants and saved prompts. */
+export interface LibraryService {
+  panel(): Promise<LibraryPanel>;
+  /** With an empty id it is new. Sessions stay as they are. */
+  saveAssistant(assistant: AssistantView): Promise<AssistantView>;
+  duplicateAssistant(id: string): Promise<AssistantView>;
+  deleteAssistant(id: string): Promise<void>;
+  /** From the next message on. */
+  applyAssistant(sessionId: string, id: string): Promise<void>;
+  startSession(id: string): Promise<SessionRow>;
+  sessionAssistant(sessionId: string): Promise<SessionAssistantView>;
+  /** As the text of a file, which importAssistant takes. */
+  assistantFile(id: string): Promise<string>;
+  importAssistant(text: string): Promise<AssistantView>;
+  savePrompt(prompt: SavedPromptView): Promise<SavedPromptView>;
+  deletePrompt(id: string): Promise<void>;
+  /** The text with values for its variables, by name. Today's date needs none. */
+  fillPrompt(id: string, values: Record<string, string>): Promise<string>;
+  promptsFile(): Promise<string>;
+  importPrompts(text: string): Promise<PromptsImported>;
 }
 
 /** Other programs that use this memory through MCP, and what they may see. */
@@ -438,6 +468,7 @@ export interface Backend {
   readonly search: SearchService;
   readonly embedders: EmbeddersService;
   readonly programs: ProgramsService;
+  readonly library: LibraryService;
   readonly settings: SettingsService;
   readonly transfer: TransferService;
   readonly storage: StorageService;

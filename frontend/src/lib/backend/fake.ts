@@ -13,6 +13,7 @@ import { inspectService } from './fake/inspect';
 import { memoryBlocks, memoryService } from './fake/memory';
 import { presetViews } from './fake/presets';
 import { Program, type ProgramSeed } from './fake/program';
+import { libraryService } from './fake/library';
 import { programsService } from './fake/programs';
 import { searchService } from './fake/search';
 import { seed, seedMany } from './fake/seed';
@@ -99,6 +100,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     memory: watch.service('memory', memoryService(world)),
     embedders: watch.service('embedders', embeddersService(world, options.embedders ?? [])),
     programs: watch.service('programs', programsService(world)),
+    library: watch.service('library', libraryService(world)),
     search: watch.service('search', searchService(world)),
     settings: watch.service('settings', settingsService(world, program)),
     transfer: watch.service('transfer', transferService(world, tasks, files, () => program.valueOf('export.format'))),

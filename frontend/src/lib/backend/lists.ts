@@ -1,6 +1,9 @@
 /** Fields of types.ts that are lists (types.test.ts checks that none is missing). */
 export const listFields: ReadonlySet<string> = new Set([
   'user',
+  'assistants',
+  'prompts',
+  'variables',
   'assistant',
   'branches',
   'turns',

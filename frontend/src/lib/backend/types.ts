@@ -7,6 +7,7 @@ import type { ToolCallView } from './types_tools';
 export type * from './types_branches';
 export type * from './types_context';
 export type * from './types_embedders';
+export type * from './types_library';
 export type * from './types_programs';
 export type * from './types_mcp';
 export type * from './types_memory';
@@ -520,4 +521,5 @@ export type ChangeKind =
   | 'call'
   | 'tools'
   | 'servers'
-  | 'programs';
+  | 'programs'
+  | 'library';

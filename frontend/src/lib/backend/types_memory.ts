@@ -152,3 +152,27 @@ export interface MemoryChip {
   /** its first words */
   title: string;
 }
+
+/** KnownPage is a page of what is remembered, of the sessions used last first. */
+export interface KnownPage {
+  total: number;
+  items: KnownItem[];
+}
+
+/** KnownItem is something that is remembered of a session's active branch. */
+export interface KnownItem {
+  /** pin, suggestion, instructions, summary */
+  kind: string;
+  /** of the pin, of the suggestion with its branch, of the state, or the session's */
+  id: string;
+  sessionId: string;
+  sessionTitle: string;
+  archived: boolean;
+  branchId: string;
+  /** it was made after or in; empty: before any */
+  turnId: string;
+  turnSeq: number;
+  /** 0 where nobody knows */
+  at: number;
+  text: string;
+}

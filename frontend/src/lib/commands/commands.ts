@@ -1,4 +1,5 @@
 /** Slash commands: which there are, and what a text in the composer means as one. Pure; carried out by state/commands. */
+import type { SavedPromptView, ServerPromptView } from '$lib/backend/types';
 import { entries, type CommandId, type Slash } from './list';
 
 /** A command as it is written: its name, and what it does as lists say it. */
@@ -44,6 +45,9 @@ export interface Suggestion {
   detail: string;
   /** Taking it leaves nothing to write. */
   complete: boolean;
+  /** A prompt that is inserted in the place of what is typed. */
+  prompt?: SavedPromptView;
+  serverPrompt?: ServerPromptView;
 }
 
 /** What could be meant by what is typed so far. Only the first line can be a command. */

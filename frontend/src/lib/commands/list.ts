@@ -9,7 +9,7 @@ import { t } from '$lib/words/words.svelte';
 export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
-  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'serverItems' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
+  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
   | 'import' | 'export' | 'share' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
@@ -96,6 +96,12 @@ const rows: readonly Row[] = [
   { id: 'tabActivity', group: 'memory', words: 'inspector charts cost telemetry' },
   { id: 'model', group: 'writing', slash: slash('model', 'NAME') },
   { id: 'decide', group: 'writing', keys: 'Ctrl+Shift+A', words: 'approve allow deny permission queue mcp' },
+  { id: 'insertPrompt', group: 'writing', slash: slash('prompts'), words: 'library snippet template text' },
+  { id: 'savePrompt', group: 'writing', words: 'library snippet template' },
+  { id: 'assistant', group: 'writing', slash: slash('assistant', '[name]'), words: 'preset persona apply gpt' },
+  { id: 'assistants', group: 'window', words: 'preset persona settings gpt' },
+  { id: 'prompts', group: 'window', words: 'library snippets templates settings' },
+  { id: 'knows', group: 'memory', words: 'about me remembered facts profile forget personal' },
   { id: 'serverItems', group: 'writing', slash: slash('prompt'), words: 'mcp prompts resources' },
   { id: 'composer', group: 'writing', keys: 'Ctrl+L', words: 'write focus composer' },
   { id: 'send', group: 'writing', keys: 'Enter', local: true },

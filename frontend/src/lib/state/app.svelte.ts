@@ -26,7 +26,9 @@ import { ImportState } from './importing.svelte';
 import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
 import { Keymap } from './keymap.svelte';
+import { LibraryState } from './library.svelte';
 import { LayoutState } from './layout.svelte';
+import { MemoryScope } from './memoryScope.svelte';
 import { MemoryState } from './memory.svelte';
 import { ModelsState } from './models.svelte';
 import { CostsState } from './costs.svelte';
@@ -91,6 +93,8 @@ export class App {
   readonly work: WorkState;
   readonly tools: ToolsState;
   readonly servers: ServersState;
+  readonly library: LibraryState;
+  readonly memoryScope: MemoryScope;
   readonly importing: ImportState;
   readonly speech: SpeechState;
   readonly exporting: ExportState;
@@ -151,6 +155,8 @@ export class App {
     this.work = new WorkState(backend, this.changes, this.toasts);
     this.tools = new ToolsState(backend, this.changes, this.conversation);
     this.servers = new ServersState(backend, this.changes);
+    this.library = new LibraryState(this);
+    this.memoryScope = new MemoryScope(this);
     this.importing = new ImportState(backend, this.work);
     this.speech = new SpeechState(this.toasts);
     this.exporting = new ExportState(backend, this.work);
@@ -193,7 +199,7 @@ export class App {
 
   /** Long work of before, and what was asked of the page while it was not there. */
   async #heed(): Promise<void> {
-    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.#settingsRefresh.now(), this.erasing.load()]);
+    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.library.load(), this.#settingsRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }
 
@@ -224,6 +230,15 @@ export class App {
       else this.conversation.refused(error); // a toast goes, and would leave nothing
       await this.draft.stay();
     }
+    this.composer.focus();
+  }
+
+  /** A new conversation with the settings of an assistant. */
+  async startWith(assistantId: string): Promise<void> {
+    if (!(await this.leaveTemporary())) return;
+    const row = await this.backend.library.startSession(assistantId);
+    await this.sessions.load();
+    await this.#openSession(row.id);
     this.composer.focus();
   }
 
@@ -282,6 +297,7 @@ export class App {
     this.modelPicker.close();
     await this.conversation.open(sessionId, branchId);
     this.recent.visited(sessionId);
+    this.library.sessionChanged();
     this.costs.changed();
     this.search.moved();
     this.#jobsRefresh.soon();
@@ -352,6 +368,8 @@ export class App {
     this.work.stop();
     this.tools.stop();
     this.servers.stop();
+    this.library.stop();
+    this.memoryScope.stop();
     this.dropping.stop();
     this.erasing.stop();
     this.sessions.stop();

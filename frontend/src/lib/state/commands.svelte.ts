@@ -3,6 +3,7 @@ import { BackendError } from '$lib/backend/errors';
 import { findState } from '$lib/commands/commands';
 import type { CommandId } from '$lib/commands/list';
 import { onMac } from '$lib/keys';
+import { t } from '$lib/words/words.svelte';
 import type { App } from './app.svelte';
 import { targetOf, type ExportScope } from './exporting.svelte';
 import { printPage } from './printing';
@@ -10,7 +11,7 @@ import { zoomMax, zoomMin } from './theme.svelte';
 
 type Parts = Pick<
   App,
-  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'leaveTemporary' | 'openSession' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings' | 'sharing'
+  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'library' | 'memory' | 'models' | 'modelSwitch' | 'leaveTemporary' | 'openSession' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings' | 'sharing'
   | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
 >;
 
@@ -38,6 +39,9 @@ const ofSession = new Set<CommandId>([
   'summarize',
   'context',
   'serverItems',
+  'insertPrompt',
+  'savePrompt',
+  'assistant',
   'print',
   'share',
 ]);
@@ -63,6 +67,7 @@ export class CommandRunner {
       case 'undo': return undo.next === '' ? 'Nothing to undo' : '';
       case 'fork': return conversation.running ? 'An answer is still arriving' : '';
       case 'compare': return conversation.branches.length < 2 ? 'There is only one branch' : '';
+      case 'savePrompt': return this.#parts.draft.text.trim() === '' ? 'There is no text in the message' : '';
       case 'commit': return (conversation.header?.pending ?? 0) === 0 ? 'No turn is pending' : '';
       case 'stop': return (temporary.active ? temporary.running : conversation.running || this.#parts.composer.editing !== null) ? '' : 'Nothing is arriving';
       default: return '';
@@ -87,7 +92,7 @@ export class CommandRunner {
   }
 
   #acts(): Partial<Record<CommandId, (argument: string) => unknown>> {
-    const { backend, branches, composer, conversation, find, inspector, layout, memory, palette, search, servers, sessions, sessionSettings, temporary, theme, toasts, tools, turnActions, undo } = this.#parts;
+    const { backend, branches, composer, conversation, find, inspector, layout, library, memory, palette, search, servers, sessions, sessionSettings, temporary, theme, toasts, tools, turnActions, undo } = this.#parts;
     const { sessionId, branchId } = conversation;
     const zoom = (by: number) => theme.setZoom(Math.max(zoomMin, Math.min(zoomMax, theme.zoom + by)));
     return {
@@ -98,6 +103,12 @@ export class CommandRunner {
       temporary: () => this.#parts.newTemporary(),
       decide: () => (tools.waiting.length === 0 && servers.asked.length > 0 ? servers.answer() : tools.show()),
       serverItems: () => servers.pick(),
+      insertPrompt: () => library.choose(),
+      savePrompt: () => library.saveText(this.#parts.draft.text),
+      assistant: (name) => this.#assistant(name),
+      assistants: () => layout.openSettings('assistants'),
+      prompts: () => layout.openSettings('prompts'),
+      knows: () => layout.openSettings('knows'),
       renameSession: (title) => (title === '' ? branches.ask({ kind: 'session', sessionId, title: conversation.session?.title ?? '' }) : sessions.rename(sessionId, title)),
       archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
       duplicateSession: () => this.#parts.duplicateSession(sessionId),
@@ -223,6 +234,17 @@ export class CommandRunner {
     toasts.dismiss(this.#pauseNotice); // it would say the opposite of what is so now
     if (work.paused) this.#pauseNotice = toasts.show('Background work is paused', { hint: 'Conversations continue; their turns stay pending until you resume.', action: { label: 'Resume', run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
     else toasts.show('Background work resumed');
+  }
+
+  /** Gives the session the settings of an assistant; without a name one is chosen beside the session's settings. */
+  async #assistant(name: string): Promise<void> {
+    const { library, sessionSettings, toasts } = this.#parts;
+    if (name === '') return sessionSettings.show();
+    const found = library.assistants.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
+    if (!found) throw refused(t('library.noAssistantNamed', { name }), t('library.noAssistantHint'));
+    await library.apply(found.id);
+    this.#parts.conversation.refreshHeader();
+    toasts.show(t('library.applied', { name: found.name }));
   }
 
   async #model(name: string): Promise<void> {

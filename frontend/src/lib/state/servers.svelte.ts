@@ -1,5 +1,5 @@
 import type { Backend } from '$lib/backend/backend';
-import type { ElicitationAnswer, ElicitationView } from '$lib/backend/types';
+import type { ElicitationAnswer, ElicitationView, ServerPromptView } from '$lib/backend/types';
 import type { Changes } from './changes';
 import { Refresh } from './refresh';
 
@@ -15,6 +15,7 @@ export class ServersState {
   #answering = $state('');
   #importing = $state(false);
   #picking = $state(false);
+  #wanted: ServerPromptView | null = null;
   /** A file that was dropped, to be looked at by the dialog. */
   #path = $state('');
   readonly #backend: Backend;
@@ -70,12 +71,18 @@ export class ServersState {
     this.#path = '';
   }
 
+  get wanted(): ServerPromptView | null {
+    return this.#wanted;
+  }
+
   /** The list of prompts and resources. */
   get picking(): boolean {
     return this.#picking;
   }
 
-  pick(): void {
+  /** The list, or at once the prompt that was chosen elsewhere. */
+  pick(wanted: ServerPromptView | null = null): void {
+    this.#wanted = wanted;
     this.#picking = true;
   }
 

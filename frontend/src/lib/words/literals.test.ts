@@ -7,17 +7,31 @@ const root = 'src';
 
 /** What still has texts of its own. A directory leaves the list when its texts are in the catalogues; nothing is added. */
 const unconverted = [
-  'components/branches', 'components/documents', 'components/embedders', 'components/inspector', 'components/memory', 'components/models',
-  'components/palette', 'components/programs', 'components/search', 'components/servers', 'components/session', 'components/sessions', 
-  'components/storage', 'components/temporary', 'components/tools', 'components/transcript', 'components/transfer',
-  'lib/backend', 'lib/find', 'lib/markdown', 'lib/state',
+  'components/branches',
+  'components/inspector',
+  'components/models',
+  'components/programs',
+  'components/servers',
+  'components/storage',
+  'components/temporary',
+  'components/tools',
+  'components/transcript',
+  'components/transfer',
+  'lib/backend',
+  'lib/find',
+  'lib/markdown',
+  'lib/state',
 ];
 
 /** What is no text for people of this window, each with its reason. */
 const notTexts = ['lib/words', 'lib/backend/fake', 'lib/backend/fake.ts', 'lib/markdown/testing', 'components/shared/testing', 'parts', 'test'];
 
 /** Strings that look like texts and are none: file and line are left out, so that code may move. */
-const allowed: Record<string, string[]> = {};
+const allowed: Record<string, string[]> = {
+  'lib/shortcuts.ts': ["'Up'", "'Down'", "'Left'", "'Right'"], // names of keys, which Kbd draws
+  'components/palette/Palette.svelte': ['Up', 'Down'], // names of keys, which Kbd draws
+  'components/palette/gather.ts': ['`model ${model.provider} ${model.modelId}`'], // what it is found by
+};
 
 function filesOf(directory: string): string[] {
   return readdirSync(join(root, directory)).flatMap((name) => {

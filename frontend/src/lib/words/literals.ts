@@ -27,7 +27,10 @@ const technicalCalls = /^(?:closest|querySelector|querySelectorAll|matches|addEv
 /** Names are the same in every language. */
 const properNames = /ContextInfinity|\brecall\b|OpenAI(?: Responses)?|Anthropic(?: Messages)?|Chat Completions|Ollama|LM Studio|ChatGPT|Claude(?: Desktop|\.ai)?|Mermaid|Markdown|JSON|HTML|SVG|MCP|URI|PDF|LaTeX/g;
 
-/** A name, an address or a symbol is no text; two letters of one are. */
+/** Names of keys and of what else the browser names. */
+const keyNames = /^(?:Arrow|Page)(?:Up|Down|Left|Right)$|^(?:Up|Down|Left|Right|Plus|Enter|Escape|Home|End|Tab|Delete|Backspace|Space|Control|Meta|Shift|Alt|Ctrl|Esc|Files|F\d+|Mac|Linux|Windows)$|^(?:Ctrl|Alt|Shift)\+/;
+
+/** A name, an address, a key or a symbol is no text; two letters of one are. */
 function isText(text: string): boolean {
   return /\p{L}{2}/u.test(text.replace(properNames, ''));
 }
@@ -35,7 +38,7 @@ function isText(text: string): boolean {
 /** Whether a string of code reads like a text: it has a space between words, or begins like a sentence. */
 function readsLikeText(text: string): boolean {
   if (!isText(text) || /^[\w-]+:\/\/|^[a-z]+:\S|^[./#@]|[{};=<>]|^--/.test(text)) return false;
-  if (/^(?:Arrow|Page)(?:Up|Down|Left|Right)$|^(?:Up|Down|Left|Right|Plus|Enter|Escape|Home|End|Tab|Delete|Backspace|Space|Control|Meta|Shift|Alt|Ctrl|Esc|Files|F\d+|Mac|Linux|Windows)$|^(?:Ctrl|Alt|Shift)\+/.test(text)) return false;
+  if (keyNames.test(text)) return false;
   return /[\p{L}\d][,.:;]? +\p{L}|\p{L}[,.:;]? +[\d“„(]/u.test(text) || /^\p{Lu}\p{Ll}+[….!?:]?$/u.test(text);
 }
 
@@ -104,7 +107,7 @@ function inScript(source: string, offset: number, add: Add): void {
     if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return;
     if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) {
       const text = ts.isTemplateExpression(node) ? [node.head.text, ...node.templateSpans.map((span) => span.literal.text)].join('0') : node.text;
-      if (!isTechnical(node) && (readsLikeText(text) || (isShownProperty(node) && isText(text) && /^\p{Lu}(?!\w*\+)|\s/u.test(text)))) add(offset + node.getStart(), node.getText());
+      if (!isTechnical(node) && (readsLikeText(text) || (isShownProperty(node) && isText(text) && !keyNames.test(text) && /^\p{Lu}(?!\w*\+)|\s/u.test(text)))) add(offset + node.getStart(), node.getText());
       if (ts.isTemplateExpression(node)) node.templateSpans.forEach((span) => walk(span.expression));
       return;
     }

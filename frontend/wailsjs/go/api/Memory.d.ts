@@ -8,6 +8,8 @@ export function Chunk(arg1:string):Promise<api.ChunkDetail>;
 
 export function Chunks(arg1:api.MemoryFilter):Promise<api.ChunkPage>;
 
+export function Known(arg1:string,arg2:string,arg3:number,arg4:number):Promise<api.KnownPage>;
+
 export function Search(arg1:api.MemoryFilter,arg2:string):Promise<api.MemorySearch>;
 
 export function Status(arg1:string):Promise<api.IndexStatus>;

@@ -14,6 +14,10 @@ export function Chunks(arg1) {
   return window['go']['api']['Memory']['Chunks'](arg1);
 }
 
+export function Known(arg1, arg2, arg3, arg4) {
+  return window['go']['api']['Memory']['Known'](arg1, arg2, arg3, arg4);
+}
+
 export function Search(arg1, arg2) {
   return window['go']['api']['Memory']['Search'](arg1, arg2);
 }

@@ -1,6 +1,6 @@
 import type { MemoryService } from '../backend';
 import { BackendError } from '../errors';
-import type { BlockView, ChunkRow, MatchWhy, MemoryChip, MemoryFilter, TurnView } from '../types';
+import type { BlockView, ChunkRow, KnownItem, MatchWhy, MemoryChip, MemoryFilter, TurnView } from '../types';
 import { block, errorView } from './shapes';
 import type { World } from './world';
 
@@ -51,7 +51,28 @@ export function memoryService(world: World): MemoryService {
       return { on: true, scope: 'lineage', units, spaces: units > 0 ? [{ embedder, state: 'serving', done: units, total: units, error: '' }] : [], degraded: [] };
     },
     chip: async (id) => chipOf(find(id)),
+    known: async (kind, text, offset, limit) => {
+      const found = known(world, kind).filter((item) => item.text.toLowerCase().includes(text.toLowerCase()));
+      return { total: found.length, items: found.slice(offset, offset + (limit || 50)) };
+    },
   };
+}
+
+/** What is remembered of the active branch of each session. */
+function known(world: World, kind: string): KnownItem[] {
+  return [...world.sessions.values()].flatMap(({ row, settings }): KnownItem[] => {
+    const branch = world.branches.get(row.activeBranch);
+    const turn = branch?.turns.at(-1);
+    const item = (id: string, text: string): KnownItem => ({
+      kind, id, text, sessionId: row.id, sessionTitle: row.title, archived: row.archived, branchId: row.activeBranch, turnId: turn?.id ?? '', turnSeq: turn?.seq ?? 0, at: row.updatedAt,
+    });
+    if (!branch) return [];
+    if (kind === 'pin') return branch.pins.map((pin) => item(pin.id, pin.text));
+    if (kind === 'suggestion') return branch.suggested.map((one) => item(one.id, one.text));
+    if (kind === 'instructions') return settings.systemPrompt ? [item(row.id, settings.systemPrompt)] : [];
+    const head = branch.states.at(0);
+    return head?.summary ? [item(head.id, head.summary)] : [];
+  });
 }
 
 function whyOf({ row, text }: Chunk, asked: ReadonlySet<string>): MatchWhy {

@@ -1,4 +1,16 @@
 import type en from '../en/documents';
 import type { Translation } from '../words.svelte';
 
-export default {} satisfies Translation<typeof en>;
+export default {
+  read: 'Dokument lesen',
+  tokens: '{count, plural, one {# Token} other {# Token}}',
+  tokensInPart: '{count, plural, one {# Token} other {# Token}}, teilweise',
+  partHelp: 'Die Nachricht enthält einen Teil davon. Das Gedächtnis enthält alles und kann es abrufen.',
+  longText: 'Dieser Text ist lang. Als Dokument angehängt bleibt der Chat lesbar.',
+  attach: 'Als Dokument anhängen',
+  keepAsText: 'Als Text behalten',
+  tokensAndType: '{count, plural, one {# Token} other {# Token}}, {type}',
+  copyText: 'Text kopieren',
+  textOf: 'Text von {name}',
+  reading: 'Wird gelesen…',
+} satisfies Translation<typeof en>;

@@ -1,4 +1,34 @@
 import type en from '../en/embedders';
 import type { Translation } from '../words.svelte';
 
-export default {} satisfies Translation<typeof en>;
+export default {
+  indexWith: 'Mit {model} indexieren?',
+  what: 'Ihr gesamter Verlauf wird im Hintergrund neu indexiert. Die Suche funktioniert währenddessen weiter, und Sie können in den Einstellungen jederzeit zurückwechseln.',
+  leaves: '<b>Der Text aller Ihrer Unterhaltungen verlässt diesen Computer</b>: Er wird, ohne Geheimnisse, an {host} gesendet, ebenso jede spätere Nachricht und Suche.',
+  embedder: 'Embedder',
+  where: 'Wo',
+  history: 'Verlauf',
+  cost: 'Kosten',
+  time: 'Dauer',
+  measuring: 'Messung mit Beispieltexten. Nichts von Ihrem Verlauf wird gesendet…',
+  sendAndIndex: 'Senden und indexieren',
+  index: 'Indexieren',
+  offerRemote: 'Die Suche kann ein Embedding-Modell von {server} verwenden',
+  offerLocal: '{server} läuft: Die Suche kann dessen Embedding-Modell verwenden',
+  offerWhat: 'Ein Embedding-Modell findet auch Stellen, die dasselbe mit anderen Worten sagen. Der eingebaute Index vergleicht nur Wörter und Wortteile.',
+  show: 'Kosten und Dauer anzeigen…',
+  notNow: 'Jetzt nicht',
+  builtIn: 'Eingebaut (Hash-Merkmale der Wörter)',
+  on: '{model} auf {server}',
+  noNetwork: 'Teil dieses Programms. Kein Netzwerk.',
+  sentTo: 'Ihr Text wird an {host} gesendet.',
+  here: 'Läuft auf diesem Computer.',
+  costUnknown: 'Preis unbekannt: siehe Anbieter',
+  free: 'Kostenlos',
+  lessThan: 'Weniger als {cost}',
+  about: 'Etwa {cost}',
+  lessThanMinute: 'Weniger als eine Minute',
+  minutes: 'Etwa {count, plural, one {# Minute} other {# Minuten}}',
+  hours: 'Etwa {count, plural, one {# Stunde} other {# Stunden}}',
+  amount: '{memories, plural, one {# Erinnerung} other {# Erinnerungen}}, {tokens, number} Token',
+} satisfies Translation<typeof en>;

@@ -10,6 +10,8 @@ import firstrun from './firstrun';
 import header from './header';
 import inspector from './inspector';
 import keys from './keys';
+import knows from './knows';
+import library from './library';
 import memory from './memory';
 import models from './models';
 import palette from './palette';
@@ -45,6 +47,8 @@ export default {
   header,
   inspector,
   keys,
+  knows,
+  library,
   memory,
   models,
   palette,

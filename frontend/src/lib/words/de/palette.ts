@@ -1,4 +1,33 @@
 import type en from '../en/palette';
 import type { Translation } from '../words.svelte';
 
-export default {} satisfies Translation<typeof en>;
+export default {
+  keysAndCommands: 'Tasten und Befehle',
+  searchKeys: 'Tasten und Befehle suchen',
+  or: 'oder',
+  noResults: 'Keine Treffer für „{text}“.',
+  noResultsHere: 'Keine Treffer für „{text}“. Einige Buchstaben des Namens genügen.',
+  find: 'Befehl, Sitzung, Zweig, Modell oder Einstellung finden',
+  ask: 'Was möchten Sie tun?',
+  writeText: 'Text dazu eingeben, dann Eingabetaste',
+  results: 'Treffer',
+  move: 'bewegen',
+  run: 'ausführen',
+  onlyCommands: 'nur Befehle',
+  aTurn: 'eine Runde',
+  allKeys: 'alle Tasten',
+  recent: 'Zuletzt verwendet',
+  command: 'Befehle',
+  session: 'Sitzungen',
+  branch: 'Zweige',
+  model: 'Modelle',
+  setting: 'Einstellungen',
+  turn: 'Runden',
+  search: 'Nachrichten',
+  turns: '{count, plural, one {# Runde} other {# Runden}}',
+  answerWith: 'Mit {model} antworten',
+  inUse: 'in Verwendung',
+  thereAre: 'Vorhanden sind #{first} bis #{last}',
+  goToTurn: 'Zu Runde #{seq} gehen',
+  searchMessages: 'Nachrichten nach „{text}“ durchsuchen',
+} satisfies Translation<typeof en>;

@@ -1,4 +1,33 @@
 import type en from '../en/session';
 import type { Translation } from '../words.svelte';
 
-export default {} satisfies Translation<typeof en>;
+export default {
+  settingsOf: 'Einstellungen von {title}',
+  settingsOfThis: 'Einstellungen dieser Unterhaltung',
+  saved: 'Gespeichert: gilt ab der nächsten Anfrage',
+  systemPrompt: 'System-Prompt',
+  systemPromptHelp: 'Steht in jeder Anfrage dieser Sitzung am Anfang. Leer lassen für die Standardanweisungen.',
+  systemPromptPlaceholder: 'Die Standardanweisungen',
+  tokens: '{count, plural, one {# Token} other {# Token}} in jeder Anfrage.',
+  imported: 'Anweisungen, die mit dem Import kamen',
+  importedHelp: 'Sie werden aufbewahrt und nicht gesendet, denn sie stammen vom Verfasser der importierten Datei. Lesen Sie sie zuerst: Als System-Prompt stehen sie in jeder Anfrage am Anfang.',
+  importedCut: 'Dies ist nur ihr Anfang. Sie sind zu lang, um gesendet zu werden.',
+  useImported: 'Als System-Prompt verwenden',
+  temperature: 'Temperatur',
+  temperatureHelp: '0 ist am besten wiederholbar, 2 am abwechslungsreichsten. Leer lassen für den Standard des Modells.',
+  temperatureFault: 'Eine Zahl von 0 bis 2 oder nichts',
+  effort: 'Denkaufwand',
+  effortHelp: 'Wie lange ein Modell nachdenken darf, das dies kann. Andere Modelle beachten es nicht.',
+  tools: 'Werkzeuge',
+  toolsHelp: 'Was geschieht, wenn das Modell ein Werkzeug aufrufen will.',
+  save: 'Speichern',
+  modelDefault: 'Standard des Modells',
+  effortMinimal: 'Minimal',
+  effortLow: 'Gering',
+  effortMedium: 'Mittel',
+  effortHigh: 'Hoch',
+  toolsAsSet: 'Wie in den Einstellungen',
+  toolsOff: 'Aus',
+  toolsShown: 'Aufrufe nur anzeigen',
+  toolsOn: 'Ein',
+} satisfies Translation<typeof en>;

@@ -1,4 +1,34 @@
 import type en from '../en/embedders';
 import type { Translation } from '../words.svelte';
 
-export default {} satisfies Translation<typeof en>;
+export default {
+  indexWith: '用 {model} 建立索引？',
+  what: '您的全部历史将在后台重新建立索引。其间搜索照常可用，您可以随时在设置中切换回来。',
+  leaves: '<b>您所有对话的文本将离开此计算机</b>：去除机密信息后发送到 {host}，之后的每条消息和每次搜索也是如此。',
+  embedder: '嵌入器',
+  where: '位置',
+  history: '历史',
+  cost: '费用',
+  time: '时间',
+  measuring: '正在用示例文本测量。不会发送您的任何历史…',
+  sendAndIndex: '发送并建立索引',
+  index: '建立索引',
+  offerRemote: '搜索可以使用 {server} 的嵌入模型',
+  offerLocal: '{server} 正在运行：搜索可以使用其嵌入模型',
+  offerWhat: '嵌入模型还能找到换一种说法表达同一意思的段落。内置索引只比较词语及其片段。',
+  show: '显示费用与时间…',
+  notNow: '暂不',
+  builtIn: '内置（词语散列特征）',
+  on: '{server} 上的 {model}',
+  noNetwork: '本程序的一部分，不使用网络。',
+  sentTo: '您的文本将发送到 {host}。',
+  here: '在此计算机上运行。',
+  costUnknown: '价格未知：请查看提供商',
+  free: '免费',
+  lessThan: '低于 {cost}',
+  about: '约 {cost}',
+  lessThanMinute: '不到一分钟',
+  minutes: '约 {count, plural, other {# 分钟}}',
+  hours: '约 {count, plural, other {# 小时}}',
+  amount: '{memories, plural, other {# 条记忆}}，{tokens, number} 个 token',
+} satisfies Translation<typeof en>;

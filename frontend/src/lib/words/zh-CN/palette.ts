@@ -1,4 +1,33 @@
 import type en from '../en/palette';
 import type { Translation } from '../words.svelte';
 
-export default {} satisfies Translation<typeof en>;
+export default {
+  keysAndCommands: '按键与命令',
+  searchKeys: '搜索按键与命令',
+  or: '或',
+  noResults: '没有与“{text}”匹配的结果。',
+  noResultsHere: '没有与“{text}”匹配的结果。输入名称中的几个字母即可。',
+  find: '查找命令、会话、分支、模型或设置',
+  ask: '您想做什么？',
+  writeText: '输入文字，然后按 Enter',
+  results: '结果',
+  move: '移动',
+  run: '执行',
+  onlyCommands: '仅命令',
+  aTurn: '轮次',
+  allKeys: '所有按键',
+  recent: '最近使用',
+  command: '命令',
+  session: '会话',
+  branch: '分支',
+  model: '模型',
+  setting: '设置',
+  turn: '轮次',
+  search: '消息',
+  turns: '{count, plural, other {# 轮}}',
+  answerWith: '用 {model} 回答',
+  inUse: '使用中',
+  thereAre: '现有 #{first} 至 #{last}',
+  goToTurn: '转到第 #{seq} 轮',
+  searchMessages: '在消息中搜索“{text}”',
+} satisfies Translation<typeof en>;

@@ -1,4 +1,33 @@
 import type en from '../en/session';
 import type { Translation } from '../words.svelte';
 
-export default {} satisfies Translation<typeof en>;
+export default {
+  settingsOf: '“{title}”的设置',
+  settingsOfThis: '此对话的设置',
+  saved: '已保存：从下一次请求起生效',
+  systemPrompt: '系统提示词',
+  systemPromptHelp: '位于此会话每次请求的最前面。留空则使用默认指令。',
+  systemPromptPlaceholder: '默认指令',
+  tokens: '每次请求包含 {count, plural, other {# 个 token}}。',
+  imported: '随导入内容附带的指令',
+  importedHelp: '这些指令会保留但不会发送，因为它们出自导入文件的作者。请先阅读：用作系统提示词后，它们会位于每次请求的最前面。',
+  importedCut: '这里只是开头部分。全文过长，无法发送。',
+  useImported: '用作系统提示词',
+  temperature: '温度',
+  temperatureHelp: '0 的结果最稳定，2 的变化最多。留空则使用模型默认值。',
+  temperatureFault: '请输入 0 到 2 之间的数字，或留空',
+  effort: '推理强度',
+  effortHelp: '推理模型可以思考多久。不支持推理的模型会忽略此项。',
+  tools: '工具',
+  toolsHelp: '模型请求调用工具时如何处理。',
+  save: '保存',
+  modelDefault: '模型默认',
+  effortMinimal: '最低',
+  effortLow: '低',
+  effortMedium: '中',
+  effortHigh: '高',
+  toolsAsSet: '与设置相同',
+  toolsOff: '关闭',
+  toolsShown: '仅显示调用',
+  toolsOn: '开启',
+} satisfies Translation<typeof en>;

@@ -1,0 +1,48 @@
+package api
+
+// LibraryPanel is what a person keeps for use in many sessions.
+type LibraryPanel struct {
+	Rev        int64             `json:"rev"`
+	Assistants []AssistantView   `json:"assistants"` // by name
+	Prompts    []SavedPromptView `json:"prompts"`    // by name
+}
+
+// AssistantView is a named preset. An empty id: it is new.
+type AssistantView struct {
+	ID           string `json:"id"`
+	Name         string `json:"name"`
+	Instructions string `json:"instructions"` // empty: the default instructions
+	Model        string `json:"model"`        // empty: the session keeps its own
+	Temperature  string `json:"temperature"`  // a number from 0 to 2, or empty for the model's default
+	Effort       string `json:"effort"`       // "", minimal, low, medium, high
+	ToolsMode    string `json:"toolsMode"`    // "", disabled, parse_only, enabled
+}
+
+// SavedPromptView is a named text with variables. An empty id: it is new.
+type SavedPromptView struct {
+	ID        string               `json:"id"`
+	Name      string               `json:"name"`
+	Text      string               `json:"text"`
+	Variables []PromptVariableView `json:"variables"` // in the order in which they first appear
+}
+
+// PromptVariableView is a place in a saved prompt that is filled in when it is used.
+type PromptVariableView struct {
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Builtin bool   `json:"builtin"` // date, clipboard, selection
+}
+
+// SessionAssistantView is the assistant whose settings a session was given last.
+type SessionAssistantView struct {
+	ID      string `json:"id"`      // empty: none
+	Name    string `json:"name"`    // as it is called now, or was called then
+	Known   bool   `json:"known"`   // it is in the library
+	Differs bool   `json:"differs"` // applying it would change the session's settings
+}
+
+// PromptsImported is what an import of prompts did.
+type PromptsImported struct {
+	Added int `json:"added"`
+	Known int `json:"known"` // were there already, with the same name and text
+}

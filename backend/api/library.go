@@ -1,0 +1,214 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/library"
+)
+
+// Library has the assistants and saved prompts.
+type Library struct{ c *Core }
+
+// NewLibrary returns the service.
+func NewLibrary(c *Core) *Library { return &Library{c} }
+
+// Panel is all of it.
+func (s *Library) Panel() (LibraryPanel, error) {
+	v := LibraryPanel{Rev: s.c.Hub.Rev(), Assistants: []AssistantView{}, Prompts: []SavedPromptView{}}
+	if err := s.c.ready(); err != nil {
+		return v, err
+	}
+	assistants, err := s.c.Library.Assistants(s.c.ctx())
+	if err != nil {
+		return v, err
+	}
+	for _, a := range assistants {
+		v.Assistants = append(v.Assistants, assistantView(a))
+	}
+	prompts, err := s.c.Library.SavedPrompts(s.c.ctx())
+	for _, p := range prompts {
+		v.Prompts = append(v.Prompts, savedPromptView(p))
+	}
+	return v, err
+}
+
+func assistantView(a chat.Assistant) AssistantView {
+	v := AssistantView{ID: string(a.ID), Name: a.Name, Instructions: a.Instructions, Model: a.Model, Effort: a.Effort, ToolsMode: a.ToolsMode}
+	if a.Temperature != nil {
+		v.Temperature = strconv.FormatFloat(*a.Temperature, 'f', -1, 64)
+	}
+	return v
+}
+
+func savedPromptView(p chat.SavedPrompt) SavedPromptView {
+	v := SavedPromptView{ID: string(p.ID), Name: p.Name, Text: p.Text, Variables: []PromptVariableView{}}
+	for _, x := range library.Variables(p.Text) {
+		v.Variables = append(v.Variables, PromptVariableView(x))
+	}
+	return v
+}
+
+// parseTemperature reads a temperature as it is entered; nil for none.
+func parseTemperature(op, text string) (*float64, error) {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil, nil //nolint:nilnil // nil is a value: the model's default
+	}
+	t, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", "."), 64)
+	if err != nil || !(t >= 0 && t <= 2) {
+		return nil, chat.Errorf(chat.CodeInvalid, op, "The temperature is a number from 0 to 2, or empty; nothing was changed.")
+	}
+	return &t, nil
+}
+
+// SaveAssistant makes an assistant, or changes the one with its id.
+func (s *Library) SaveAssistant(v AssistantView) (AssistantView, error) {
+	if err := s.c.ready(); err != nil {
+		return v, err
+	}
+	t, err := parseTemperature("assistant.save", v.Temperature)
+	if err != nil {
+		return v, err
+	}
+	a, err := s.c.Library.PutAssistant(s.c.ctx(), chat.Assistant{
+		ID: chat.AssistantID(v.ID), Name: strings.TrimSpace(v.Name), Instructions: v.Instructions, Model: v.Model, Temperature: t, Effort: v.Effort, ToolsMode: v.ToolsMode,
+	})
+	return assistantView(a), err
+}
+
+// DuplicateAssistant makes an assistant with the settings of another.
+func (s *Library) DuplicateAssistant(id string) (AssistantView, error) {
+	if err := s.c.ready(); err != nil {
+		return AssistantView{}, err
+	}
+	a, err := s.c.Library.Duplicate(s.c.ctx(), chat.AssistantID(id))
+	return assistantView(a), err
+}
+
+// DeleteAssistant deletes an assistant. Sessions that have its settings keep them.
+func (s *Library) DeleteAssistant(id string) error {
+	return s.do(func(ctx context.Context, l *library.Library) error { return l.DropAssistant(ctx, chat.AssistantID(id)) })
+}
+
+func (s *Library) do(do func(context.Context, *library.Library) error) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return do(s.c.ctx(), s.c.Library)
+}
+
+// ApplyAssistant gives a session the settings of an assistant as they are now, from the next message on.
+func (s *Library) ApplyAssistant(sessionID, id string) error {
+	return s.do(func(ctx context.Context, l *library.Library) error {
+		return l.Apply(ctx, chat.SessionID(sessionID), chat.AssistantID(id))
+	})
+}
+
+// StartSession makes a session with the settings of an assistant.
+func (s *Library) StartSession(id string) (SessionRow, error) {
+	if err := s.c.ready(); err != nil {
+		return SessionRow{}, err
+	}
+	sess, _, err := s.c.Library.Start(s.c.ctx(), "", chat.AssistantID(id))
+	if err != nil {
+		return SessionRow{}, err
+	}
+	return s.c.row(s.c.ctx(), sess.ID)
+}
+
+// SessionAssistant is the assistant whose settings a session was given last.
+func (s *Library) SessionAssistant(sessionID string) (SessionAssistantView, error) {
+	if err := s.c.ready(); err != nil {
+		return SessionAssistantView{}, err
+	}
+	sess, err := s.c.Store.Session(s.c.ctx(), chat.SessionID(sessionID))
+	if err != nil || sess.Assistant == "" {
+		return SessionAssistantView{}, err
+	}
+	v := SessionAssistantView{ID: string(sess.Assistant), Name: sess.AssistantName}
+	a, err := s.c.Library.Assistant(s.c.ctx(), sess.Assistant)
+	switch {
+	case chat.CodeOf(err) == chat.CodeNotFound:
+		return v, nil
+	case err == nil:
+		v.Name, v.Known, v.Differs = a.Name, true, a.Differs(sess)
+	}
+	return v, err
+}
+
+// AssistantFile is an assistant as the text of a file.
+func (s *Library) AssistantFile(id string) (string, error) {
+	if err := s.c.ready(); err != nil {
+		return "", err
+	}
+	a, err := s.c.Library.Assistant(s.c.ctx(), chat.AssistantID(id))
+	if err != nil {
+		return "", err
+	}
+	data, err := library.EncodeAssistant(a)
+	return string(data), err
+}
+
+// ImportAssistant adds the assistant that the text of a file holds.
+func (s *Library) ImportAssistant(text string) (AssistantView, error) {
+	if err := s.c.ready(); err != nil {
+		return AssistantView{}, err
+	}
+	a, err := s.c.Library.ImportAssistant(s.c.ctx(), strings.NewReader(text))
+	return assistantView(a), err
+}
+
+// SavePrompt saves a prompt, or changes the one with its id. Its variables are found in its text.
+func (s *Library) SavePrompt(v SavedPromptView) (SavedPromptView, error) {
+	if err := s.c.ready(); err != nil {
+		return v, err
+	}
+	stored, err := s.c.Library.PutSavedPrompts(s.c.ctx(), []chat.SavedPrompt{{ID: chat.SavedPromptID(v.ID), Name: strings.TrimSpace(v.Name), Text: v.Text}})
+	if err != nil {
+		return v, err
+	}
+	return savedPromptView(stored[0]), nil
+}
+
+// DeletePrompt deletes a saved prompt.
+func (s *Library) DeletePrompt(id string) error {
+	return s.do(func(ctx context.Context, l *library.Library) error {
+		return l.DropSavedPrompt(ctx, chat.SavedPromptID(id))
+	})
+}
+
+// FillPrompt is a saved prompt with values for its variables, by name.
+func (s *Library) FillPrompt(id string, values map[string]string) (string, error) {
+	if err := s.c.ready(); err != nil {
+		return "", err
+	}
+	p, err := s.c.Library.PromptNamed(s.c.ctx(), id)
+	if err != nil {
+		return "", err
+	}
+	return s.c.Library.Fill(p, values)
+}
+
+// PromptsFile is all saved prompts as the text of a file.
+func (s *Library) PromptsFile() (string, error) {
+	if err := s.c.ready(); err != nil {
+		return "", err
+	}
+	all, err := s.c.Library.SavedPrompts(s.c.ctx())
+	if err != nil {
+		return "", err
+	}
+	data, err := library.EncodePrompts(all)
+	return string(data), err
+}
+
+// ImportPrompts adds the prompts that the text of a file holds: our own, or an export of Open WebUI.
+func (s *Library) ImportPrompts(text string) (PromptsImported, error) {
+	if err := s.c.ready(); err != nil {
+		return PromptsImported{}, err
+	}
+	done, err := s.c.Library.ImportPrompts(s.c.ctx(), strings.NewReader(text))
+	return PromptsImported{Added: len(done.Added), Known: done.Known}, err
+}

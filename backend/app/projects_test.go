@@ -1,0 +1,190 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
+)
+
+// project is a project in use: its watched folder, and what was sent for its sessions.
+type project struct {
+	*desk
+	wire   harness.WireProtocol
+	relay  *harness.Relay
+	folder string
+	id     string
+}
+
+func newProject(t *testing.T) *project {
+	t.Helper()
+	w := harness.ChatWire
+	relay := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
+	p := &project{desk: newDesk(t, w.Windowed("m", relay.URL, 32000)+"[librarian]\nmodel = \"\"\n"), wire: w, relay: relay, folder: t.TempDir()}
+	var made struct {
+		Project chat.Project `json:"project"`
+	}
+	p.OK("projects", "new", "Bakery", "--json", "--instructions", "Always answer as a baker would.", "--fact", "The oven is called Hildegard.",
+		"--model", "m").Document(&made)
+	p.id = string(made.Project.ID)
+	return p
+}
+
+func (p *project) write(name, text string) {
+	p.t.Helper()
+	path := filepath.Join(p.folder, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	harness.WriteFile(p.t, path, []byte(text))
+}
+
+func (p *project) rescan() chat.ProjectScan {
+	p.t.Helper()
+	var doc struct {
+		Scan chat.ProjectScan `json:"scan"`
+	}
+	p.OK("projects", "rescan", "Bakery", "--json").Document(&doc)
+	return doc.Scan
+}
+
+// ask sends a message in a new session of the project, and returns it with what was sent.
+func (p *project) ask(text string) (harness.Sent, string) {
+	p.t.Helper()
+	s := p.send("", "--project", "Bakery", text)
+	return s, string(p.relay.LastBody(p.t))
+}
+
+// A project's instructions, facts and files stand in the contexts of its sessions and of no
+// others, every byte of them shown; its files follow the disk.
+func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.write("recipes/rye.md", "# Rye bread\n\nIntroduction.\n\nThe sourdough of the rye bread rests for nineteen hours.\n")
+	p.write(".env", "OVEN_KEY=hunter2")
+	p.write(".gitignore", "build/\n")
+	p.write("build/out.txt", "The sourdough rests in the build folder.")
+	p.OK("projects", "watch", "Bakery", p.folder)
+
+	sent, body := p.ask("How long does the sourdough of the rye bread rest?")
+	for _, want := range []string{"Always answer as a baker would.", "The oven is called Hildegard.", "nineteen hours", "file recipes/rye.md, line"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the request lacks %q:\n%s", want, body)
+		}
+	}
+	for _, not := range []string{"hunter2", "build folder"} {
+		if strings.Contains(body, not) {
+			t.Errorf("the request holds %q", not)
+		}
+	}
+	v := p.seen(sent.SessionID, "--turn", sent.TurnID)
+	harness.EveryByteIsShown(t, p.wire, v, p.relay.LastBody(t), "the first turn")
+	if have := v.Sources(); have["project"] != 1 || have["project_fact"] != 1 || have["chunk"] == 0 {
+		t.Errorf("sources: %v", have)
+	}
+	p.Clean()
+
+	p.write("recipes/rye.md", "# Rye bread\n\nThe sourdough of the rye bread rests for thirty hours now.\n")
+	p.write("recipes/wheat.md", "Wheat rolls are baked at dawn.\n")
+	if scan := p.rescan(); strings.Join(scan.New, " ") != "recipes/wheat.md" || strings.Join(scan.Changed, " ") != "recipes/rye.md" || len(scan.Removed) != 0 {
+		t.Errorf("after a change: %+v", scan)
+	}
+	if _, body = p.ask("How long does the sourdough of the rye bread rest?"); !strings.Contains(body, "thirty hours") || strings.Contains(strings.ReplaceAll(body, sent.TurnID, ""), "nineteen hours now") {
+		t.Errorf("the change is not in the request:\n%s", body)
+	}
+	harness.EveryByteIsShown(t, p.wire, p.seen(sent.SessionID, "--turn", sent.TurnID), p.firstBody(sent), "the first turn, after the file changed")
+	p.Clean()
+
+	if err := os.RemoveAll(filepath.Join(p.folder, "recipes")); err != nil {
+		t.Fatal(err)
+	}
+	if scan := p.rescan(); len(scan.Removed) != 2 || scan.Found != 0 {
+		t.Errorf("after the removal: %+v", scan)
+	}
+	if found := p.OK("search", "wheat rolls baked at dawn", "--session", sent.SessionID, "--scope", "project").Stdout; strings.Contains(found, "dawn") {
+		t.Errorf("a removed file is found:\n%s", found)
+	}
+	p.Clean()
+
+	other := p.send("", "How long does the sourdough of the rye bread rest?", "--model", "m")
+	if body := string(p.relay.LastBody(t)); strings.Contains(body, "Hildegard") || strings.Contains(body, "as a baker") {
+		t.Errorf("session %s is of no project:\n%s", other.SessionID, body)
+	}
+}
+
+// firstBody is the request of a turn as it was kept.
+func (p *project) firstBody(s harness.Sent) []byte {
+	p.t.Helper()
+	steps, err := p.store.Steps(p.t.Context(), chat.TurnID(s.TurnID))
+	if err != nil || len(steps) == 0 {
+		p.t.Fatal(steps, err)
+	}
+	kept, err := p.store.StepBodies(p.t.Context(), steps[0].ID)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return kept.Request
+}
+
+// The sessions of a project remember each other, and nothing else does; a session may keep to
+// itself; an archived one is not remembered.
+func TestSessionsOfAProjectShareMemory(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	first := p.send("", "--project", "Bakery", "--wait", "indexed", "The delivery van is parked at the old granary.")
+	const question = "Where is the delivery van parked?"
+	second, body := p.ask(question)
+	if !strings.Contains(body, "old granary") {
+		t.Errorf("the project's memory is not in the request:\n%s", body)
+	}
+	if v := p.seen(second.SessionID, "--turn", second.TurnID); v.Manifest.Inputs.Scope != chat.ScopeProject || v.Manifest.Inputs.Project == nil || v.Manifest.Inputs.Project.Name != "Bakery" {
+		t.Errorf("the manifest tells scope %q of %+v", v.Manifest.Inputs.Scope, v.Manifest.Inputs.Project)
+	}
+	alone := p.send("", "Hello there.", "--project", "Bakery").SessionID
+	p.OK("sessions", "scope", alone, "lineage")
+	p.send(alone, question)
+	if body := string(p.relay.LastBody(t)); strings.Contains(body, "old granary") {
+		t.Errorf("a session that keeps to itself remembers another:\n%s", body)
+	}
+	outside := p.send("", "Hello there.", "--model", "m").SessionID
+	p.send(outside, question)
+	if body := string(p.relay.LastBody(t)); strings.Contains(body, "old granary") {
+		t.Errorf("a session outside of the project remembers it:\n%s", body)
+	}
+	p.OK("sessions", "archive", first.SessionID)
+	if _, body = p.ask(question); strings.Contains(body, "old granary") {
+		t.Errorf("an archived session is remembered:\n%s", body)
+	}
+	p.OK("sessions", "scope", second.SessionID, "default")
+	p.Clean()
+}
+
+// Deleting a project takes its files out of everything, and leaves its sessions.
+func TestAProjectIsDeletedPermanently(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	p.write("secret-recipe.txt", "The marzipan is rolled with xylophonewax.\n")
+	p.OK("projects", "watch", "Bakery", p.folder)
+	sent, body := p.ask("What is the marzipan rolled with?")
+	if !strings.Contains(body, "xylophonewax") {
+		t.Fatalf("the file is not in the request:\n%s", body)
+	}
+	p.OK("projects", "delete", "Bakery", "--yes")
+	p.Clean()
+	if out := p.OK("show", sent.SessionID).Stdout; !strings.Contains(out, "marzipan rolled with") {
+		t.Errorf("the session is gone:\n%s", out)
+	}
+	if out := p.OK("projects").Stdout; !strings.Contains(out, "No projects") {
+		t.Errorf("the project is there still:\n%s", out)
+	}
+	for _, name := range []string{"contextinfinity.db", "contextinfinity.db-wal"} {
+		data, err := os.ReadFile(filepath.Join(p.dir, name))
+		if err == nil && strings.Contains(string(data), "xylophonewax") {
+			t.Errorf("%s holds the file's words still", name)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+type projectDoc struct{ Project chat.Project }
+
+func TestProjectsOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	var doc projectDoc
+	h.run("projects", "new", "Garden", "--json", "--fact", "one", "--fact", "two", "--instructions", "Be brief.").exits(0).into(&doc)
+	id := string(doc.Project.ID)
+	h.run("projects", "new", "Garden").exits(1)
+	h.run("projects", "new", "Kitchen", "--model", "none").exits(1)
+	h.run("projects", "new", "Kitchen", "--tools-mode", "often").exits(1)
+
+	h.run("projects", "set", "Garden", "--json", "--fact", "", "--name", "Orchard", "--tool", "builtin").exits(0).into(&doc)
+	if p := doc.Project; p.Name != "Orchard" || len(p.Facts) != 0 || p.Instructions != "Be brief." || len(p.Tools) != 1 || string(p.ID) != id {
+		t.Errorf("%+v", p)
+	}
+	if out := h.run("projects").exits(0).out; !strings.Contains(out, "Orchard") || strings.Contains(out, "Garden") {
+		t.Error(out)
+	}
+	h.run("projects", "show", "Garden").exits(1)
+	if out := h.run("projects", "show", id).exits(0).out; !strings.Contains(out, "Be brief.") {
+		t.Error(out)
+	}
+}
+
+func TestProjectFilesOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.run("projects", "new", "Garden").exits(0)
+	dir := t.TempDir()
+	note := filepath.Join(dir, "note.md")
+	if err := os.WriteFile(note, []byte("Roses want sun.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.run("projects", "watch", "Garden").exits(2)
+	h.run("projects", "watch", "Garden", note).exits(1)
+	h.run("projects", "rescan", "Garden").exits(1)
+	if out := h.run("projects", "watch", "Garden", dir).exits(0).out; !strings.Contains(out, "1 files, 1 new") {
+		t.Error(out)
+	}
+	h.run("projects", "add", "Garden", note).exits(0)
+	var files struct{ Files []chat.ProjectFile }
+	h.run("projects", "files", "Garden", "--json").exits(0).into(&files)
+	if len(files.Files) != 2 || files.Files[0].Kind != chat.ProjectDocument || files.Files[1].Path != "note.md" || !files.Files[1].Indexed {
+		t.Errorf("%+v", files.Files)
+	}
+	h.run("projects", "remove", "Garden", "other.md").exits(1)
+	h.run("projects", "remove", "Garden", "note.md").exits(0)
+	if out := h.run("projects", "watch", "Garden", "--off").exits(0).out; !strings.Contains(out, "no folder") {
+		t.Error(out)
+	}
+	if out := h.run("projects", "files", "Garden").exits(0).out; !strings.Contains(out, "No files.") {
+		t.Error(out)
+	}
+	h.run("projects", "delete", "Garden").exits(2)
+	h.run("projects", "delete", "Garden", "--yes").exits(0)
+	h.run("projects").exits(0)
+	h.run("verify").exits(0)
+}
+
+func TestTheScopeOfASession(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.run("projects", "new", "Garden").exits(0)
+	h.run("send", "--project", "Garden", "hi").exits(2)
+	s := h.send("--new", "--project", "Garden", "hi")
+	scope := func(want string) {
+		t.Helper()
+		if out := strings.TrimSpace(h.run("sessions", "scope", s.SessionID).exits(0).out); out != want {
+			t.Errorf("the scope is %q, want %q", out, want)
+		}
+	}
+	scope("project")
+	h.run("sessions", "scope", s.SessionID, "everything").exits(2)
+	h.run("sessions", "scope", s.SessionID, "lineage").exits(0)
+	scope("lineage")
+	h.run("sessions", "scope", s.SessionID, "default").exits(0)
+	scope("project")
+	h.run("sessions", "folder", s.SessionID).exits(0)
+	scope("lineage")
+}

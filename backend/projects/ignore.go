@@ -1,0 +1,80 @@
+package projects
+
+import (
+	"path"
+	"strings"
+)
+
+// ignoreRule is a line of a .gitignore.
+type ignoreRule struct {
+	below   string   // directory of the file, "." for the first
+	parts   []string // between slashes; "**" is any number of directories
+	negated bool
+	dirOnly bool
+}
+
+// ignoreRules reads a .gitignore. Lines that are no pattern are left out.
+func ignoreRules(below, text string) []ignoreRule {
+	var out []ignoreRule
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if !strings.HasSuffix(line, `\ `) {
+			line = strings.TrimRight(line, " ")
+		}
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		r := ignoreRule{below: below}
+		line, r.negated = strings.CutPrefix(line, "!")
+		line, r.dirOnly = strings.CutSuffix(line, "/")
+		anchored := strings.Contains(line, "/")
+		line = strings.TrimPrefix(line, "/")
+		if _, err := path.Match(line, ""); err != nil || line == "" {
+			continue
+		}
+		if r.parts = strings.Split(line, "/"); !anchored {
+			r.parts = append([]string{"**"}, r.parts...)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// ignored reports that the last rule which matches a path leaves it out.
+func ignored(rules []ignoreRule, name string, dir bool) bool {
+	out := false
+	for _, r := range rules {
+		rest := name
+		if r.below != "." {
+			var ok bool
+			if rest, ok = strings.CutPrefix(name, r.below+"/"); !ok {
+				continue
+			}
+		}
+		if (dir || !r.dirOnly) && matches(r.parts, strings.Split(rest, "/")) {
+			out = !r.negated
+		}
+	}
+	return out
+}
+
+func matches(pattern, name []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(name) == 0
+	case pattern[0] == "**":
+		if len(pattern) == 1 {
+			return len(name) > 0
+		}
+		for i := range name {
+			if matches(pattern[1:], name[i:]) {
+				return true
+			}
+		}
+		return false
+	case len(name) == 0:
+		return false
+	}
+	ok, err := path.Match(pattern[0], name[0])
+	return err == nil && ok && matches(pattern[1:], name[1:])
+}

@@ -1,0 +1,214 @@
+package projects
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/documents"
+	"contextinfinity/backend/internal/clock"
+)
+
+// Store keeps projects.
+type Store interface {
+	Projects(context.Context) ([]chat.Project, error)
+	Project(context.Context, chat.ProjectID) (chat.Project, error)
+	ProjectIn(ctx context.Context, folder string) (chat.Project, bool, error)
+	CreateProject(context.Context, chat.ProjectSettings) (chat.Project, error)
+	SetProject(context.Context, chat.ProjectID, chat.ProjectSettings) (chat.Project, error)
+	WatchProject(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)
+	SetProjectScan(context.Context, chat.ProjectID, chat.ProjectScan) error
+	ProjectFiles(context.Context, chat.ProjectID) ([]chat.ProjectFile, error)
+	PutProjectFile(context.Context, chat.NewProjectFile) (made bool, err error)
+	DropProjectFiles(ctx context.Context, id chat.ProjectID, kind chat.ProjectFileKind, paths []string) error
+	SweepProjectFiles(context.Context) error
+}
+
+// Deps are what a service works with.
+type Deps struct {
+	Store     Store
+	Documents documents.Reader
+	Count     func(text string) int
+	// Protected are directories of the program itself, which are not looked into.
+	Protected func() []string
+	// Changed is told that files of a project changed: background work is due.
+	Changed  func()
+	MaxFiles int         // of a watched folder; 0: MaxFiles
+	Clock    clock.Clock // nil: the system's
+	Log      *slog.Logger
+}
+
+// Service is projects and their files. It is safe for concurrent use.
+type Service struct {
+	Store
+	d  Deps
+	mu sync.Mutex // one folder is looked at at a time
+	// refused are files that were read and are not indexed, with why.
+	refused map[refusedFile]string
+}
+
+// refusedFile is a file as it was when it was read.
+type refusedFile struct {
+	project chat.ProjectID
+	file    found
+}
+
+// New makes a service.
+func New(d Deps) *Service {
+	if d.MaxFiles == 0 {
+		d.MaxFiles = MaxFiles
+	}
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{Store: d.Store, d: d, refused: map[refusedFile]string{}}
+}
+
+// Every is how often watched folders are looked at while the program runs.
+const Every = time.Minute
+
+// Run looks at all watched folders, at once and then every so often, until ctx ends.
+func (s *Service) Run(ctx context.Context, every time.Duration) {
+	if err := s.SweepProjectFiles(ctx); err != nil && ctx.Err() == nil {
+		s.d.Log.Warn("earlier versions of files could not be removed", "err", err)
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		s.scanAll(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *Service) scanAll(ctx context.Context) {
+	all, err := s.Projects(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.d.Log.Warn("projects could not be read", "err", err)
+		}
+		return
+	}
+	for _, p := range all {
+		if p.Watch == "" {
+			continue
+		}
+		if _, err := s.Scan(ctx, p.ID); err != nil && ctx.Err() == nil {
+			s.d.Log.Warn("a watched folder could not be looked at", "project", p.ID, "err", err)
+		}
+	}
+}
+
+// Watch sets the watched folder of a project and looks at it; empty: none is watched any more.
+func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error) {
+	const op = "project.watch"
+	if dir != "" {
+		if !filepath.IsAbs(dir) {
+			return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%q is not a whole path; nothing was changed.", dir).WithHint("begin it at the root of the file system")
+		}
+		dir = filepath.Clean(dir)
+		info, err := os.Stat(dir)
+		switch {
+		case err != nil:
+			return chat.Project{}, chat.WrapError(chat.CodeInvalid, op, err, dir+" cannot be read; nothing was changed.").WithHint("choose a folder that is there")
+		case !info.IsDir():
+			return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%s is not a folder; nothing was changed.", dir)
+		}
+		for _, own := range s.protected() {
+			if rel, err := filepath.Rel(own, resolved(dir)); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+				return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%s holds this program's own data; nothing was changed.", dir).WithHint("choose another folder")
+			}
+		}
+	}
+	s.mu.Lock()
+	p, err := s.WatchProject(ctx, id, dir)
+	s.mu.Unlock()
+	if err != nil {
+		return p, err
+	}
+	s.d.Changed()
+	if dir == "" {
+		return p, nil
+	}
+	if _, err := s.Scan(ctx, id); err != nil {
+		return p, err
+	}
+	return s.Project(ctx, id)
+}
+
+// Add takes a document into a project, in the place of one of the same name.
+func (s *Service) Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error {
+	d, err := s.d.Documents.Read(ctx, name, data)
+	if err != nil {
+		return err
+	}
+	n := chat.NewProjectFile{Project: id, Path: d.Name, Kind: chat.ProjectDocument, ModifiedAt: s.d.Clock.Now(), NewFile: d.New("", data, s.d.Count(d.Text))}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held, err := s.ProjectFiles(ctx, id)
+	if err != nil {
+		return err
+	}
+	if len(held) >= 2*MaxFiles {
+		return chat.Errorf(chat.CodeTooLarge, "project.add", "The project holds %d files, and takes no more; %s was not added.", len(held), d.Name).WithHint("remove some, or make another project")
+	}
+	if _, err := s.PutProjectFile(ctx, n); err != nil {
+		return err
+	}
+	s.d.Changed()
+	return nil
+}
+
+// Remove takes documents out of a project, by name. All of them are there, or none is removed.
+func (s *Service) Remove(ctx context.Context, id chat.ProjectID, names []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held, err := s.ProjectFiles(ctx, id)
+	if err != nil {
+		return err
+	}
+	documents := map[string]bool{}
+	for _, f := range held {
+		if f.Kind == chat.ProjectDocument {
+			documents[f.Path] = true
+		}
+	}
+	for _, name := range names {
+		if !documents[name] {
+			return chat.Errorf(chat.CodeNotFound, "project.remove", "The project has no document %q; nothing was removed.", name)
+		}
+	}
+	if err := s.DropProjectFiles(ctx, id, chat.ProjectDocument, append([]string{}, names...)); err != nil {
+		return err
+	}
+	s.d.Changed()
+	return nil
+}
+
+func (s *Service) protected() []string {
+	var out []string
+	if s.d.Protected != nil {
+		for _, dir := range s.d.Protected() {
+			if dir != "" {
+				out = append(out, resolved(dir))
+			}
+		}
+	}
+	return out
+}
+
+// resolved is a path without links, as far as it is there.
+func resolved(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Clean(dir)
+}

@@ -1,0 +1,197 @@
+package projects
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// Bounds of a watched folder.
+const (
+	MaxFiles     = 2000
+	MaxFileBytes = 20 << 20
+	MaxBytes     = 500 << 20 // of all files together
+	maxDepth     = 16
+	maxEntries   = 50_000 // names that are looked at
+	maxIgnore    = 64 << 10
+	maxListed    = 100 // skipped files that are named
+)
+
+// Why a file is skipped, in words.
+const (
+	whyHidden  = "hidden"
+	whySecret  = "may hold secrets"
+	whyLink    = "a link"
+	whyIgnored = "named in .gitignore"
+	whyPackage = "installed packages"
+	whyOwn     = "this program's own data"
+	whySpecial = "not a file"
+	whyLarge   = "larger than 20 MB"
+	whyDeep    = "too deep in the folder"
+	whyMany    = "beyond the number of files of a project (2,000)"
+	whyBytes   = "beyond the 500 MB of a project"
+	whyEntries = "beyond the 50,000 names that are looked at"
+	whyText    = "not text or a PDF"
+	whyRead    = "cannot be read"
+)
+
+// found is a file of a watched folder.
+type found struct {
+	path     string
+	size     int64
+	modified time.Time
+}
+
+// walk is one look at a watched folder.
+type walk struct {
+	root    *os.Root
+	own     []string // directories that are not looked into, absolute
+	rules   []ignoreRule
+	files   []found
+	most    int      // files
+	unread  []string // directories whose files are not known
+	entries int
+	bytes   int64
+	scan    *chat.ProjectScan
+}
+
+func (w *walk) skip(name, why string) {
+	w.scan.SkippedBy[why]++
+	if len(w.scan.Skipped) < maxListed {
+		w.scan.Skipped = append(w.scan.Skipped, chat.SkippedFile{Path: name, Why: why})
+	}
+}
+
+// dir looks through a directory, in the order of names. Only the first one's error is one of
+// the walk; others are said.
+func (w *walk) dir(name string, depth int) error {
+	list, err := w.list(name)
+	if err != nil {
+		if name == "." {
+			return err
+		}
+		w.unread = append(w.unread, name)
+		w.skip(name, whyRead)
+		return nil
+	}
+	before := len(w.rules)
+	w.rules = append(w.rules, ignoreRules(name, w.ignoreFile(name))...)
+	defer func() { w.rules = w.rules[:before] }()
+	for _, e := range list {
+		if err := w.entry(path.Join(name, e.Name()), e, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list are the entries of a directory, by name.
+func (w *walk) list(name string) ([]fs.DirEntry, error) {
+	d, err := w.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var out []fs.DirEntry
+	for w.entries < maxEntries {
+		some, err := d.ReadDir(min(1000, maxEntries-w.entries))
+		out, w.entries = append(out, some...), w.entries+len(some)
+		if errors.Is(err, io.EOF) {
+			slices.SortFunc(out, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	w.unread = append(w.unread, name)
+	w.skip(name, whyEntries)
+	slices.SortFunc(out, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return out, nil
+}
+
+func (w *walk) ignoreFile(dir string) string {
+	f, err := w.root.Open(path.Join(dir, ".gitignore"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxIgnore))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func (w *walk) entry(name string, e fs.DirEntry, depth int) error {
+	if why := w.leaveOut(name, e, depth); why != "" {
+		w.skip(name, why)
+		return nil
+	}
+	if e.IsDir() {
+		return w.dir(name, depth+1)
+	}
+	info, err := w.root.Lstat(name)
+	switch {
+	case err != nil:
+		w.skip(name, whyRead)
+		w.unread = append(w.unread, name)
+	case info.Size() == 0: // nothing is in it
+	case info.Size() > MaxFileBytes:
+		w.skip(name, whyLarge)
+	case len(w.files) >= w.most:
+		w.skip(name, whyMany)
+	case w.bytes+info.Size() > MaxBytes:
+		w.skip(name, whyBytes)
+	default:
+		w.bytes += info.Size()
+		w.files = append(w.files, found{path: name, size: info.Size(), modified: info.ModTime().UTC().Truncate(time.Millisecond)})
+	}
+	return nil
+}
+
+// leaveOut says why an entry is not looked at; empty: it is.
+func (w *walk) leaveOut(name string, e fs.DirEntry, depth int) string {
+	base := e.Name()
+	switch {
+	case e.Type()&fs.ModeSymlink != 0:
+		return whyLink
+	case isSecret(base):
+		return whySecret
+	case strings.HasPrefix(base, "."):
+		return whyHidden
+	case ignored(w.rules, name, e.IsDir()):
+		return whyIgnored
+	case e.IsDir() && base == "node_modules":
+		return whyPackage
+	case e.IsDir() && slices.Contains(w.own, name):
+		return whyOwn
+	case e.IsDir() && depth >= maxDepth:
+		return whyDeep
+	case !e.IsDir() && !e.Type().IsRegular():
+		return whySpecial
+	}
+	return ""
+}
+
+// secretNames are patterns of names of files that usually hold keys or passwords.
+var secretNames = []string{
+	".env", ".env.*", "*.env", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".htpasswd",
+	"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.ovpn",
+	"credentials", "credentials.*", "secrets.*", "secret.*", "*.tfstate", "*.tfvars", "service-account*.json", "service_account*.json",
+}
+
+func isSecret(base string) bool {
+	base = strings.ToLower(base)
+	return slices.ContainsFunc(secretNames, func(pattern string) bool {
+		ok, err := path.Match(pattern, base)
+		return err == nil && ok
+	})
+}

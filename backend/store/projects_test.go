@@ -1,0 +1,208 @@
+package store
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
+)
+
+func (f *fixture) project(name string) chat.Project {
+	f.Helper()
+	p, err := f.CreateProject(f.ctx, chat.ProjectSettings{Name: name, Instructions: "Be brief.", Facts: []string{"one", "two"}, Tools: []string{"builtin"}})
+	f.ok(err)
+	return p
+}
+
+func (f *fixture) projectFile(p chat.ProjectID, path, text string) bool {
+	f.Helper()
+	f.clock.Advance(time.Second)
+	made, err := f.PutProjectFile(f.ctx, chat.NewProjectFile{
+		Project: p, Path: path, Kind: chat.ProjectWatched, ModifiedAt: f.clock.Now(),
+		NewFile: chat.NewFile{Name: path, MediaType: "text/plain", Content: []byte(text), Tokens: 5},
+	})
+	f.ok(err)
+	return made
+}
+
+// indexFiles indexes every turn that is due, as the worker does.
+func (f *fixture) indexFiles() {
+	f.Helper()
+	for {
+		job, ok, err := f.ClaimJob(f.ctx, time.Minute, chat.JobIndexTurn)
+		f.ok(err)
+		if !ok {
+			return
+		}
+		turn, err := f.Turn(f.ctx, job.TurnID)
+		f.ok(err)
+		files, err := f.TurnFiles(f.ctx, job.TurnID)
+		f.ok(err)
+		f.ok(f.Index(f.ctx, chat.Indexing{TurnID: job.TurnID, Status: chat.IndexOK, Job: job.Lease(), Chunks: chunking.Chunk(turn, chunking.Options{}, files...)}))
+	}
+}
+
+func (f *fixture) inFolder(folder string) chat.Session {
+	f.Helper()
+	s, _, err := f.CreateSession(f.ctx, chat.NewSession{Title: "in " + folder, Folder: folder})
+	f.ok(err)
+	return s
+}
+
+func (f *fixture) chunksIn(within chat.Within) []string {
+	f.Helper()
+	page, _, err := f.Chunks(f.ctx, chat.ChunkQuery{Within: within})
+	f.ok(err)
+	var out []string
+	for _, c := range page {
+		out = append(out, c.Text)
+	}
+	return out
+}
+
+func TestAProjectKeepsWhatItIsGiven(t *testing.T) {
+	f := newFixture(t)
+	p := f.project("Garden")
+	f.refusedProject(chat.ProjectSettings{Name: "Garden"}, chat.CodeConflict)
+	f.refusedProject(chat.ProjectSettings{Name: " "}, chat.CodeInvalid)
+	f.refusedProject(chat.ProjectSettings{Name: "x", ToolsMode: "sometimes"}, chat.CodeInvalid)
+	f.refusedProject(chat.ProjectSettings{Name: "x", Instructions: strings.Repeat("a", chat.MaxProjectInstructions+1)}, chat.CodeInvalid)
+
+	v := p.Settings()
+	v.Model, v.Facts, v.ToolsMode = "m", []string{"two", "three"}, "disabled"
+	changed, err := f.SetProject(f.ctx, p.ID, v)
+	f.ok(err)
+	if changed.Facts[0].ID != p.Facts[1].ID || changed.Facts[1].Text != "three" || len(changed.Facts) != 2 {
+		t.Errorf("facts %+v after %+v", changed.Facts, p.Facts)
+	}
+	s := f.inFolder("Garden")
+	if s.Folder != "Garden" || s.Model != "m" {
+		t.Errorf("a new session of it: %+v", s)
+	}
+	v.Name = "Orchard"
+	_, err = f.SetProject(f.ctx, p.ID, v)
+	f.ok(err)
+	if s, err = f.Session(f.ctx, s.ID); err != nil || s.Folder != "Orchard" {
+		t.Errorf("its folder is %q: %v", s.Folder, err)
+	}
+	f.ok(f.RenameFolder(f.ctx, "Orchard", "Wood"))
+	if now, ok, err := f.ProjectIn(f.ctx, "Wood"); err != nil || !ok || now.ID != p.ID || now.Sessions != 1 || now.Instructions != "Be brief." {
+		t.Errorf("after its folder was renamed: %+v %v %v", now, ok, err)
+	}
+	f.verifyClean()
+}
+
+func (f *fixture) refusedProject(v chat.ProjectSettings, code chat.Code) {
+	f.Helper()
+	_, err := f.CreateProject(f.ctx, v)
+	f.refused(err, code)
+}
+
+func TestFilesOfAProjectAreFoundInItAlone(t *testing.T) {
+	f := newFixture(t)
+	garden, other := f.project("Garden"), f.project("Kitchen")
+	f.projectFile(garden.ID, "beds/roses.md", "Roses want sun.")
+	f.projectFile(other.ID, "soup.md", "Soup wants salt.")
+	f.indexFiles()
+	s := f.inFolder("Garden")
+	plain, _ := f.session("plain")
+	for name, c := range map[string]struct {
+		in   chat.Within
+		want string
+	}{
+		"project":           {chat.Within{Scope: chat.ScopeProject, Branch: s.ActiveBranch}, "Roses want sun."},
+		"all":               {chat.Within{Scope: chat.ScopeAll, Branch: s.ActiveBranch}, "Roses want sun."},
+		"all of nobody":     {chat.Within{Scope: chat.ScopeAll}, ""},
+		"archived ones too": {chat.Within{Scope: chat.ScopeAll, Archived: true}, ""},
+		"lineage":           {chat.Within{Scope: chat.ScopeLineage, Branch: s.ActiveBranch}, ""},
+		"session":           {chat.Within{Scope: chat.ScopeSession, Session: s.ID}, ""},
+		"without a project": {chat.Within{Scope: chat.ScopeProject, Branch: plain.ActiveBranch}, ""},
+	} {
+		if got := strings.Join(f.chunksIn(c.in), "|"); got != c.want {
+			t.Errorf("%s reaches %q, want %q", name, got, c.want)
+		}
+		filter, err := f.ScopeFilter(f.ctx, c.in)
+		f.ok(err)
+		files, err := f.ProjectFiles(f.ctx, garden.ID)
+		f.ok(err)
+		if _, _, seen := filter.Span(files[0].Session, ""); seen != (c.want != "") {
+			t.Errorf("%s: the vector index sees the file: %v", name, seen)
+		}
+	}
+	for _, archived := range []bool{false, true} {
+		list, err := f.Sessions(f.ctx, chat.SessionQuery{Archived: archived})
+		f.ok(err)
+		for _, one := range list {
+			if one.Source == chat.SourceFiles {
+				t.Errorf("a file stands in the list of sessions: %q", one.Title)
+			}
+		}
+	}
+	f.verifyClean()
+}
+
+func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
+	f := newFixture(t)
+	p := f.project("Garden")
+	if !f.projectFile(p.ID, "a.txt", "first words") || f.projectFile(p.ID, "a.txt", "first words") {
+		t.Error("the same content was taken twice")
+	}
+	f.indexFiles()
+	s := f.inFolder("Garden")
+	here := chat.Within{Scope: chat.ScopeProject, Branch: s.ActiveBranch}
+	page, _, err := f.Chunks(f.ctx, chat.ChunkQuery{Within: here})
+	f.ok(err)
+	quoting := f.accept(s.ActiveBranch, "what are the first words?")
+	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: quoting.ID, Manifest: []byte(`{"sections":[]}`), Tokens: 3,
+		Retrieved: []chat.Retrieval{{Chunk: page[0].ID, Packed: chat.PackedFull, Rank: 1, Tokens: 3}}}))
+
+	f.projectFile(p.ID, "a.txt", "second words")
+	f.indexFiles()
+	if got := strings.Join(f.chunksIn(here), "|"); got != "second words" {
+		t.Errorf("after the change %q is found", got)
+	}
+	if kept, err := f.ChunkTexts(f.ctx, []chat.ChunkID{page[0].ID}); err != nil || len(kept) != 1 || kept[0].Text != "first words" || !kept[0].ProjectFile {
+		t.Errorf("what a context quotes is gone: %+v %v", kept, err)
+	}
+	f.projectFile(p.ID, "a.txt", "third words")
+	f.indexFiles()
+	f.ok(f.DropProjectFiles(f.ctx, p.ID, chat.ProjectWatched, []string{"a.txt"}))
+	if got := f.chunksIn(here); len(got) != 0 {
+		t.Errorf("after the removal %q is found", got)
+	}
+	var held int
+	f.ok(f.core.DB.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&held).Error)
+	if held != 1 {
+		t.Errorf("%d versions are kept, and one is quoted", held)
+	}
+	f.verifyClean()
+	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: quoting.ID, Outcome: chat.OutcomeFailed})
+	f.ok(err)
+	_, err = f.Erase(f.ctx, chat.EraseSession, string(s.ID))
+	f.ok(err)
+	f.ok(f.SweepProjectFiles(f.ctx))
+	f.ok(f.core.DB.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&held).Error)
+	if held != 0 {
+		t.Errorf("%d versions are kept that nothing quotes", held)
+	}
+	f.verifyClean()
+}
+
+func TestAProjectFileIsNoConversation(t *testing.T) {
+	f := newFixture(t)
+	p := f.project("Garden")
+	f.projectFile(p.ID, "a.txt", "words")
+	files, err := f.ProjectFiles(f.ctx, p.ID)
+	f.ok(err)
+	f.refused(f.ArchiveSession(f.ctx, files[0].Session, false), chat.CodeInvalid)
+	f.refused(f.RenameSession(f.ctx, files[0].Session, "x"), chat.CodeInvalid)
+	var bundled bytes.Buffer
+	s := f.inFolder("Garden")
+	f.ok(f.WriteBundle(f.ctx, s.ID, &bundled))
+	if st, err := f.Stats(f.ctx); err != nil || st.Sessions != 1 || st.Turns != 0 || st.Branches != 1 {
+		t.Errorf("stats %+v: %v", st, err)
+	}
+}

@@ -1,0 +1,85 @@
+package turn
+
+import (
+	"context"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+)
+
+// projectOf is the project that a session belongs to; false: to none.
+func (e *Engine) projectOf(ctx context.Context, s chat.Session) (chat.Project, bool, error) {
+	return e.store.ProjectIn(ctx, s.Folder)
+}
+
+// promptProject is what a project adds to a context; nil without one.
+func promptProject(p chat.Project, ok bool) *prompt.Project {
+	if !ok {
+		return nil
+	}
+	out := &prompt.Project{ID: string(p.ID), Name: p.Name, Instructions: p.Instructions, Files: p.Files > 0}
+	if len(p.Facts) > 0 {
+		out.Facts = p.Facts
+	}
+	return out
+}
+
+// scopeOf is how far a session's memory reaches: as it was set for the session; else the
+// project's sessions share it, and the configured scope holds where it is wider or there is none.
+func (e *Engine) scopeOf(s chat.Session, inProject bool) chat.Scope {
+	configured := e.settings().Scope
+	switch {
+	case s.MemoryScope == chat.ScopeProject && !inProject: // it was taken out of its project
+	case s.MemoryScope != "":
+		return s.MemoryScope
+	case inProject && configured != chat.ScopeAll:
+		return chat.ScopeProject
+	}
+	if configured == "" || configured == chat.ScopeProject && !inProject {
+		return chat.ScopeLineage
+	}
+	return configured
+}
+
+// MemoryScope is how far a session's memory reaches.
+func (e *Engine) MemoryScope(ctx context.Context, id chat.SessionID) (chat.Scope, error) {
+	s, err := e.store.Session(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	_, ok, err := e.projectOf(ctx, s)
+	return e.scopeOf(s, ok), err
+}
+
+// toolsMode is the mode in which a session's next step runs (SRD 12.1): its own, else its
+// project's, else the configured one.
+func (e *Engine) toolsMode(ctx context.Context, s chat.Session) (llm.ToolsMode, error) {
+	if s.ToolsMode != "" {
+		return llm.ToolsMode(s.ToolsMode), nil
+	}
+	p, ok, err := e.projectOf(ctx, s)
+	if ok && p.ToolsMode != "" {
+		return llm.ToolsMode(p.ToolsMode), err
+	}
+	return e.settings().ToolsMode, err
+}
+
+// offered are the tools that a session's models are offered now: of those that a person
+// accepted, the ones that its project names, if it names any.
+func (e *Engine) offered(ctx context.Context, id chat.SessionID) ([]chat.ToolDefinition, error) {
+	defs, err := e.tools.Offer(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.store.Session(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p, ok, err := e.projectOf(ctx, s)
+	if err != nil || !ok {
+		return defs, err
+	}
+	return slices.DeleteFunc(slices.Clone(defs), func(d chat.ToolDefinition) bool { return !p.Offers(d) }), nil
+}

@@ -1,0 +1,148 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test, verb } from '../harness/fixtures.ts';
+import { Conversation } from './conversation.ts';
+
+test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
+
+test.beforeEach(({ home, provider }) => {
+  home.configure(provider);
+  provider.answer('', 'It is noted.', { chunkSize: 200 });
+});
+
+/** Serious and critical findings of what lies on top. */
+async function findings(page: Page): Promise<string[]> {
+  const result = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] }).analyze();
+  return result.violations
+    .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
+    .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}`));
+}
+
+async function openPage(page: Page, name: string): Promise<void> {
+  await page.keyboard.press('Control+,');
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name, exact: true }).click();
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
+}
+
+test('a prompt is inserted by keyboard where the caret is, can be undone, and is not sent', async ({ home, provider, launch, page }) => {
+  verb(home, 'prompts', 'new', 'Translate a text', 'Into {{language:English}}: {{text}}');
+  verb(home, 'prompts', 'new', 'Clip', '<{{clipboard}}>');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+
+  await chat.composer.pressSequentially('/tra');
+  await expect(page.getByRole('option', { selected: true })).toContainText('Translate a text');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Translate a text' });
+  await expect(dialog.getByRole('textbox', { name: 'language' })).toBeFocused();
+  expect(await findings(page)).toEqual([]);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Guten Morgen');
+  await page.keyboard.press('Enter');
+  await expect(dialog).toBeHidden();
+  await expect(chat.composer).toHaveValue('Into English: Guten Morgen');
+  await expect(chat.composer).toBeFocused();
+  await page.keyboard.press('Control+z');
+  await expect(chat.composer).toHaveValue('/tra');
+  await page.keyboard.press('Control+Shift+z');
+  await expect(chat.composer).toHaveValue('Into English: Guten Morgen');
+  expect(provider.questions()).toEqual([]);
+
+  // In the middle of a text, from the list; what is on the clipboard is read then.
+  await chat.composer.fill('Before after');
+  await chat.composer.evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(7, 7));
+  await page.evaluate(() => navigator.clipboard.writeText('copied'));
+  await page.getByRole('button', { name: 'Insert a prompt' }).click();
+  const list = page.getByRole('dialog', { name: 'Insert a prompt' });
+  await list.getByRole('textbox', { name: 'Filter' }).fill('clip');
+  expect(await findings(page)).toEqual([]);
+  await list.getByRole('button', { name: /^Clip/ }).click();
+  await expect(chat.composer).toHaveValue('Before <copied>after');
+
+  // The message becomes a prompt.
+  await page.getByRole('button', { name: 'Insert a prompt' }).click();
+  await list.getByRole('button', { name: 'Save this message as a prompt…' }).click();
+  const editor = page.getByRole('dialog', { name: 'New prompt' });
+  await editor.getByRole('textbox', { name: 'Name' }).fill('Mine');
+  expect(await findings(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await expect(editor).toBeHidden();
+  expect(JSON.parse(verb(home, 'prompts', 'show', 'Mine', '--json')).prompt.text).toBe('Before <copied>after');
+});
+
+test('an assistant is made, a conversation is started with it, and follows it only when told to', async ({ home, provider, launch, page }) => {
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+  await openPage(page, 'Assistants');
+  await page.getByRole('button', { name: 'New assistant' }).click();
+  const editor = page.getByRole('dialog', { name: 'New assistant' });
+  await editor.getByRole('textbox', { name: 'Name' }).fill('Poet');
+  await editor.getByRole('textbox', { name: 'Instructions' }).fill('Answer in rhymes.');
+  expect(await findings(page)).toEqual([]);
+  await editor.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('list', { name: 'Assistants' })).toContainText('Answer in rhymes.');
+  expect(await findings(page)).toEqual([]);
+
+  await page.keyboard.press('Escape');
+  await page.getByRole('group', { name: 'Start with an assistant' }).getByRole('button', { name: 'Poet' }).click();
+  await expect(page.getByRole('button', { name: 'Assistant: Poet' })).toBeVisible();
+  expect(await findings(page)).toEqual([]);
+  await chat.askAndWait(1, 'About the sea', 'It is noted.');
+  expect(JSON.stringify(provider.lastRequest())).toContain('Answer in rhymes.');
+
+  // From another start of the program: the session stays as it is.
+  verb(home, 'assistants', 'set', 'Poet', '--instructions', 'Answer in prose.');
+  await chat.askAndWait(2, 'And the moon', 'It is noted.');
+  expect(JSON.stringify(provider.lastRequest())).not.toContain('Answer in prose.');
+  await page.getByRole('button', { name: 'Assistant: Poet' }).click();
+  const settings = page.getByRole('dialog', { name: /^Settings of/ });
+  await expect(settings).toContainText('The settings of this session differ from the assistant.');
+  await settings.getByRole('button', { name: 'Update from assistant' }).click();
+  await expect(settings.getByRole('textbox', { name: 'System prompt' })).toHaveValue('Answer in prose.');
+  await page.keyboard.press('Escape');
+  await chat.askAndWait(3, 'And the stars', 'It is noted.');
+  expect(JSON.stringify(provider.lastRequest())).toContain('Answer in prose.');
+});
+
+test('what it knows is found with its source, corrected and removed; the scope of memory is asked once', async ({ home, launch, page }) => {
+  const first = JSON.parse(verb(home, 'send', '--new', '--model', 'recall', '--wait', 'indexed', 'Always answer in French. Who are you?', '--json'));
+  verb(home, 'pin', first.session_id, 'I live in Bern');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+  await openPage(page, 'What it knows');
+  const fact = page.getByRole('article', { name: 'I live in Bern' });
+  await expect(fact).toContainText('turn #1');
+  expect(await findings(page)).toEqual([]);
+  await fact.getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('dialog', { name: 'Edit' }).getByRole('textbox', { name: 'Text' }).fill('I live in Rome');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByRole('article', { name: 'I live in Rome' })).toBeVisible();
+  await page.getByRole('radio', { name: 'Suggested' }).click();
+  await page.getByRole('article', { name: 'Always answer in French.' }).getByRole('button', { name: 'Pin' }).click();
+  await expect(page.getByText('Nothing yet')).toBeVisible();
+  await page.getByRole('radio', { name: 'Summaries' }).click();
+  await page.getByRole('button', { name: 'Pin a correction' }).click();
+  await page.getByRole('textbox', { name: 'The right fact' }).fill('I live in Rome since May');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('radio', { name: 'Pinned facts' }).click();
+  await expect(page.getByRole('list', { name: 'Pinned facts' }).getByRole('article')).toHaveCount(3);
+  await page.getByRole('article', { name: 'I live in Rome', exact: true }).getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await expect(page.getByRole('list', { name: 'Pinned facts' }).getByRole('article')).toHaveCount(2);
+  await page.getByRole('article', { name: 'Always answer in French.' }).getByRole('button', { name: /turn #1/ }).click();
+  await expect(chat.turn(1)).toBeVisible();
+
+  await page.keyboard.press('Control+n');
+  await expect(page.getByText('May earlier chats help here?')).toBeVisible();
+  expect(await findings(page)).toEqual([]);
+  await page.getByRole('button', { name: 'All my chats' }).click();
+  await expect(page.getByText('May earlier chats help here?')).toBeHidden();
+  expect(verb(home, 'config', 'show', '--json')).toMatch(/"key":"retrieval.scope","value":"all"/);
+  await chat.askAndWait(1, 'Hello', 'It is noted.');
+  await page.keyboard.press('Control+n');
+  await expect(chat.composer).toBeFocused();
+  await expect(page.getByText('May earlier chats help here?')).toBeHidden();
+});

@@ -1,0 +1,68 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { mountIn, startedApp } from '../../test/mount';
+import KnowsPage from './KnowsPage.svelte';
+import ScopeQuestion from './ScopeQuestion.svelte';
+
+async function opened() {
+  const started = await startedApp({ data: 'rich' });
+  const { app, backend } = started;
+  const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
+  await app.openSession(row.id);
+  const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
+  return { ...started, calls, row, user: userEvent.setup() };
+}
+
+describe('what it knows', () => {
+  it('lists pinned facts with their source, corrects and removes them', async () => {
+    const { app, backend, calls, row, user } = await opened();
+    const pin = await backend.inspect.addPin(row.activeBranch, 'I live in Bern');
+    mountIn(app, KnowsPage, {});
+    const entry = await screen.findByRole('article', { name: 'I live in Bern' });
+    expect(within(entry).getByRole('button', { name: /^Orders to Postgres, turn #\d+$/ })).toBeVisible();
+    await user.click(within(entry).getByRole('button', { name: 'Edit' }));
+    const dialog = screen.getByRole('dialog', { name: 'Edit' });
+    await user.clear(within(dialog).getByRole('textbox', { name: 'Text' }));
+    await user.type(within(dialog).getByRole('textbox', { name: 'Text' }), 'I live in Rome');
+    await user.click(within(dialog).getByRole('button', { name: 'Save' }));
+    expect(calls('inspect.editPin')).toEqual([[row.activeBranch, pin.id, 'I live in Rome']]);
+    await user.click(within(await screen.findByRole('article', { name: 'I live in Rome' })).getByRole('button', { name: 'Remove' }));
+    await user.click(within(screen.getByRole('dialog', { name: 'Remove this pinned fact?' })).getByRole('button', { name: 'Remove' }));
+    await waitFor(() => expect(screen.queryByRole('article', { name: 'I live in Rome' })).toBeNull());
+  });
+
+  it('finds instructions and summaries, and says what corrects a summary', async () => {
+    const { app, backend, calls, row, user } = await opened();
+    await backend.sessions.setSessionSettings(row.id, { systemPrompt: 'Be very brief.', temperature: '1', effort: '' });
+    mountIn(app, KnowsPage, {});
+    await user.click(screen.getByRole('radio', { name: 'Instructions' }));
+    await user.click(within(await screen.findByRole('article', { name: 'Be very brief.' })).getByRole('button', { name: 'Remove' }));
+    await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }));
+    await waitFor(() => expect(calls('sessions.setSessionSettings').at(-1)).toEqual([row.id, { systemPrompt: '', temperature: '1', effort: '' }]));
+    await user.click(screen.getByRole('radio', { name: 'Summaries' }));
+    await waitFor(() => expect(screen.getAllByRole('button', { name: 'Pin a correction' }).length).toBeGreaterThan(0));
+    await user.click(screen.getAllByRole('button', { name: 'Pin a correction' })[0]!);
+    await user.type(screen.getByRole('textbox', { name: 'The right fact' }), 'It is Friday');
+    await user.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(calls('inspect.addPin').at(-1)?.[1]).toBe('It is Friday'));
+    await user.type(screen.getByRole('searchbox', { name: 'Find in what it knows' }), 'nowhere at all');
+    expect(await screen.findByText('No results for “nowhere at all”')).toBeVisible();
+  });
+});
+
+describe('how far memory reaches', () => {
+  it('is asked once, before the first message of a conversation that has others beside it', async () => {
+    const { app, backend, calls, user } = await opened();
+    mountIn(app, ScopeQuestion, {});
+    expect(screen.queryByText('May earlier chats help here?')).toBeNull();
+    await app.newSession();
+    expect(await screen.findByText('May earlier chats help here?')).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'All my chats' }));
+    await waitFor(() => expect(screen.queryByText('May earlier chats help here?')).toBeNull());
+    expect(calls('settings.set')).toEqual([['retrieval.scope', 'all']]);
+    await backend.sessions.create('another');
+    await app.newSession();
+    expect(screen.queryByText('May earlier chats help here?')).toBeNull();
+  });
+});

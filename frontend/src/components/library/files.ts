@@ -1,0 +1,19 @@
+/** Files of the library: read in the page, so that the program gets their text. */
+import { BackendError } from '$lib/backend/errors';
+import { t } from '$lib/words/words.svelte';
+
+/** What a file chosen by a person holds. One that is far too large is not read. */
+export async function textOfFile(file: File, megabytes: number): Promise<string> {
+  if (file.size > megabytes * 1024 * 1024) {
+    throw new BackendError({ code: 'too_large', op: 'library.import', message: t('library.tooLarge', { megabytes }), hint: '' });
+  }
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error ?? new Error(file.name));
+    reader.readAsText(file);
+  });
+}
+
+/** A name as part of a file's name. */
+export const fileName = (name: string): string => `${name.replace(/[^\p{L}\p{N} _-]/gu, '_')}.json`;

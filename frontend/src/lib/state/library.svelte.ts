@@ -1,0 +1,158 @@
+import { tick } from 'svelte';
+import type { AssistantView, SavedPromptView, ServerPromptView, SessionAssistantView } from '$lib/backend/types';
+import type { App } from './app.svelte';
+import { Refresh } from './refresh';
+
+type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'draft' | 'toasts'>;
+
+/** Puts a text where the caret of the message field is; replaces: what then stands alone in it gives way. */
+export type Insert = (text: string, replaces: string) => void;
+
+/** What is asked about prompts: which of them, what stands for the variables of one, or under which name a text is saved. */
+export type PromptQuestion =
+  | { kind: 'choose' }
+  | { kind: 'fill'; prompt: SavedPromptView; known: Record<string, string>; replaces: string; back: boolean }
+  | { kind: 'save'; text: string };
+
+const none: SessionAssistantView = { id: '', name: '', known: false, differs: false };
+
+/** The assistants and saved prompts, the assistant of the open session, and prompts on their way into the message. */
+export class LibraryState {
+  #assistants = $state.raw<readonly AssistantView[]>([]);
+  #prompts = $state.raw<readonly SavedPromptView[]>([]);
+  #serverPrompts = $state.raw<readonly ServerPromptView[]>([]);
+  #current = $state.raw<SessionAssistantView>(none);
+  #asking = $state.raw<PromptQuestion | null>(null);
+  #serversAsked = false;
+  #insert: Insert = () => undefined;
+  readonly #parts: Parts;
+  readonly #offs: (() => void)[];
+  readonly #refresh = new Refresh(() => this.#load());
+  readonly #session = new Refresh(() => this.#loadSession());
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { changes } = parts;
+    this.#offs = [
+      changes.on(['library'], () => (this.#refresh.soon(), this.#session.soon())),
+      changes.on(['session'], () => this.#session.soon()),
+      changes.on(['servers'], () => (this.#serversAsked = false)),
+    ];
+  }
+
+  get assistants(): readonly AssistantView[] {
+    return this.#assistants;
+  }
+
+  get prompts(): readonly SavedPromptView[] {
+    return this.#prompts;
+  }
+
+  /** Of tool servers that run. They are asked for when one is about to choose. */
+  get serverPrompts(): readonly ServerPromptView[] {
+    return this.#serverPrompts;
+  }
+
+  /** Of the open session; its id is empty if it has none. */
+  get current(): SessionAssistantView {
+    return this.#current;
+  }
+
+  get asking(): PromptQuestion | null {
+    return this.#asking;
+  }
+
+  load(): Promise<void> {
+    return this.#refresh.now();
+  }
+
+  /** Another session is open, or this one has other settings. */
+  sessionChanged(): void {
+    this.#session.soon();
+  }
+
+  takeField(insert: Insert): () => void {
+    this.#insert = insert;
+    return () => {
+      if (this.#insert === insert) this.#insert = () => undefined;
+    };
+  }
+
+  choose(): void {
+    this.#asking = { kind: 'choose' };
+    this.askServers();
+  }
+
+  saveText(text: string): void {
+    this.#asking = { kind: 'save', text };
+  }
+
+  close(): void {
+    this.#asking = null;
+  }
+
+  /** Inserts a prompt, once what stands for its variables is known. */
+  async use(prompt: SavedPromptView, replaces = '', back = false): Promise<void> {
+    const known: Record<string, string> = {};
+    for (const { name, builtin } of prompt.variables) {
+      const value = builtin ? await builtins[name]?.() : undefined;
+      if (value) known[name] = value;
+    }
+    if (asked(prompt, known).length > 0) this.#asking = { kind: 'fill', prompt, known, replaces, back };
+    else await this.fill(prompt, known, replaces);
+  }
+
+  async fill(prompt: SavedPromptView, values: Record<string, string>, replaces: string): Promise<void> {
+    const text = await this.#parts.backend.library.fillPrompt(prompt.id, values);
+    this.#asking = null;
+    await tick(); // the dialog is gone, and the field can have the focus
+    this.#insert(text, replaces);
+  }
+
+  async apply(id: string): Promise<void> {
+    await this.#parts.backend.library.applyAssistant(this.#parts.conversation.sessionId, id);
+    await this.#session.now();
+  }
+
+  askServers(): void {
+    if (this.#serversAsked) return;
+    this.#serversAsked = true;
+    this.#parts.backend.servers.prompts().then(({ prompts }) => (this.#serverPrompts = prompts), () => (this.#serversAsked = false));
+  }
+
+  stop(): void {
+    for (const off of this.#offs) off();
+    this.#refresh.cancel();
+    this.#session.cancel();
+  }
+
+  async #load(): Promise<void> {
+    try {
+      ({ assistants: this.#assistants, prompts: this.#prompts } = await this.#parts.backend.library.panel());
+    } catch {
+      // What is shown stays; the next change asks again.
+    }
+  }
+
+  async #loadSession(): Promise<void> {
+    const { backend, conversation } = this.#parts;
+    const { sessionId } = conversation;
+    try {
+      const current = sessionId === '' ? none : await backend.library.sessionAssistant(sessionId);
+      if (sessionId === conversation.sessionId) this.#current = current;
+    } catch {
+      if (sessionId === conversation.sessionId) this.#current = none;
+    }
+  }
+}
+
+/** What the window itself knows of the built-in variables. Today's date is the program's. */
+const builtins: Record<string, () => Promise<string> | string> = {
+  clipboard: async () => (await navigator.clipboard?.readText().catch(() => '')) ?? '',
+  selection: () => String(getSelection() ?? ''),
+};
+
+/** The variables of a prompt that a person is asked for. */
+export function asked(prompt: SavedPromptView, known: Record<string, string>): SavedPromptView['variables'] {
+  return prompt.variables.filter(({ name, builtin }) => !(name in known) && !(builtin && name === 'date'));
+}
