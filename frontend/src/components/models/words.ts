@@ -1,25 +1,26 @@
 /** Models in words: what they hold, can do and cost, and in which order they are offered. */
 import type { ModelView, OfferView } from '$lib/backend/types';
 import type { PlaceOffers } from '$lib/state/modelPicker.svelte';
+import { t } from '$lib/words/words.svelte';
 import { grouped } from '$shared/format';
 import { providerName } from '../settings/providers';
 
 /** "200k", or "?" where nobody knows. */
 export function windowWord(tokens: number, source = ''): string {
   if (tokens <= 0 || source === 'unknown window') return '?';
-  return tokens >= 1000 ? `${grouped(Math.round(tokens / 1000))}k` : grouped(tokens);
+  return tokens >= 1000 ? t('models.thousands', { thousands: Math.round(tokens / 1000) }) : grouped(tokens);
 }
 
 /** "images, tools"; empty where nobody says any of it. */
 export function abilityWords(model: Pick<ModelView, 'images' | 'tools' | 'reasoning'>): string {
-  return (['images', 'tools', 'reasoning'] as const).filter((ability) => model[ability] === 'yes').join(', ');
+  return (['images', 'tools', 'reasoning'] as const).filter((ability) => model[ability] === 'yes').map((ability) => t(`models.${ability}`)).join(', ');
 }
 
 /** "$3 in, $15 out per million tokens", with a sign where it is an estimate. */
 export function priceWords(model: Pick<ModelView, 'priceInput' | 'priceOutput' | 'priceSource'>): string {
   if (model.priceSource === '') return '';
-  const amounts = (currency: string) => `${currency}${model.priceInput} in, ${currency}${model.priceOutput} out`;
-  return model.priceSource === 'configured' ? amounts('') : `about ${amounts('$')}`;
+  const price = (currency: string) => ({ input: `${currency}${model.priceInput}`, output: `${currency}${model.priceOutput}` });
+  return model.priceSource === 'configured' ? t('models.prices', price('')) : t('models.pricesEstimate', price('$'));
 }
 
 /** One model that can be chosen: configured already, or offered by a place. */
@@ -50,10 +51,10 @@ export interface ChoiceGroup {
 const shownOffers = 60;
 
 function ofModel(model: ModelView): Choice {
-  const whose = model.provider === 'recall' ? 'Built in, from your own history' : [providerName(model.provider), model.modelId === model.name ? '' : model.modelId].filter(Boolean).join(', ');
+  const whose = model.provider === 'recall' ? t('header.builtIn') : [providerName(model.provider), model.modelId === model.name ? '' : model.modelId].filter(Boolean).join(', ');
   return {
     id: `model ${model.name}`, name: model.name, detail: whose, window: model.provider === 'recall' ? '' : windowWord(model.contextLimit, model.limitSource),
-    can: abilityWords(model), price: priceWords(model), why: model.usable ? '' : model.why || 'Cannot be used', favourite: model.favourite, model,
+    can: abilityWords(model), price: priceWords(model), why: model.usable ? '' : model.why || t('header.cannotBeUsed'), favourite: model.favourite, model,
   };
 }
 
@@ -79,8 +80,8 @@ export function choiceGroups(models: readonly ModelView[], recent: readonly stri
   const group = (title: string, choices: Choice[]): ChoiceGroup => ({ title, choices, more: 0, note: '' });
   const offered = places.map((at) => {
     const all = at.offers.filter((offer) => offer.configured === '' && !models.some((model) => model.modelId === offer.modelId && model.baseUrl === at.place.baseUrl)).map((offer) => ofOffer(at, offer)).filter((choice) => holds(choice, words));
-    const note = at.loading ? 'Asking for its models…' : (at.error?.message ?? (at.offers.length === 0 ? 'It has no model.' : ''));
-    return { title: `More from ${at.place.name}`, choices: all.slice(0, shownOffers), more: Math.max(0, all.length - shownOffers), note };
+    const note = at.loading ? t('models.asking') : (at.error?.message ?? (at.offers.length === 0 ? t('models.noModels') : ''));
+    return { title: t('models.moreFrom', { place: at.place.name }), choices: all.slice(0, shownOffers), more: Math.max(0, all.length - shownOffers), note };
   });
-  return [group('Favourites', favourites), group('Recent', used), group('Your models', others), ...offered].filter((one) => one.choices.length > 0 || (one.note !== '' && words.length === 0));
+  return [group(t('models.favourites'), favourites), group(t('models.recent'), used), group(t('models.yours'), others), ...offered].filter((one) => one.choices.length > 0 || (one.note !== '' && words.length === 0));
 }

@@ -1,26 +1,27 @@
 /** What a question of a server accepts. The server checks it again: here one is told before. */
 import type { ElicitationField, ElicitationValue } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 
 export function faultOf(field: ElicitationField, values: readonly string[]): string {
   const given = values.filter((value) => value.trim() !== '');
-  if (given.length === 0) return field.required && field.type !== 'boolean' ? 'It has to be answered.' : '';
+  if (given.length === 0) return field.required && field.type !== 'boolean' ? t('servers.mustAnswer') : '';
   const [low, high] = [field.min, field.max].map((bound) => (bound === '' ? undefined : Number(bound)));
-  if (field.type === 'choices') return between(given.length, low, high, 'Choose');
+  if (field.type === 'choices') return between(given.length, low, high, 'choose');
   const value = given[0]!.trim();
   if (field.type === 'number' || field.type === 'integer') {
     const number = Number(value);
-    if (Number.isNaN(number) || (field.type === 'integer' && !Number.isInteger(number))) return field.type === 'integer' ? 'It has to be a whole number.' : 'It has to be a number.';
-    return between(number, low, high, 'It has to be');
+    if (Number.isNaN(number) || (field.type === 'integer' && !Number.isInteger(number))) return field.type === 'integer' ? t('servers.wholeNumber') : t('servers.aNumber');
+    return between(number, low, high, 'number');
   }
   if (field.type !== 'string') return '';
-  if (field.format === 'email' && !/^\S+@\S+\.\S+$/.test(value)) return 'It has to be an e-mail address.';
-  if (field.format === 'uri' && !/^[a-z][a-z0-9+.-]*:\S+$/i.test(value)) return 'It has to be an address, with https:// or the like.';
-  return between([...value].length, low, high, 'Its length has to be');
+  if (field.format === 'email' && !/^\S+@\S+\.\S+$/.test(value)) return t('servers.email');
+  if (field.format === 'uri' && !/^[a-z][a-z0-9+.-]*:\S+$/i.test(value)) return t('servers.anAddress');
+  return between([...value].length, low, high, 'length');
 }
 
-function between(value: number, low: number | undefined, high: number | undefined, begin: string): string {
-  if (low !== undefined && value < low) return `${begin} at least ${low}.`;
-  return high !== undefined && value > high ? `${begin} at most ${high}.` : '';
+function between(value: number, low: number | undefined, high: number | undefined, what: 'choose' | 'number' | 'length'): string {
+  if (low !== undefined && value < low) return t(`servers.${what}Least`, { bound: low });
+  return high !== undefined && value > high ? t(`servers.${what}Most`, { bound: high }) : '';
 }
 
 /** What is sent: every field, an empty one with no value. One that is left out would be answered with the server's default. */

@@ -1,20 +1,22 @@
 /** What the window says about MCP servers. */
 import type { ServerSettings, ServerView } from '$lib/backend/types';
+import { t, table, type PlainKey } from '$lib/words/words.svelte';
 
 export type Tone = 'plain' | 'ok' | 'warn' | 'danger' | 'accent';
 
-const states: Record<string, { words: string; tone: Tone }> = {
-  off: { words: 'Off', tone: 'plain' },
-  idle: { words: 'Ready to start', tone: 'plain' },
-  starting: { words: 'Starting', tone: 'accent' },
-  ready: { words: 'Running', tone: 'ok' },
-  sign_in: { words: 'Sign in', tone: 'warn' },
-  waiting: { words: 'Restarts soon', tone: 'warn' },
-  failed: { words: 'Failed', tone: 'danger' },
+const states: Record<string, { words: PlainKey; tone: Tone }> = {
+  off: { words: 'servers.stateOff', tone: 'plain' },
+  idle: { words: 'servers.stateIdle', tone: 'plain' },
+  starting: { words: 'servers.stateStarting', tone: 'accent' },
+  ready: { words: 'servers.stateReady', tone: 'ok' },
+  sign_in: { words: 'servers.signIn', tone: 'warn' },
+  waiting: { words: 'servers.stateWaiting', tone: 'warn' },
+  failed: { words: 'servers.stateFailed', tone: 'danger' },
 };
 
 export function stateOf(server: ServerView): { words: string; tone: Tone } {
-  return states[server.state] ?? { words: server.state, tone: 'plain' };
+  const state = states[server.state];
+  return state ? { words: t(state.words), tone: state.tone } : { words: server.state, tone: 'plain' };
 }
 
 /** What runs, or where it is: "npx -y server", "https://…". */
@@ -24,7 +26,8 @@ export function placeOf({ command, args, url }: ServerSettings): string {
 
 const quoted = (argument: string) => (/^[\w@%+=:,./-]+$/.test(argument) ? argument : JSON.stringify(argument));
 
-export const origins: Record<string, string> = { stderr: 'wrote', stdout: 'printed', server: 'logged', program: 'here' };
+/** Where a line of a server's log comes from. */
+export const origins: Readonly<Record<string, string>> = table({ stderr: 'servers.stderr', stdout: 'servers.stdout', server: 'servers.logged', program: 'servers.here' });
 
 /** Arguments are written one in a line, so that none needs quotes. */
 export const linesOf = (text: string): string[] => text.split('\n').map((line) => line.trimEnd()).filter((line) => line !== '');

@@ -59,6 +59,11 @@ export function spanned(ms: number): string {
   return t('units.minutes', { minutes: grouped(Math.floor(seconds / 60)), seconds: String(seconds % 60) });
 }
 
+/** The same of whole seconds, for what is renewed each second: "2 s". */
+export function wholeSeconds(seconds: number): string {
+  return seconds < 60 ? t('units.seconds', { n: grouped(seconds) }) : spanned(seconds * 1000);
+}
+
 /** A moment: the time today, else the day, with the year when it is another. */
 export function moment(at: number, now = Date.now()): string {
   const today = new Date(now);

@@ -1,5 +1,6 @@
 /** Two texts line by line, exactly: where a definition or a file is compared, no space is too small to be said. */
 import { byWords, common, type Line, type Piece, type Row } from '../inspector/state/diff';
+import { t } from '$lib/words/words.svelte';
 
 const line = (change: Line['change'], pieces: Piece[]): Line => ({ change, heading: false, pieces });
 const whole = (text: string, change: Line['change']): Line => line(change, [{ text, changed: false }]);
@@ -57,7 +58,7 @@ function shortened(rows: Row[]): Row[] {
     while (end < rows.length && !near[end]) end++;
     if (end - at <= 2) out.push(...rows.slice(at, end));
     else {
-      const said = whole(`… ${end - at} lines as before`, 'same');
+      const said = whole(t('tools.linesAsBefore', { count: end - at }), 'same');
       out.push({ old: said, new: said });
     }
     at = end;

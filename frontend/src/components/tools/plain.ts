@@ -1,4 +1,5 @@
 /** Texts of others, made safe to be judged by eye: nothing in them is hidden, and nothing turns them around. */
+import { t } from '$lib/words/words.svelte';
 
 // Controls but tab and line feed; zero widths, directional overrides and isolates, tags, fillers, variation selectors beyond the ones of emoji.
 // eslint-disable-next-line no-control-regex
@@ -100,7 +101,7 @@ function inexact(json: string): string {
     else if (text === '[') open.push(null);
     else if (text === '}' || text === ']') open.pop();
     else if (text !== '"') {
-      if (decimal(text) !== decimal(String(Number(text)))) return 'A number in it cannot be shown exactly by name, so all of it is shown as it is sent.';
+      if (decimal(text) !== decimal(String(Number(text)))) return t('tools.inexactNumber');
     } else {
       const end = stringEnd(json, found.index);
       token.lastIndex = end;
@@ -108,7 +109,7 @@ function inexact(json: string): string {
       colon.lastIndex = end;
       if (!names || !colon.test(json)) continue;
       const name = JSON.parse(json.slice(found.index, end)) as string;
-      if (names.has(name)) return 'A name occurs twice in it, so all of it is shown as it is sent. Which of the two values holds is up to the tool.';
+      if (names.has(name)) return t('tools.twiceNamed');
       names.add(name);
     }
   }

@@ -1,6 +1,7 @@
 /** What the window says about calls of tools: their state, who decided, and the choices there are. */
 import type { ToolCallView, ToolDefinitionView } from '$lib/backend/types';
-import { clock, spanned } from '$shared/format';
+import { t } from '$lib/words/words.svelte';
+import { clock, spanned, wholeSeconds } from '$shared/format';
 
 export type Tone = 'plain' | 'ok' | 'warn' | 'danger' | 'accent';
 
@@ -13,20 +14,20 @@ export interface CallState {
 /** The word on the card. `now` counts the time of a call that runs. */
 export function callState(call: ToolCallView, now: number): CallState {
   switch (call.state) {
-    case 'proposed': return { words: 'Waits for you', tone: 'warn', sign: 'waits' };
-    case 'allowed': return { words: 'Allowed, starts soon', tone: 'accent', sign: 'runs' };
-    case 'started': return { words: call.running ? `Running, ${whole(now - call.startedAt)}` : 'Started', tone: 'accent', sign: 'runs' };
-    case 'unknown': return { words: 'Outcome unknown', tone: 'warn', sign: 'unknown' };
+    case 'proposed': return { words: t('tools.waitsForYou'), tone: 'warn', sign: 'waits' };
+    case 'allowed': return { words: t('tools.allowedStarts'), tone: 'accent', sign: 'runs' };
+    case 'started': return { words: call.running ? t('tools.running', { time: whole(now - call.startedAt) }) : t('tools.started'), tone: 'accent', sign: 'runs' };
+    case 'unknown': return { words: t('tools.outcomeUnknown'), tone: 'warn', sign: 'unknown' };
   }
-  if (call.decision === 'deny' || call.decision === 'never') return { words: 'Denied', tone: 'plain', sign: 'denied' };
-  if (call.decision === 'not_run') return { words: 'Not run', tone: 'plain', sign: 'denied' };
-  if (call.isError) return { words: 'Failed', tone: 'danger', sign: 'failed' };
+  if (call.decision === 'deny' || call.decision === 'never') return { words: t('tools.denied'), tone: 'plain', sign: 'denied' };
+  if (call.decision === 'not_run') return { words: t('tools.notRun'), tone: 'plain', sign: 'denied' };
+  if (call.isError) return { words: t('tools.failed'), tone: 'danger', sign: 'failed' };
   const took = call.endedAt - call.startedAt;
-  return { words: call.startedAt > 0 && took >= 0 ? `Done in ${spanned(took)}` : 'Done', tone: 'ok', sign: 'done' };
+  return { words: call.startedAt > 0 && took >= 0 ? t('tools.doneIn', { time: spanned(took) }) : t('tools.done'), tone: 'ok', sign: 'done' };
 }
 
 /** Whole seconds: what is renewed each second has no tenths. */
-const whole = (ms: number) => spanned(Math.max(1000, Math.floor(ms / 1000) * 1000)).replace('.0', '');
+const whole = (ms: number) => wholeSeconds(Math.max(1, Math.floor(ms / 1000)));
 
 /** Whether a call goes on only after a person said something. */
 export function waits(call: ToolCallView): boolean {
@@ -40,19 +41,20 @@ export function callName(call: Pick<ToolCallView, 'source' | 'tool' | 'name'>): 
 }
 
 export function sourceName(source: string): string {
-  return source === 'builtin' ? 'Built in' : source;
+  return source === 'builtin' ? t('settings.builtIn') : source;
 }
 
 /** Who let it run, or did not, and when. Empty while nobody has. */
 export function decisionWords(call: ToolCallView): string {
-  const at = call.decidedAt > 0 ? ` at ${clock(call.decidedAt)}` : '';
+  const time = call.decidedAt > 0 ? clock(call.decidedAt) : '';
   switch (call.decision) {
-    case 'once': return `Allowed once${at}`;
-    case 'session': return `Allowed for this session${at}`;
-    case 'always': return call.effects ? `Always allowed${at}` : 'Runs without asking';
-    case 'deny': return `Denied${at}. The model was told`;
-    case 'never': return `Denied${at}, and not offered to models any more`;
-    case 'not_run': return 'It was not started';
+    case 'once': return time ? t('tools.allowedOnceAt', { time }) : t('tools.allowedOnce');
+    case 'session': return time ? t('tools.allowedSessionAt', { time }) : t('tools.allowedSession');
+    case 'always': if (!call.effects) return t('tools.runsWithout');
+      return time ? t('tools.allowedAlwaysAt', { time }) : t('tools.alwaysAllowed');
+    case 'deny': return time ? t('tools.deniedToldAt', { time }) : t('tools.deniedTold');
+    case 'never': return time ? t('tools.deniedNeverAt', { time }) : t('tools.deniedNever');
+    case 'not_run': return t('tools.notStarted');
     default: return '';
   }
 }
@@ -68,42 +70,57 @@ export interface Choice {
   lasts: boolean;
 }
 
-export const choices: readonly Choice[] = [
-  { id: 'once', label: 'Allow once', key: 'O', title: 'Run this call, and ask again the next time', lasts: false },
-  { id: 'session', label: 'For this session', key: 'S', title: 'Run it, and do not ask again in this session', lasts: true },
-  { id: 'always', label: 'Always', key: 'A', title: 'Run it, and do not ask again in any session', lasts: true },
-  { id: 'deny', label: 'Deny', key: 'D', title: 'Do not run this call; the model is told', lasts: false },
-  { id: 'never', label: 'Never', key: 'N', title: 'Do not run it, and do not offer the tool to models any more', lasts: true },
-];
+/** A choice that is called and explained in the language of the window. */
+function choice(id: 'once' | 'session' | 'always' | 'deny' | 'never' | 'enter' | 'rerun' | 'tell', key: string, lasts = false): Choice {
+  return {
+    id, key, lasts,
+    get label() {
+      return t(`tools.${id}`);
+    },
+    get title() {
+      return t(`tools.${id}Title`);
+    },
+  };
+}
+
+export const choices: readonly Choice[] = [choice('once', 'O'), choice('session', 'S', true), choice('always', 'A', true), choice('deny', 'D'), choice('never', 'N', true)];
 
 /** What can be done about a call of which nobody knows how it ended. */
-export const resolutions = [
-  { id: 'enter', label: 'Enter the result', key: 'E', title: 'You looked: write down what the call did' },
-  { id: 'rerun', label: 'Run again', key: 'R', title: 'Start the same call once more. If the first one did its work, it is done twice' },
-  { id: 'tell', label: 'Tell the model', key: 'T', title: 'The model is told that the outcome is unknown, and goes on' },
-  { id: 'discard', label: 'Give up…', key: 'G', title: 'Discard this turn' },
-] as const;
+export const resolutions: readonly Choice[] = [
+  choice('enter', 'E'),
+  choice('rerun', 'R'),
+  choice('tell', 'T'),
+  {
+    id: 'discard', key: 'G', lasts: false,
+    get label() {
+      return t('tools.giveUp');
+    },
+    get title() {
+      return t('tools.discardTurn');
+    },
+  },
+];
 
 /** Why nobody knows how it ended, where the program says nothing itself. */
 export function unknownWords(call: ToolCallView): string {
   if (call.why !== '') return call.why;
   switch (call.reason) {
-    case 'cancelled': return 'It was cancelled while it ran. It may have done its work, or a part of it.';
-    case 'timeout': return 'It did not end in time. It may have done its work, or still be at it.';
-    case 'ended': return 'The server of this tool ended while the call ran. It may have done its work, or a part of it.';
-    case 'unreadable': return 'It answered with something that cannot be read. It may have done its work.';
-    case 'crash': return 'The program ended while the call ran. It may have done its work, or a part of it.';
-    default: return 'It was started, and nobody knows how it ended.';
+    case 'cancelled': return t('tools.cancelledWhile');
+    case 'timeout': return t('tools.timedOut');
+    case 'ended': return t('tools.serverEnded');
+    case 'unreadable': return t('tools.unreadable');
+    case 'crash': return t('tools.programEnded');
+    default: return t('tools.nobodyKnows');
   }
 }
 
 /** What of a definition is new to the person who reads it. */
 export function pinnedWords(definition: ToolDefinitionView): { words: string; tone: Tone } {
   switch (definition.pinned) {
-    case 'accepted': return { words: 'Accepted', tone: 'ok' };
-    case 'changed': return { words: 'Changed', tone: 'warn' };
-    case 'gone': return { words: 'Not offered now', tone: 'plain' };
-    default: return { words: 'New', tone: 'accent' };
+    case 'accepted': return { words: t('tools.accepted'), tone: 'ok' };
+    case 'changed': return { words: t('tools.changed'), tone: 'warn' };
+    case 'gone': return { words: t('tools.notOffered'), tone: 'plain' };
+    default: return { words: t('tools.new'), tone: 'accent' };
   }
 }
 
@@ -111,8 +128,8 @@ export function pinnedWords(definition: ToolDefinitionView): { words: string; to
 export function queueWords(calls: readonly { call: ToolCallView }[]): string {
   const unknown = calls.filter(({ call }) => call.state === 'unknown').length;
   const asked = calls.length - unknown;
-  const asks = asked === 1 ? '1 tool call waits for you' : `${asked} tool calls wait for you`;
-  const ended = unknown === 1 ? '1 call ended with an unknown outcome' : `${unknown} calls ended with an unknown outcome`;
+  const asks = t('tools.callsWait', { count: asked });
+  const ended = t('tools.callsUnknown', { count: unknown });
   if (unknown === 0) return asks;
-  return asked === 0 ? ended : `${asks}, ${ended}`;
+  return asked === 0 ? ended : t('tools.callsBoth', { asked: asks, unknown: ended });
 }
