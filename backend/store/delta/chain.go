@@ -94,7 +94,7 @@ func (c Chain) Read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, e
 }
 
 // Unpack decodes a value with its decoded base, if it has one, and what it quotes.
-func (c Chain) Unpack(base []byte, based bool, quotes []byte, quoted quotedTexts, packed []byte) ([]byte, error) {
+func (c Chain) Unpack(base []byte, based bool, quotes []byte, quoted QuotedTexts, packed []byte) ([]byte, error) {
 	if !based && quotes == nil {
 		return codec.Unpack(packed)
 	}
@@ -106,7 +106,7 @@ func (c Chain) Unpack(base []byte, based bool, quotes []byte, quoted quotedTexts
 }
 
 // dictionary is what a value is packed against: its quotations, then its base.
-func (c Chain) dictionary(quotes []byte, quoted quotedTexts, base []byte) ([]byte, error) {
+func (c Chain) dictionary(quotes []byte, quoted QuotedTexts, base []byte) ([]byte, error) {
 	ns, err := DecodeQuotes(quotes)
 	if err != nil || len(ns) == 0 {
 		return base, err

@@ -53,12 +53,12 @@ func DecodeQuotes(b []byte) ([]int64, error) {
 	return ns, nil
 }
 
-// quotedTexts are chunks by their n.
-type quotedTexts map[int64]chat.ChunkText
+// QuotedTexts are chunks by their n.
+type QuotedTexts map[int64]chat.ChunkText
 
 // ReadQuoted reads the chunks of lists of quotes, each once. Those that are not there
 // are left out.
-func ReadQuoted(db *gorm.DB, lists ...[]byte) (quotedTexts, error) {
+func ReadQuoted(db *gorm.DB, lists ...[]byte) (QuotedTexts, error) {
 	var ns []int64
 	known := map[int64]bool{}
 	for _, b := range lists {
@@ -76,8 +76,8 @@ func ReadQuoted(db *gorm.DB, lists ...[]byte) (quotedTexts, error) {
 	return chunksByNumber(db, ns)
 }
 
-func chunksByNumber(db *gorm.DB, ns []int64) (quotedTexts, error) {
-	out := make(quotedTexts, len(ns))
+func chunksByNumber(db *gorm.DB, ns []int64) (QuotedTexts, error) {
+	out := make(QuotedTexts, len(ns))
 	if len(ns) == 0 {
 		return out, nil
 	}
@@ -105,7 +105,7 @@ func chunksByNumber(db *gorm.DB, ns []int64) (quotedTexts, error) {
 
 // quotable are the chunks that a value may quote, with their list for the link: those
 // that are as they were when they were cut, within the bounds.
-func quotable(db *gorm.DB, ns []int64) (quotedTexts, []byte, error) {
+func quotable(db *gorm.DB, ns []int64) (QuotedTexts, []byte, error) {
 	texts, err := chunksByNumber(db, ns[:min(len(ns), MaxQuotes)])
 	if err != nil {
 		return nil, nil, err

@@ -20,8 +20,8 @@ func ChunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	return NewSources(db).Chunks(ids)
 }
 
-// sources are what chunks are cut from, each read once.
-type sources struct {
+// Sources are what chunks are cut from, each read once.
+type Sources struct {
 	db    *gorm.DB
 	said  map[sourceKey]saying
 	files map[string]sourceFile
@@ -46,13 +46,13 @@ type sourceFile struct {
 	ok   bool
 }
 
-func NewSources(db *gorm.DB) *sources {
-	return &sources{db: db, files: map[string]sourceFile{}}
+func NewSources(db *gorm.DB) *Sources {
+	return &Sources{db: db, files: map[string]sourceFile{}}
 }
 
 // Chunks reads chunks with their words. Documents that earlier ones were of are
 // not read again; messages are kept no longer than for one call.
-func (s *sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
+func (s *Sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	list, err := chat.MarshalJSON(ids)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func readChunkTexts(db *gorm.DB, ids string) ([]chunkTextRow, error) {
 
 // readMessages reads the messages that rows are of, and of their turns no other: what
 // is decoded in vain was most of the time.
-func (s *sources) readMessages(rows []chunkTextRow) error {
+func (s *Sources) readMessages(rows []chunkTextRow) error {
 	s.said = map[sourceKey]saying{}
 	var need [][2]string
 	for _, r := range rows {
@@ -142,7 +142,7 @@ func (s *sources) readMessages(rows []chunkTextRow) error {
 }
 
 // File is a document with its text; one that is gone is not ok.
-func (s *sources) file(id string) (sourceFile, error) {
+func (s *Sources) file(id string) (sourceFile, error) {
 	if f, ok := s.files[id]; ok {
 		return f, nil
 	}
@@ -164,7 +164,7 @@ func (s *sources) file(id string) (sourceFile, error) {
 }
 
 // Chunk is a chunk with its words; false if its source does not hold them.
-func (s *sources) chunk(r chunkTextRow) (chat.ChunkText, bool, error) {
+func (s *Sources) chunk(r chunkTextRow) (chat.ChunkText, bool, error) {
 	out := chat.ChunkText{TurnSeq: r.TurnSeq, SessionTitle: r.SessionTitle, ProjectFile: r.Source == chat.SourceFiles, At: schema.Moment(r.TurnAt)}
 	if r.Chunk.FileID == nil {
 		said := s.said[sourceKey{r.Chunk.SourceTurn, chat.Role(r.Chunk.Role)}]

@@ -173,7 +173,7 @@ func (m *Importer) run() error {
 
 // forget drops the summaries of a part that is written but for the one that is gone on
 // from: they can be read again.
-func (m *Importer) forget(part importPart) {
+func (m *Importer) forget(part ImportPart) {
 	for i, run := range part.runs {
 		m.at[run.turns[len(run.turns)-1].Key].summary = nil
 		if i < len(part.runs)-1 && run.on != part.runs[len(part.runs)-1].on {

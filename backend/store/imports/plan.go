@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// importPart is what one transaction writes.
-type importPart struct {
+// ImportPart is what one transaction writes.
+type ImportPart struct {
 	runs []*importRun
 	Last bool // nothing comes after it
 }
@@ -42,8 +42,8 @@ func Ended(t *transfer.Turn) bool { return t.Assistant != nil && !t.Assistant.Is
 
 // Plan takes the next turns that are not in, and summarizes them: the writer is not held
 // while that is done.
-func (m *Importer) Plan() (importPart, error) {
-	var part importPart
+func (m *Importer) Plan() (ImportPart, error) {
+	var part ImportPart
 	turns, size := 0, 0
 	var open *importRun
 	for len(m.order) > 0 {
@@ -148,7 +148,7 @@ func sourceName(s transfer.Source) string {
 }
 
 // summarize makes the states that commit the part's runs.
-func (m *Importer) summarize(part importPart) error {
+func (m *Importer) summarize(part ImportPart) error {
 	for _, run := range part.runs {
 		pins, err := m.before(run)
 		if err != nil {

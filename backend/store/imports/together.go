@@ -17,7 +17,7 @@ var errApart = errors.New("not new, or of several parts")
 // transaction costs is more than what a small conversation does. With an error nothing is
 // written, and each has to be written by itself.
 func (s *Imports) ImportTogether(ctx context.Context, list []transfer.Conversation, rules []chat.ImportRules) ([]chat.Imported, error) {
-	batch, parts, out := make([]Importer, len(list)), make([]importPart, len(list)), make([]chat.Imported, len(list))
+	batch, parts, out := make([]Importer, len(list)), make([]ImportPart, len(list)), make([]chat.Imported, len(list))
 	for i := range list {
 		m := &batch[i]
 		*m = Importer{Store: s, Ctx: ctx, Conversation: &list[i], Rules: rules[i], Now: s.Clock.Now()}

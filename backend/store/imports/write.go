@@ -21,7 +21,7 @@ type importTx struct {
 }
 
 // Write writes a part, or nothing of it.
-func (m *Importer) Write(part importPart) error {
+func (m *Importer) Write(part ImportPart) error {
 	s, before := m.Store, m.Session
 	var w importTx
 	err := s.Write(m.Ctx, "import.write", func(t *core.Tx) error {
@@ -37,7 +37,7 @@ func (m *Importer) Write(part importPart) error {
 	return nil
 }
 
-func (w *importTx) part(part importPart) error {
+func (w *importTx) part(part ImportPart) error {
 	if w.m.Session == "" {
 		if err := w.begin(); err != nil {
 			return err

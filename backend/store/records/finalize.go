@@ -92,7 +92,7 @@ func endedTurn(db *gorm.DB, id chat.TurnID) (schema.TurnRow, error) {
 // finalization is a final answer as it is stored, made before its transaction.
 type finalization struct {
 	chat.Finalization
-	step    *endedStep
+	step    *EndedStep
 	message string // JSON; of a long answer it is made when it is written
 	hash    []byte
 	payload *core.Payload // of the event, where the answer is long
@@ -197,7 +197,7 @@ func tellFinalized(t *core.Tx, session chat.SessionID, f finalization) error {
 		ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(f.message), Usage: f.Usage})
 }
 
-func interrupt(t *core.Tx, turn *schema.TurnRow, i chat.Interruption, step *endedStep) error {
+func interrupt(t *core.Tx, turn *schema.TurnRow, i chat.Interruption, step *EndedStep) error {
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
 		return sqlite.Conflict("Turn %d is %s and cannot become incomplete.", turn.TurnSeq, turn.Phase)
 	}
@@ -220,7 +220,7 @@ func Fail(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure) error {
 	return failPrepared(t, turn, f, step)
 }
 
-func failPrepared(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure, step *endedStep) error {
+func failPrepared(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure, step *EndedStep) error {
 	if f.Outcome != chat.OutcomeFailed && f.Outcome != chat.OutcomeDiscarded {
 		return sqlite.Invalid("%q is not the outcome of a failed turn.", f.Outcome)
 	}

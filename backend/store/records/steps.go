@@ -126,7 +126,7 @@ func (s *Records) EndStep(ctx context.Context, e chat.StepEnd) error {
 }
 
 // closeSteps ends the step that closes with its turn. Without a step, none may be open.
-func closeSteps(t *core.Tx, turn chat.TurnID, e *endedStep) error {
+func closeSteps(t *core.Tx, turn chat.TurnID, e *EndedStep) error {
 	if e != nil {
 		if err := EndStep(t, turn, e); err != nil {
 			return err
@@ -135,7 +135,7 @@ func closeSteps(t *core.Tx, turn chat.TurnID, e *endedStep) error {
 	return refuseRunningStep(t, turn)
 }
 
-func EndStep(t *core.Tx, turn chat.TurnID, e *endedStep) error {
+func EndStep(t *core.Tx, turn chat.TurnID, e *EndedStep) error {
 	step, err := stepByID(t.DB, e.StepID)
 	if err != nil {
 		return err
@@ -177,9 +177,9 @@ func checkStepEnd(step schema.StepRow, turn chat.TurnID, e chat.StepEnd) error {
 	return nil
 }
 
-// endedStep is a step's end as it is stored. It is made before the transaction that stores
+// EndedStep is a step's end as it is stored. It is made before the transaction that stores
 // it: packing a long stream takes seconds, in which nobody else could write.
-type endedStep struct {
+type EndedStep struct {
 	chat.StepEnd
 	row     schema.StepRow
 	told    ledger.StepEnded
@@ -188,11 +188,11 @@ type endedStep struct {
 
 // PrepareStep encodes what a step's end brings; nil for none. answer is the JSON of the
 // turn's final message, on which items may rest.
-func PrepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*endedStep, error) {
+func PrepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*EndedStep, error) {
 	if e == nil {
 		return nil, nil
 	}
-	p := &endedStep{StepEnd: *e}
+	p := &EndedStep{StepEnd: *e}
 	if p.Items == nil {
 		p.Items = chat.Items{}
 	}

@@ -13,9 +13,11 @@ type CalibrationRow struct {
 }
 
 func (r RangeSummaryRow) ToLedgerRecord() *ledger.Summary {
-	return &ledger.Summary{BranchID: r.BranchID, From: r.FromSeq, To: r.ToSeq, Tokens: r.TokenCount, OriginalTokens: r.OriginalTokens,
+	return &ledger.Summary{
+		BranchID: r.BranchID, From: r.FromSeq, To: r.ToSeq, Tokens: r.TokenCount, OriginalTokens: r.OriginalTokens,
 		GeneratedBy: r.GeneratedBy, SupersededBy: Text(r.SupersededBy), CreatedAt: r.CreatedAt, Content: ledger.SumOfText(r.Content),
-		Validation: ledger.SumOfRaw([]byte(Text(r.ValidationJSON)))}
+		Validation: ledger.SumOfRaw([]byte(Text(r.ValidationJSON))),
+	}
 }
 
 // LookedUpRow is a turn that the result of a tool call quotes.

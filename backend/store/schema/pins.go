@@ -3,8 +3,10 @@ package schema
 import "contextinfinity/backend/ledger"
 
 func (r PinRow) ToLedgerRecord() *ledger.Pin {
-	return &ledger.Pin{BranchID: r.BranchID, AfterTurn: r.AfterTurnSeq, Replaces: Text(r.Replaces), Removed: r.Removed,
-		Tokens: r.Tokens, CreatedAt: r.CreatedAt, Text: ledger.SumOfText(r.Text)}
+	return &ledger.Pin{
+		BranchID: r.BranchID, AfterTurn: r.AfterTurnSeq, Replaces: Text(r.Replaces), Removed: r.Removed,
+		Tokens: r.Tokens, CreatedAt: r.CreatedAt, Text: ledger.SumOfText(r.Text),
+	}
 }
 
 type PinRow struct {

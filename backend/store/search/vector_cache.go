@@ -102,20 +102,20 @@ func (s *Search) CachedVectors(ctx context.Context, ns, generation int64, yield 
 
 func VectorCachePath(s *core.Core) string { return filepath.Join(s.Dir, VectorCacheFile) }
 
-// vectorTail is the last rows of a cache.
-type vectorTail struct {
+// VectorTail is the last rows of a cache.
+type VectorTail struct {
 	n     []int64
 	codes []byte
 }
 
-func tailOf(b chat.VectorBlock, dimension int) vectorTail {
+func tailOf(b chat.VectorBlock, dimension int) VectorTail {
 	first := max(0, len(b.N)-comparedRows)
-	return vectorTail{b.N[first:], slices.Clone(b.Codes[first*dimension:])}
+	return VectorTail{b.N[first:], slices.Clone(b.Codes[first*dimension:])}
 }
 
 // ReadVectorCache yields the whole blocks of a cache, and returns its last rows and where
 // the last block ends: 0 if the file is none, or of other vectors.
-func ReadVectorCache(f io.Reader, of CachedSpace, yield func(chat.VectorBlock) error) (tail vectorTail, end int64, err error) {
+func ReadVectorCache(f io.Reader, of CachedSpace, yield func(chat.VectorBlock) error) (tail VectorTail, end int64, err error) {
 	head := of.head()
 	have := make([]byte, len(head))
 	if _, err := io.ReadFull(f, have); err != nil || !slices.Equal(have, head) {
@@ -161,7 +161,7 @@ func readCacheBlock(f io.Reader, limit int, buffer *[]byte) ([]byte, error) {
 }
 
 // compare reports ErrStaleCache unless the database has these rows.
-func (t vectorTail) compare(db *gorm.DB, ns int64, dimension int) error {
+func (t VectorTail) compare(db *gorm.DB, ns int64, dimension int) error {
 	if len(t.n) == 0 {
 		return nil
 	}
@@ -292,7 +292,7 @@ func EndFits(ctx context.Context, s *core.Core, f *os.File, of CachedSpace) erro
 
 // lastOfCache reads the last rows of a cache, passing over the blocks before; false if it
 // is of other vectors, or its end is damaged.
-func lastOfCache(f io.ReaderAt, of CachedSpace) (tail vectorTail, ok bool) {
+func lastOfCache(f io.ReaderAt, of CachedSpace) (tail VectorTail, ok bool) {
 	head := of.head()
 	have := make([]byte, len(head))
 	if _, err := f.ReadAt(have, 0); err != nil || !slices.Equal(have, head) {

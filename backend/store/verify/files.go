@@ -25,7 +25,7 @@ func (f auditedFile) words() string {
 
 // files checks documents against their hashes, and those that were sent against the
 // ledger, which does not know drafts.
-func (a *audit) files() {
+func (a *Audit) files() {
 	each(a, "files", schema.FileColumns+", content, text", "id", func(f auditedFile) {
 		r := f.Row
 		a.times("files", r.ID, &r.CreatedAt)

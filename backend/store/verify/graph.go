@@ -19,19 +19,19 @@ import (
 )
 
 // turnSequences: the turns of a branch go on from its fork without a gap.
-func (a *audit) TurnSequences() {
+func (a *Audit) TurnSequences() {
 	a.sequences("turns", `SELECT t.id, t.branch_id, t.turn_seq AS seq, b.fork_seq AS start
 		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id")+` ORDER BY t.branch_id, t.turn_seq`)
 }
 
 // stateSequences: the states of a branch go on from its base; the root is 0.
-func (a *audit) StateSequences() {
+func (a *Audit) StateSequences() {
 	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
 		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
 		FROM states s JOIN branches b ON b.id = s.branch_id WHERE `+a.within("b.session_id")+` ORDER BY s.branch_id, s.state_seq`)
 }
 
-func (a *audit) sequences(table, query string) {
+func (a *Audit) sequences(table, query string) {
 	rows, err := sqlite.All[struct {
 		ID       string
 		BranchID string
@@ -51,7 +51,7 @@ func (a *audit) sequences(table, query string) {
 
 // heads: a branch's head is its newest state, or its base; its epoch counts the
 // moves; its fork is where it says.
-func (a *audit) Heads() {
+func (a *Audit) Heads() {
 	rows, err := sqlite.All[struct {
 		Row       schema.BranchRow `gorm:"embedded"`
 		NewestID  *string
@@ -87,7 +87,7 @@ func (a *audit) Heads() {
 }
 
 // covered: a state follows its parent and covers the turns that name it.
-func (a *audit) covered() {
+func (a *Audit) covered() {
 	states, err := sqlite.All[struct{ ID string }](a.DB, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
 		WHERE (s.parent_id IS NOT NULL AND (p.id IS NULL OR p.state_seq <> s.state_seq - 1 OR p.covers_seq > s.covers_seq)
 		  OR s.parent_id IS NULL AND (s.state_seq <> 0 OR s.covers_seq <> 0)) AND `+a.within("s.session_id")+` ORDER BY s.id`, a.scope()...)
@@ -104,7 +104,7 @@ func (a *audit) covered() {
 }
 
 // roots: each session has one root state and an active branch of its own.
-func (a *audit) Roots() {
+func (a *Audit) Roots() {
 	rows, err := sqlite.All[struct {
 		ID    string
 		Roots int
@@ -120,7 +120,7 @@ func (a *audit) Roots() {
 }
 
 // chunks against the messages and documents they are cut from.
-func (a *audit) chunks() {
+func (a *Audit) chunks() {
 	var source schema.TurnRow
 	var user, assistant, file, document string
 	each(a, "chunks", "*", "source_turn, id", func(r schema.ChunkRow) {
@@ -154,7 +154,7 @@ func (a *audit) chunks() {
 const UnitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
 
 // units against their chunks, and the text index's rows against them.
-func (a *audit) units() {
+func (a *Audit) units() {
 	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+UnitText, "n", func(r schema.UnitRow) {
 		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), FindContent, "units", r.ID, "Its text does not match its hash.")
 		a.expect(schema.Text(r.Pairs) == schema.Text(schema.PairsOf(r.Text)), findIndex, "units", r.ID, "Its indexed form is not that of its text.")
@@ -164,7 +164,7 @@ func (a *audit) units() {
 }
 
 // Strays are chunks and units that do not agree with what they are of.
-func (a *audit) Strays() {
+func (a *Audit) Strays() {
 	chunks, err := sqlite.All[string](a.DB, `SELECT c.id FROM chunks c JOIN turns t ON t.id = c.source_turn
 		WHERE (c.branch_id <> t.branch_id OR c.session_id <> t.session_id) AND `+a.within("c.session_id")+` ORDER BY c.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "chunks", "", "Chunks cannot be joined to their turns.")
@@ -180,7 +180,7 @@ func (a *audit) Strays() {
 	}
 }
 
-func (a *audit) textIndex() {
+func (a *Audit) textIndex() {
 	lost, err := sqlite.All[struct{ ID string }](a.DB, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
 	for _, u := range lost {
@@ -196,7 +196,7 @@ func (a *audit) textIndex() {
 
 // textIndexForm checks what SQLite's own check of the text index passes over, because it
 // reads the one as the other: the case of the settings' names, format 5 for 4, text for a blob.
-func (a *audit) textIndexForm() {
+func (a *Audit) textIndexForm() {
 	form, err := sqlite.All[string](a.DB, `SELECT k || '=' || v FROM units_fts_config
 		UNION ALL SELECT DISTINCT 'data ' || typeof(block) FROM units_fts_data UNION ALL SELECT DISTINCT 'docsize ' || typeof(sz) FROM units_fts_docsize
 		UNION ALL SELECT DISTINCT 'idx ' || typeof(term) FROM units_fts_idx`)
@@ -211,7 +211,7 @@ func (a *audit) textIndexForm() {
 }
 
 // CompareTextIndex has the engine compare index and units, and looks each word of the index up.
-func (a *audit) CompareTextIndex(db *gorm.DB) (bool, error) {
+func (a *Audit) CompareTextIndex(db *gorm.DB) (bool, error) {
 	err := db.Exec(`INSERT INTO units_fts (units_fts, rank) VALUES ('integrity-check', 1)`).Error
 	leads := true
 	if err == nil {
@@ -239,7 +239,7 @@ func leadsToWords(db *gorm.DB) (bool, error) {
 }
 
 // LookUpUnits finds out which units the text index fails, one by one.
-func (a *audit) LookUpUnits(ctx context.Context, db *gorm.DB) error {
+func (a *Audit) LookUpUnits(ctx context.Context, db *gorm.DB) error {
 	a.DB = db
 	each(a, "units", "n, id, "+UnitText, "n", func(r schema.UnitRow) {
 		if ctx.Err() == nil {
@@ -253,7 +253,7 @@ func (a *audit) LookUpUnits(ctx context.Context, db *gorm.DB) error {
 const maxProbe = 64
 
 // lookUp expects the text index to find a unit by its own words.
-func (a *audit) lookUp(r schema.UnitRow) {
+func (a *Audit) lookUp(r schema.UnitRow) {
 	var terms []string
 	for _, word := range lexical.Words(r.Text) {
 		if m := search.MatchTerm(word); m != "" && len(terms) < maxProbe {

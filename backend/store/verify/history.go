@@ -17,7 +17,7 @@ import (
 )
 
 // summaries against their turns, each other and the replay.
-func (a *audit) summaries() {
+func (a *Audit) summaries() {
 	ranges := map[string]schema.RangeSummaryRow{}
 	each(a, "summaries", "id, branch_id, from_seq, to_seq", "id", func(r schema.RangeSummaryRow) { ranges[r.ID] = r })
 	lineages := map[string][]core.Segment{}
@@ -38,7 +38,7 @@ func (a *audit) summaries() {
 }
 
 // summaryRange: a summary stands for committed turns, the last one its branch's own.
-func (a *audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]core.Segment) {
+func (a *Audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]core.Segment) {
 	segs, ok := lineages[r.BranchID]
 	if !ok {
 		segs, _ = core.Segments(a.DB, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns
@@ -50,7 +50,7 @@ func (a *audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]cor
 }
 
 // sizes: only a final turn weighs anything. Counts are derived and not compared.
-func (a *audit) sizes() {
+func (a *Audit) sizes() {
 	strays, err := sqlite.All[string](a.DB, `SELECT n.turn_id || '/' || n.encoding FROM turn_tokens n LEFT JOIN turns t ON t.id = n.turn_id
 		WHERE t.final_assistant_message_json IS NULL ORDER BY 1`)
 	a.expect(err == nil, findUnreadable, "turn_tokens", "", "Sizes cannot be read.")
@@ -68,7 +68,7 @@ type chainAudit struct {
 }
 
 // Chain reads the session's links of a kind and checks them by themselves.
-func (a *audit) chain(c delta.Chain) *chainAudit {
+func (a *Audit) chain(c delta.Chain) *chainAudit {
 	ca := &chainAudit{Chain: c, links: map[string]delta.LinkRow{}}
 	rows, err := sqlite.All[delta.LinkRow](a.DB, `SELECT `+c.Key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.Links+
 		` WHERE `+c.Within(c.Key), a.session)
@@ -84,7 +84,7 @@ func (a *audit) chain(c delta.Chain) *chainAudit {
 }
 
 // links name records that are there.
-func (a *audit) links() {
+func (a *Audit) links() {
 	for _, c := range []delta.Chain{delta.RequestChain, delta.ManifestChain} {
 		strays, err := sqlite.All[string](a.DB, `SELECT l.`+c.Key+` FROM `+c.Links+` l LEFT JOIN `+c.Table+` v ON v.id = l.`+c.Key+
 			` LEFT JOIN `+c.Table+` b ON b.id = l.base WHERE v.id IS NULL OR l.base IS NOT NULL AND b.id IS NULL ORDER BY 1`)
@@ -95,9 +95,9 @@ func (a *audit) links() {
 	}
 }
 
-// decode decodes a value. One whose base cannot be read cannot either: the audit
+// decode decodes a value. One whose base cannot be read cannot either: the Audit
 // then names each value of the chain from the damaged one on.
-func (ca *chainAudit) decode(a *audit, id string, packed []byte) ([]byte, error) {
+func (ca *chainAudit) decode(a *Audit, id string, packed []byte) ([]byte, error) {
 	value, err := ca.unpack(a, id, packed)
 	if err == nil {
 		ca.decoded.Put(id, value)
@@ -105,7 +105,7 @@ func (ca *chainAudit) decode(a *audit, id string, packed []byte) ([]byte, error)
 	return value, err
 }
 
-func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error) {
+func (ca *chainAudit) unpack(a *Audit, id string, packed []byte) ([]byte, error) {
 	link, linked := ca.links[id]
 	if !linked {
 		return codec.Unpack(packed)
@@ -132,7 +132,7 @@ func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error)
 }
 
 // quotesOf: who deletes a chunk finds what quotes it by what was retrieved.
-func (ca *chainAudit) quotesOf(a *audit, id string, quotes []byte) {
+func (ca *chainAudit) quotesOf(a *Audit, id string, quotes []byte) {
 	ns, _ := delta.DecodeQuotes(quotes) // read before
 	if len(ns) == 0 {
 		return

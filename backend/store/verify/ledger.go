@@ -16,26 +16,26 @@ import (
 
 // tableChecks are how the rows of a table are compared with the ledger of their session. A table
 // without one is compared with the table before it, or not at all.
-var tableChecks = map[string]func(*audit){
-	"sessions":     (*audit).sessions,
-	"branches":     (*audit).branches,
-	"states":       (*audit).states,
-	"turns":        (*audit).turns,
-	"summaries":    (*audit).summaries,
-	"pins":         (*audit).pins,
-	"steps":        (*audit).steps,
-	"tool_batches": (*audit).toolBatches,
-	"tool_calls":   (*audit).toolCalls,
-	"files":        (*audit).files,
-	"chunks":       (*audit).chunks,
-	"units":        (*audit).units,
-	"retrieved":    (*audit).retrievals,
+var tableChecks = map[string]func(*Audit){
+	"sessions":     (*Audit).sessions,
+	"branches":     (*Audit).branches,
+	"states":       (*Audit).states,
+	"turns":        (*Audit).turns,
+	"summaries":    (*Audit).summaries,
+	"pins":         (*Audit).pins,
+	"steps":        (*Audit).steps,
+	"tool_batches": (*Audit).toolBatches,
+	"tool_calls":   (*Audit).toolCalls,
+	"files":        (*Audit).files,
+	"chunks":       (*Audit).chunks,
+	"units":        (*Audit).units,
+	"retrieved":    (*Audit).retrievals,
 }
 
 // replays checks the sessions one by one: the chain of each ledger, its snapshots, the
 // contents of its records, and these against what the ledger makes of them. No more
 // than one session's state is held.
-func (a *audit) replays() {
+func (a *Audit) replays() {
 	ids, err := sqlite.All[string](a.DB, schema.EverySession)
 	if err != nil {
 		ids, err = sqlite.All[string](a.DB, `SELECT id FROM sessions ORDER BY id`)
@@ -50,7 +50,7 @@ func (a *audit) replays() {
 	a.session = ""
 }
 
-func (a *audit) Replay(session string) {
+func (a *Audit) Replay(session string) {
 	a.session, a.Want, a.Have, a.named = session, ledger.NewState(session), ledger.NewState(session), map[string]bool{}
 	a.ledger()
 	if a.loosen != nil {
@@ -77,7 +77,7 @@ func (a *audit) Replay(session string) {
 
 // differs records that a row is not what the ledger makes of it. One that cannot be
 // read was named as that.
-func (a *audit) differs(d ledger.Difference) {
+func (a *Audit) differs(d ledger.Difference) {
 	if a.named[d.Table+"/"+d.ID] {
 		return
 	}
@@ -103,14 +103,14 @@ func (a *audit) differs(d ledger.Difference) {
 }
 
 // lost keeps a record that cannot be read from being compared.
-func (a *audit) lost(table, id string) {
+func (a *Audit) lost(table, id string) {
 	if a.named != nil {
 		a.named[table+"/"+id] = true
 	}
 }
 
 // ledger checks the session's chain and replays it, and its snapshots on the way.
-func (a *audit) ledger() {
+func (a *Audit) ledger() {
 	snapshots := a.snapshots()
 	a.erasures()
 	tail := ledger.Genesis()
@@ -139,7 +139,7 @@ func (a *audit) ledger() {
 
 // erasures reads what hard deletes took out of the session's ledger, and holds each
 // against its receipt.
-func (a *audit) erasures() {
+func (a *Audit) erasures() {
 	var err error
 	a.erased, err = core.ErasuresIn(a.DB, a.session)
 	a.expect(err == nil, findUnreadable, "events", a.session, "What was erased cannot be read.")
@@ -155,7 +155,7 @@ func (a *audit) erasures() {
 }
 
 // apply replays an event that can be read; the state goes on behind one that cannot.
-func (a *audit) apply(id string, e ledger.Event, err error) {
+func (a *Audit) apply(id string, e ledger.Event, err error) {
 	a.Want.EventSeq = e.Seq - 1 // a gap was named
 	defer a.Want.Skip(e)
 	switch {
@@ -171,11 +171,11 @@ func (a *audit) apply(id string, e ledger.Event, err error) {
 
 // Payload decodes an event's; those decoded last are kept for events that rest on
 // them.
-func (a *audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.Payload(a.DB, e) }
+func (a *Audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.Payload(a.DB, e) }
 
 // calibrations against the newest that any ledger tells; two that came from different
 // data directories may be as new as each other.
-func (a *audit) calibrations() {
+func (a *Audit) calibrations() {
 	seen := map[string]bool{}
 	each(a, "calibrations", "*", "provider, model_id", func(r schema.CalibrationRow) {
 		id := r.Provider + "/" + r.ModelID

@@ -10,7 +10,7 @@ import (
 )
 
 // namespaces against each other and what they hold.
-func (a *audit) namespaces() {
+func (a *Audit) namespaces() {
 	serving := ""
 	counted, err := sqlite.All[struct {
 		ID    int64
@@ -36,7 +36,7 @@ func (a *audit) namespaces() {
 
 // vectors are what their namespaces say. They are derived: one that is deleted is
 // made again.
-func (a *audit) vectors() {
+func (a *Audit) vectors() {
 	type row struct {
 		NamespaceID, UnitN int64
 		Vector             []byte
@@ -56,7 +56,7 @@ func (a *audit) vectors() {
 }
 
 // retrievals adds to the session's turns what stood in their contexts.
-func (a *audit) retrievals() {
+func (a *Audit) retrievals() {
 	type row struct {
 		Row  schema.NamedRetrieval `gorm:"embedded"`
 		Turn string
@@ -75,7 +75,7 @@ func (a *audit) retrievals() {
 }
 
 // retrievedElsewhere adds what was retrieved of sessions that are not here.
-func (a *audit) retrievedElsewhere() {
+func (a *Audit) retrievedElsewhere() {
 	type record struct{ Content []byte }
 	lacking := map[ledger.Sum][]*ledger.Turn{}
 	for id, t := range a.Have.Turns {
@@ -96,7 +96,7 @@ func (a *audit) retrievedElsewhere() {
 }
 
 // strayRetrievals are of turns or chunks that are not there.
-func (a *audit) strayRetrievals() {
+func (a *Audit) strayRetrievals() {
 	strays, err := sqlite.All[struct{ TurnN, ChunkN int64 }](a.DB, `SELECT r.turn_n, r.chunk_n FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
 		LEFT JOIN turns t ON t.n = r.turn_n WHERE c.n IS NULL OR t.n IS NULL ORDER BY 1, 2`)
 	a.expect(err == nil, findUnreadable, "retrieved", "", "What was retrieved cannot be read.")

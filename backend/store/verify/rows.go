@@ -14,21 +14,21 @@ import (
 
 // Each table of the transcript is checked by itself and against the replay.
 
-func (a *audit) sessions() {
+func (a *Audit) sessions() {
 	each(a, "sessions", "*", "id", func(r schema.SessionRow) {
 		a.times("sessions", r.ID, &r.CreatedAt, &r.UpdatedAt, r.ArchivedAt)
 		a.Have.Sessions[r.ID] = r.ToLedgerRecord()
 	})
 }
 
-func (a *audit) branches() {
+func (a *Audit) branches() {
 	each(a, "branches", "*", "id", func(r schema.BranchRow) {
 		a.times("branches", r.ID, &r.CreatedAt, r.ArchivedAt)
 		a.Have.Branches[r.ID] = r.ToLedgerRecord()
 	})
 }
 
-func (a *audit) states() {
+func (a *Audit) states() {
 	each(a, "states", "*", "id", func(r schema.StateRow) {
 		a.times("states", r.ID, &r.CreatedAt)
 		a.expect(r.SessionID == a.session, FindReplay, "states", r.ID, "It is not of the session of its branch.")
@@ -47,7 +47,7 @@ func (a *audit) states() {
 
 // summaryOf decodes a state's summary; those decoded last are kept for the states
 // that rest on them.
-func (a *audit) summaryOf(r *schema.StateRow) error {
+func (a *Audit) summaryOf(r *schema.StateRow) error {
 	if base, ok := a.decoded.Get(schema.Text(r.ParentID)); ok && r.SummaryZ != nil {
 		value, err := codec.UnpackOn(base, r.SummaryZ)
 		r.Summary = string(value)
@@ -67,7 +67,7 @@ type auditedTurn struct {
 	Manifest []byte
 }
 
-func (a *audit) turns() {
+func (a *Audit) turns() {
 	manifests := a.chain(delta.ManifestChain)
 	each(a, "turns", "*", "id", func(t auditedTurn) {
 		r := t.Row
@@ -80,7 +80,7 @@ func (a *audit) turns() {
 	})
 }
 
-func (a *audit) turnContent(r schema.TurnRow) {
+func (a *Audit) turnContent(r schema.TurnRow) {
 	a.message(r.ID, "The user's message", chat.RoleUser, &r.UserMessageJSON, r.UserHash)
 	a.message(r.ID, "The answer", chat.RoleAssistant, r.FinalAssistantMessageJSON, r.AssistantHash)
 	_, err := schema.DecodeOptional[chat.Usage](r.UsageJSON)
@@ -89,7 +89,7 @@ func (a *audit) turnContent(r schema.TurnRow) {
 	a.expect(err == nil, FindContent, "turns", r.ID, "Its failure cannot be read.")
 }
 
-func (a *audit) message(turn, what string, role chat.Role, stored *string, hash []byte) {
+func (a *Audit) message(turn, what string, role chat.Role, stored *string, hash []byte) {
 	if stored == nil {
 		a.expect(hash == nil, FindContent, "turns", turn, "%s is gone.", what)
 		return
@@ -100,7 +100,7 @@ func (a *audit) message(turn, what string, role chat.Role, stored *string, hash 
 }
 
 // turnPhase checks that a turn holds what its phase says (SPEC 4).
-func (a *audit) turnPhase(r schema.TurnRow) {
+func (a *Audit) turnPhase(r schema.TurnRow) {
 	phase, outcome := chat.Phase(r.Phase), chat.Outcome(r.Outcome)
 	bad := func(format string, args ...any) { a.add(findPhase, "turns", r.ID, format, args...) }
 	final := phase.Finalized()
@@ -126,7 +126,7 @@ func (a *audit) turnPhase(r schema.TurnRow) {
 	}
 }
 
-func (a *audit) steps() {
+func (a *Audit) steps() {
 	phase := func(turn string) chat.Phase {
 		if t := a.Have.Turns[turn]; t != nil {
 			return chat.Phase(t.Phase)
@@ -151,7 +151,7 @@ func (a *audit) steps() {
 	})
 }
 
-func (a *audit) step(r schema.StepRow, requests *chainAudit) {
+func (a *Audit) step(r schema.StepRow, requests *chainAudit) {
 	items, err := r.Items()
 	if err == nil {
 		_, err = chat.DecodeItems(items)
@@ -168,7 +168,7 @@ func (a *audit) step(r schema.StepRow, requests *chainAudit) {
 	a.Have.Steps[r.ID] = r.ToLedgerRecord(items, request, response, events)
 }
 
-func (a *audit) pins() {
+func (a *Audit) pins() {
 	each(a, "pins", "*", "id", func(r schema.PinRow) {
 		a.times("pins", r.ID, &r.CreatedAt)
 		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), FindContent, "pins", r.ID, "Its text does not match its hash.")
@@ -180,7 +180,7 @@ func (a *audit) pins() {
 	})
 }
 
-func (a *audit) drafts() {
+func (a *Audit) drafts() {
 	each(a, "drafts", "*", "branch_id", func(r records.DraftRow) {
 		_, err := r.Draft()
 		a.expect(err == nil, FindContent, "drafts", r.BranchID, "It cannot be read.")

@@ -60,7 +60,7 @@ func makeSchema() (map[string]schemaObject, error) {
 // schema compares the tables, indexes and triggers with those of a new database: a flipped
 // bit in one may hide rows, or let wrong ones in. Where none can be made, for want of room,
 // nothing is compared.
-func (a *audit) schema() {
+func (a *Audit) schema() {
 	want, err := freshSchema()
 	if err != nil {
 		return

@@ -13,7 +13,7 @@ import (
 )
 
 // receipts can be read.
-func (a *audit) receipts() {
+func (a *Audit) receipts() {
 	each(a, "receipts", "*", "id", func(r schema.ReceiptRow) {
 		a.times("receipts", r.ID, &r.CreatedAt)
 		_, err := r.Receipt()
@@ -23,7 +23,7 @@ func (a *audit) receipts() {
 
 // snapshots checks the session's snapshots by themselves, and answers the sums of the
 // states of those that are whole, by event.
-func (a *audit) snapshots() map[int64]ledger.Sum {
+func (a *Audit) snapshots() map[int64]ledger.Sum {
 	whole := map[int64]ledger.Sum{}
 	each(a, "snapshots", "*", "event_seq", func(r records.SnapshotRow) {
 		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
@@ -39,7 +39,7 @@ func (a *audit) snapshots() map[int64]ledger.Sum {
 }
 
 // Logs checks the write-ahead log up to the last change that was confirmed.
-func (a *audit) Logs(dir string) {
+func (a *Audit) Logs(dir string) {
 	file, damage, err := sqlite.LogDamage(dir)
 	switch {
 	case err != nil:
@@ -50,7 +50,7 @@ func (a *audit) Logs(dir string) {
 }
 
 // Originals runs the checks of what nothing can make again.
-func (a *audit) Originals(ctx context.Context, db *gorm.DB) error {
+func (a *Audit) Originals(ctx context.Context, db *gorm.DB) error {
 	view := db.Begin(&sql.TxOptions{})
 	if view.Error != nil {
 		return view.Error

@@ -18,7 +18,7 @@ var indexLine = regexp.MustCompile(`^(?:row ([0-9]+) .*|wrong # of entries in) i
 // structure records a line of the integrity check. A row that differs from an index is named
 // by its table and record: some tables have an index that repeats their rows, so that a
 // changed byte is noticed (migration 9).
-func (a *audit) structure(line string) {
+func (a *Audit) structure(line string) {
 	m := indexLine.FindStringSubmatch(line)
 	if m == nil {
 		a.add(findIntegrity, "", sqlite.DatabaseFile, "%s", line)
@@ -38,7 +38,7 @@ func (a *audit) structure(line string) {
 
 // counters: SQLite never gives a number again that it keeps here. One that is too low would
 // make it do so; one that is too high only makes it leave numbers out.
-func (a *audit) Counters() {
+func (a *Audit) Counters() {
 	rows, err := sqlite.All[struct {
 		Name string
 		Seq  *int64
@@ -64,7 +64,7 @@ func (a *audit) Counters() {
 }
 
 // blobs against their hashes.
-func (a *audit) blobs() {
+func (a *Audit) blobs() {
 	type record struct{ Hash, Content []byte }
 	err := sqlite.Stream(a.DB, func(r record) {
 		a.expect(bytes.Equal(codec.Hash(r.Content), r.Hash), FindContent, "blobs", hex.EncodeToString(r.Hash), "It does not match its hash.")

@@ -13,7 +13,7 @@ import (
 
 // toolBatches checks the batches of the tool journal: one that is open belongs to a turn
 // that can still go on.
-func (a *audit) toolBatches() {
+func (a *Audit) toolBatches() {
 	each(a, "tool_batches", "*", "id", func(r events.BatchRow) {
 		a.times("tool_batches", r.ID, &r.CreatedAt, r.CommittedAt)
 		if t := a.Have.Turns[r.TurnID]; t != nil && chat.BatchState(r.State) == chat.BatchOpen {
@@ -24,7 +24,7 @@ func (a *audit) toolBatches() {
 }
 
 // toolCalls checks the calls and their results.
-func (a *audit) toolCalls() {
+func (a *Audit) toolCalls() {
 	type stored struct {
 		row     events.ResultRow
 		content []byte

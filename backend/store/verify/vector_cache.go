@@ -13,7 +13,7 @@ import (
 
 // compareVectorCache compares the cache with the vectors that it was made of. One that no
 // search would use, because the database tells that it is of other vectors, is no finding.
-func (s *Verifier) compareVectorCache(ctx context.Context, a *audit) error {
+func (s *Verifier) compareVectorCache(ctx context.Context, a *Audit) error {
 	f, err := os.Open(search.VectorCachePath(s.Core))
 	if err != nil {
 		return nil //nolint:nilerr // there is no cache that can be read

@@ -44,8 +44,8 @@ const (
 	findUnreadable = "unreadable"  // a row that cannot be read at all
 )
 
-// audit is one run of Verify over one moment's view.
-type audit struct {
+// Audit is one run of Verify over one moment's view.
+type Audit struct {
 	DB    *gorm.DB
 	Found []chat.Finding
 	// session is the one whose records are checked; empty: those of all
@@ -61,8 +61,8 @@ type audit struct {
 	loosen  func() // set: a long event was found in the session at hand
 }
 
-func NewAudit() *audit {
-	a := &audit{scopes: map[string]string{}, calibrated: map[string][]*ledger.Calibration{}}
+func NewAudit() *Audit {
+	a := &Audit{scopes: map[string]string{}, calibrated: map[string][]*ledger.Calibration{}}
 	for _, t := range schema.SessionTables {
 		a.scopes[t.Name] = t.Verified
 	}
@@ -97,7 +97,7 @@ func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 // CompareIndex has the engine compare the text index with the units, which counts as a
 // write: who only reads has it done on a copy. Where there is no room for one, it is not
 // known whether they agree.
-func (s *Verifier) CompareIndex(ctx context.Context, a *audit) (agrees bool, err error) {
+func (s *Verifier) CompareIndex(ctx context.Context, a *Audit) (agrees bool, err error) {
 	if s.DB.Writer != nil {
 		return a.CompareTextIndex(s.DB.Writer.WithContext(ctx))
 	}
@@ -132,7 +132,7 @@ func (s *Verifier) CompareIndex(ctx context.Context, a *audit) (agrees bool, err
 }
 
 // Tables runs every check that only reads.
-func (a *audit) Tables(ctx context.Context, db *gorm.DB) error {
+func (a *Audit) Tables(ctx context.Context, db *gorm.DB) error {
 	return a.run(ctx, db, []func(){
 		a.file, a.schema, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.TurnSequences, a.StateSequences, a.Heads, a.Roots,
 		a.links, a.Strays, a.receipts, a.blobs, a.Counters, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
@@ -140,7 +140,7 @@ func (a *audit) Tables(ctx context.Context, db *gorm.DB) error {
 }
 
 // run runs checks on one moment's view.
-func (a *audit) run(ctx context.Context, db *gorm.DB, checks []func()) error {
+func (a *Audit) run(ctx context.Context, db *gorm.DB, checks []func()) error {
 	a.DB = db
 	for _, check := range checks {
 		if err := ctx.Err(); err != nil {
@@ -152,12 +152,12 @@ func (a *audit) run(ctx context.Context, db *gorm.DB, checks []func()) error {
 }
 
 // add records a finding.
-func (a *audit) add(kind, table string, id any, format string, args ...any) {
+func (a *Audit) add(kind, table string, id any, format string, args ...any) {
 	a.Found = append(a.Found, chat.Finding{Kind: kind, Table: table, ID: fmt.Sprint(id), Message: fmt.Sprintf(format, args...)})
 }
 
 // expect records a finding unless it holds.
-func (a *audit) expect(holds bool, kind, table string, id any, format string, args ...any) {
+func (a *Audit) expect(holds bool, kind, table string, id any, format string, args ...any) {
 	if !holds {
 		a.add(kind, table, id, format, args...)
 	}
@@ -165,14 +165,14 @@ func (a *audit) expect(holds bool, kind, table string, id any, format string, ar
 
 // within is the condition that keeps to the session at hand, if there is one; scope is
 // its parameter.
-func (a *audit) within(column string) string {
+func (a *Audit) within(column string) string {
 	if a.session == "" {
 		return `true`
 	}
 	return column + ` = ?`
 }
 
-func (a *audit) scope() []any {
+func (a *Audit) scope() []any {
 	if a.session == "" {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (a *audit) scope() []any {
 // each runs do on every row of a table, of the session at hand if there is one. When a
 // page of the file is damaged the rows are read one by one, so that only those lying on
 // it are lost.
-func each[R any](a *audit, table, columns, order string, do func(R)) {
+func each[R any](a *Audit, table, columns, order string, do func(R)) {
 	where, args := ` WHERE true`, []any{}
 	if scope := a.scopes[table]; scope != "" && a.session != "" {
 		where, args = ` WHERE `+scope, []any{a.session}
@@ -236,7 +236,7 @@ func recordID(db *gorm.DB, table string, rowid int64) string {
 // maxFileFindings bounds what a thoroughly damaged file reports.
 const maxFileFindings = 100
 
-func (a *audit) file() {
+func (a *Audit) file() {
 	// A connection that searched before keeps the structure of the text index in memory, and
 	// the check, unlike a search, does not notice that others changed the index since.
 	if _, err := sqlite.All[int](a.DB, `SELECT 1 FROM units_fts LIMIT 1`); err != nil {
@@ -254,7 +254,7 @@ func (a *audit) file() {
 	}
 }
 
-func (a *audit) references() {
+func (a *Audit) references() {
 	rows, err := sqlite.All[struct {
 		Table  string
 		Rowid  int64
@@ -270,7 +270,7 @@ func (a *audit) references() {
 }
 
 // times checks stored moments.
-func (a *audit) times(table, id string, moments ...*string) {
+func (a *Audit) times(table, id string, moments ...*string) {
 	for _, m := range moments {
 		if m == nil {
 			continue
