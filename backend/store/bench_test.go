@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -219,7 +220,7 @@ func BenchmarkLedger(b *testing.B) {
 		b.Run(fmt.Sprint("replay/", turns), func(b *testing.B) { f.replays(b, s.ID) })
 		b.Run(fmt.Sprint("snapshot/", turns), func(b *testing.B) {
 			for b.Loop() {
-				_, err := f.recordsRoom.SnapshotSession(f.ctx, "bench", string(s.ID))
+				_, err := records.SnapshotSession(f.ctx, f.core, "bench", string(s.ID))
 				f.ok(err)
 			}
 			bytes, err := sqlite.One[int64](f.core.DB.Reader, "snapshot", s.ID, `SELECT max(length(content)) FROM snapshots`)

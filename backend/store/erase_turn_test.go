@@ -27,14 +27,18 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	f.index(first.ID)
 	failed := f.failed(b.ID, "use "+canary+" to log in", chat.OutcomeFailed)
 	f.clock.Advance(time.Millisecond)
-	again, err := f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: chat.UserText("use " + canary + " to log in"),
-		Provider: "recall", Model: "recall", RetryOf: failed.ID})
+	again, err := f.Accept(f.ctx, chat.Acceptance{
+		BranchID: b.ID, User: chat.UserText("use " + canary + " to log in"),
+		Provider: "recall", Model: "recall", RetryOf: failed.ID,
+	})
 	f.ok(err)
 	leak := f.finalize(again, "logged in with "+canary+" at once "+longText()[:900])
 	branch, err := f.Branch(f.ctx, b.ID)
 	f.ok(err)
-	_, err = f.Commit(f.ctx, chat.Commit{BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{leak.ID}, TokenCount: 9,
-		Origin: chat.StateFallback, Summary: "## Facts\n- the weather is fine\n- the password is " + canary + "\n" + longText()[:1200], Validation: []byte(`{"of":"` + canary + `"}`)})
+	_, err = f.Commit(f.ctx, chat.Commit{
+		BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{leak.ID}, TokenCount: 9,
+		Origin: chat.StateFallback, Summary: "## Facts\n- the weather is fine\n- the password is " + canary + "\n" + longText()[:1200], Validation: []byte(`{"of":"` + canary + `"}`),
+	})
 	f.ok(err)
 	f.index(leak.ID)
 	var later []chat.Turn
@@ -52,11 +56,15 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 		if i < 2 {
 			said = canary
 		}
-		step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: turn.ID, Provider: "recall", ModelID: "recall",
-			Request: []byte(`{"say":"` + said + longText()[:2000] + fmt.Sprint(i) + `"}`)})
+		step, err := f.BeginStep(f.ctx, chat.StepStart{
+			TurnID: turn.ID, Provider: "recall", ModelID: "recall",
+			Request: []byte(`{"say":"` + said + longText()[:2000] + fmt.Sprint(i) + `"}`),
+		})
 		f.ok(err)
-		done, err := f.Finalize(f.ctx, chat.Finalization{TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, fmt.Sprint("reply ", i)),
-			Message: chat.AssistantText(fmt.Sprint("reply ", i)), Outcome: chat.OutcomeCompleted})
+		done, err := f.Finalize(f.ctx, chat.Finalization{
+			TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, fmt.Sprint("reply ", i)),
+			Message: chat.AssistantText(fmt.Sprint("reply ", i)), Outcome: chat.OutcomeCompleted,
+		})
 		f.ok(err)
 		later = append(later, done)
 	}
@@ -220,7 +228,7 @@ func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
 		t.Cleanup(func() { deletion.VacuumInMemory = old })
 		d := f.secretive()
 		f.ok(f.core.Write(f.ctx, deletion.OpErase, func(tx *core.Tx) error { // all of it but its end
-			e, err := f.deletionRoom.Erasing(tx, chat.EraseSession, string(d.session.ID))
+			e, err := deletion.NewErasing(f.deletionRoom, tx, chat.EraseSession, string(d.session.ID))
 			f.ok(err)
 			f.ok(e.CarryOut())
 			_, err = e.PutReceipt(nil)

@@ -302,6 +302,6 @@ func (f *fixture) passedBy(t *testing.T, s chat.SessionID, want []byte, from int
 // takeSnapshot takes one that is not due.
 func (f *fixture) takeSnapshot(session string) {
 	f.Helper()
-	_, err := f.recordsRoom.SnapshotSession(f.ctx, "test", session)
+	_, err := records.SnapshotSession(f.ctx, f.core, "test", session)
 	f.ok(err)
 }

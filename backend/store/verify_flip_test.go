@@ -150,7 +150,7 @@ func TestReadersCompareTheTextIndex(t *testing.T) {
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()
 	a := verify.NewAudit()
-	if agrees, err := s.verifyRoom.CompareIndex(f.ctx, a); err != nil || agrees || len(a.Found) == 0 {
+	if agrees, err := verify.CompareIndex(f.ctx, s.core, a); err != nil || agrees || len(a.Found) == 0 {
 		t.Errorf("the index agrees: %v, %v, %v", agrees, a.Found, err)
 	}
 }

@@ -100,7 +100,7 @@ func (x *erasingTurn) rewriteState(r schema.StateRow) error {
 		r.Summary, r.Hash(), r.ID); err != nil {
 		return err
 	}
-	return reword(x.erasing, chat.SessionID(r.SessionID), r.ID, []ledger.Type{ledger.EventStateCommitted}, func(p *ledger.StateCommitted) {
+	return reword(x.Erasing, chat.SessionID(r.SessionID), r.ID, []ledger.Type{ledger.EventStateCommitted}, func(p *ledger.StateCommitted) {
 		p.Summary, p.Validation = r.Summary, nil
 	})
 }
@@ -118,13 +118,15 @@ func (x *erasingTurn) moveHeads() error {
 		if head.CoversSeq < x.first() && !x.pendingOn(branch, head) {
 			continue
 		}
-		c := chat.Commit{BranchID: chat.BranchID(id), Epoch: branch.Epoch, Summary: x.words.Without(head.Summary),
-			PinnedFacts: head.PinnedFacts, TokenCount: head.TokenCountEst, Origin: chat.StateFallback}
-		st, err := records.NextState(x.erasing.Tx, branch, c, nil)
+		c := chat.Commit{
+			BranchID: chat.BranchID(id), Epoch: branch.Epoch, Summary: x.words.Without(head.Summary),
+			PinnedFacts: head.PinnedFacts, TokenCount: head.TokenCountEst, Origin: chat.StateFallback,
+		}
+		st, err := records.NextState(x.Erasing.Tx, branch, c, nil)
 		if err != nil {
 			return err
 		}
-		if err := records.InsertState(x.erasing.Tx, st, nil, c.Epoch+1); err != nil {
+		if err := records.InsertState(x.Erasing.Tx, st, nil, c.Epoch+1); err != nil {
 			return err
 		}
 	}
@@ -166,7 +168,7 @@ func (x *erasingTurn) summaries() error {
 		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, codec.Hash([]byte(r.Content)), r.ID); err != nil {
 			return err
 		}
-		if err := reword(x.erasing, chat.SessionID(x.subject.Session), r.ID, []ledger.Type{ledger.EventSummaryCreated}, func(p *ledger.SummaryCreated) {
+		if err := reword(x.Erasing, chat.SessionID(x.subject.Session), r.ID, []ledger.Type{ledger.EventSummaryCreated}, func(p *ledger.SummaryCreated) {
 			p.Content, p.Validation = r.Content, nil
 		}); err != nil {
 			return err
@@ -196,11 +198,11 @@ func (x *erasingTurn) names() error {
 		}
 		switch ledger.Type(r.Type) {
 		case ledger.EventSessionCreated:
-			err = rewordRow(x.erasing, r, func(p *ledger.SessionCreated) { name(&p.Title) })
+			err = rewordRow(x.Erasing, r, func(p *ledger.SessionCreated) { name(&p.Title) })
 		case ledger.EventBranchCreated:
-			err = rewordRow(x.erasing, r, func(p *ledger.BranchCreated) { name(&p.Label) })
+			err = rewordRow(x.Erasing, r, func(p *ledger.BranchCreated) { name(&p.Label) })
 		default:
-			err = rewordRow(x.erasing, r, func(p *ledger.TextChanged) { name(&p.Text) })
+			err = rewordRow(x.Erasing, r, func(p *ledger.TextChanged) { name(&p.Text) })
 		}
 		if err != nil {
 			return err

@@ -49,8 +49,8 @@ const OpErase = "content.erase"
 // ErasedMark stands where content was.
 const ErasedMark = chat.ErasedMark
 
-// erasing is one hard delete, in its transaction.
-type erasing struct {
+// Erasing is one hard delete, in its transaction.
+type Erasing struct {
 	*core.Tx
 	store    *Deletion
 	receipt  string
@@ -71,7 +71,7 @@ var errPreview = errors.New("a preview")
 func (s *Deletion) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error) {
 	var out chat.ErasePreview
 	err := s.Write(ctx, "content.erase", func(t *core.Tx) error {
-		e, err := s.Erasing(t, kind, id)
+		e, err := NewErasing(s, t, kind, id)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 	}
 	var receipt chat.Receipt
 	err = s.Write(ctx, "content.erase", func(t *core.Tx) error {
-		e, err := s.Erasing(t, kind, id)
+		e, err := NewErasing(s, t, kind, id)
 		if err != nil {
 			return err
 		}
@@ -135,11 +135,12 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 	return receipt, nil
 }
 
-func (s *Deletion) Erasing(t *core.Tx, kind, id string) (*erasing, error) {
+// NewErasing begins a deletion of a session, a turn or a project.
+func NewErasing(s *Deletion, t *core.Tx, kind, id string) (*Erasing, error) {
 	if s.DB.Writer == nil {
 		return nil, chat.Errorf(chat.CodeLocked, OpErase, "The data is open for reading only.")
 	}
-	e := &erasing{
+	e := &Erasing{
 		Tx: t, store: s, receipt: t.NewID(), counts: map[string]int64{}, payloads: map[chat.SessionID]map[int64][]byte{},
 		others: map[chat.SessionID]bool{}, subject: chat.ErasePreview{Kind: kind, Subject: id},
 	}
@@ -169,7 +170,7 @@ func (s *Deletion) Erasing(t *core.Tx, kind, id string) (*erasing, error) {
 
 // called is what a session is and was called: in its ledger, and by the program that it
 // was imported from.
-func (e *erasing) called(s schema.SessionRow) ([]string, error) {
+func (e *Erasing) called(s schema.SessionRow) ([]string, error) {
 	names := []string{s.Title}
 	ids, err := sqlite.All[string](e.DB, `SELECT substr(key, ?) FROM import_keys WHERE session_id = ? AND substr(key, 1, ?) = ?`,
 		len(imports.KeyConversation)+1, s.ID, len(imports.KeyConversation), imports.KeyConversation)
@@ -195,7 +196,7 @@ func (e *erasing) called(s schema.SessionRow) ([]string, error) {
 
 // refuse says why it cannot be done now: an answer that is being written would write
 // the text again.
-func (e *erasing) refuse() error {
+func (e *Erasing) refuse() error {
 	running := e.store.RunningTurns()
 	if len(running) == 0 {
 		return nil
@@ -225,7 +226,7 @@ func (e *erasing) refuse() error {
 }
 
 // CarryOut does all of it that is rows.
-func (e *erasing) CarryOut() error {
+func (e *Erasing) CarryOut() error {
 	if _, err := e.Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
 		return err
 	}
@@ -254,7 +255,7 @@ func (e *erasing) CarryOut() error {
 
 // work forgets what long work left that names the session: conversations, and files of
 // them, are called by it. A window that has the data open forgets it before.
-func (e *erasing) work() error {
+func (e *Erasing) work() error {
 	rows, err := sqlite.All[struct{ Key, Value string }](e.DB, `SELECT key, value FROM settings WHERE substr(key, 1, 5) = 'task.' ORDER BY key`)
 	for _, r := range rows {
 		if err == nil && e.subject.NamedIn(r.Value) {
@@ -265,14 +266,14 @@ func (e *erasing) work() error {
 }
 
 // remove runs a statement and counts the records of a store that it removed or emptied.
-func (e *erasing) remove(store, query string, args ...any) error {
+func (e *Erasing) remove(store, query string, args ...any) error {
 	n, err := e.Exec(query, args...)
 	e.counts[store] += n
 	return err
 }
 
 // erased is the count of each store that held something, by name.
-func (e *erasing) erased() []chat.Erased {
+func (e *Erasing) erased() []chat.Erased {
 	out := []chat.Erased{}
 	for _, store := range slices.Sorted(maps.Keys(e.counts)) {
 		if n := e.counts[store]; n > 0 {
@@ -289,7 +290,7 @@ func (e *erasing) erased() []chat.Erased {
 }
 
 // titles are those of the other sessions that it touched.
-func (e *erasing) titles() ([]string, error) {
+func (e *Erasing) titles() ([]string, error) {
 	ids := slices.Collect(maps.Keys(e.others))
 	if len(ids) == 0 {
 		return []string{}, nil
@@ -298,7 +299,7 @@ func (e *erasing) titles() ([]string, error) {
 }
 
 // journals notes the journals of steps, to be removed: those that are there.
-func (e *erasing) journals(where string, args ...any) error {
+func (e *Erasing) journals(where string, args ...any) error {
 	paths, err := sqlite.All[string](e.DB, `SELECT stream_path FROM steps WHERE stream_path <> '' AND turn_id IN (`+where+`) ORDER BY id`, args...)
 	for _, path := range paths {
 		name, ok := strings.CutPrefix(path, sqlite.StreamDir+"/")
@@ -311,7 +312,7 @@ func (e *erasing) journals(where string, args ...any) error {
 
 // drags are the folders of what was dragged out of the session, and out of those that
 // remembered it.
-func (e *erasing) drags() []string {
+func (e *Erasing) drags() []string {
 	var out []string
 	if e.subject.Session != "" {
 		out = append(out, sqlite.DragDir+"/"+e.subject.Session)
@@ -324,7 +325,7 @@ func (e *erasing) drags() []string {
 }
 
 // dragged counts the files in them.
-func (e *erasing) dragged() int64 {
+func (e *Erasing) dragged() int64 {
 	var n int64
 	for _, folder := range e.drags() {
 		_ = filepath.WalkDir(filepath.Join(e.store.Dir, filepath.FromSlash(folder)), func(_ string, d fs.DirEntry, err error) error {

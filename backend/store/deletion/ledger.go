@@ -15,7 +15,7 @@ import (
 
 // reword puts other words into the payloads of the events of some types about a
 // record. Which sessions' ledgers that are is told at the end, once each.
-func reword[P any](e *erasing, session chat.SessionID, entity string, types []ledger.Type, change func(*P)) error {
+func reword[P any](e *Erasing, session chat.SessionID, entity string, types []ledger.Type, change func(*P)) error {
 	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type IN ? ORDER BY event_seq`,
 		entity, session, types)
 	if err != nil {
@@ -30,7 +30,7 @@ func reword[P any](e *erasing, session chat.SessionID, entity string, types []le
 }
 
 // rewordLast is reword of the last of them alone.
-func rewordLast[P any](e *erasing, session chat.SessionID, entity string, kind ledger.Type, change func(*P)) error {
+func rewordLast[P any](e *Erasing, session chat.SessionID, entity string, kind ledger.Type, change func(*P)) error {
 	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
 		ORDER BY event_seq DESC LIMIT 1`, entity, session, kind)
 	if err != nil || len(rows) == 0 {
@@ -41,7 +41,7 @@ func rewordLast[P any](e *erasing, session chat.SessionID, entity string, kind l
 
 // rewordRow notes what is to stand in the place of a payload. One that cannot be read
 // becomes none: it may hold the text, and verify has named it before.
-func rewordRow[P any](e *erasing, r schema.EventRow, change func(*P)) error {
+func rewordRow[P any](e *Erasing, r schema.EventRow, change func(*P)) error {
 	session := chat.SessionID(r.SessionID)
 	if e.payloads[session] == nil {
 		e.payloads[session] = map[int64][]byte{}
@@ -67,7 +67,7 @@ func rewordRow[P any](e *erasing, r schema.EventRow, change func(*P)) error {
 }
 
 // tellLedgers writes the reworded payloads, and the event that vouches for them.
-func (e *erasing) tellLedgers() error {
+func (e *Erasing) tellLedgers() error {
 	for _, session := range slices.Sorted(maps.Keys(e.payloads)) {
 		if err := e.tellLedger(session, e.payloads[session]); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (e *erasing) tellLedgers() error {
 	return nil
 }
 
-func (e *erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) error {
+func (e *Erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) error {
 	if err := e.rebase(session, payloads); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (e *erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 }
 
 // rebase packs alone what rests on a payload that is about to change.
-func (e *erasing) rebase(session chat.SessionID, payloads map[int64][]byte) error {
+func (e *Erasing) rebase(session chat.SessionID, payloads map[int64][]byte) error {
 	rows, err := sqlite.All[struct {
 		EventSeq int64
 		Head     []byte

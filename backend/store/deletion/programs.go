@@ -2,7 +2,7 @@ package deletion
 
 // accesses takes out of the access record what other programs looked for when they were shown
 // what is erased: the question may hold its words. That there was an access stays.
-func (e *erasing) accesses(where string, args ...any) error {
+func (e *Erasing) accesses(where string, args ...any) error {
 	return e.remove("mcp_accesses", `UPDATE mcp_accesses SET query = '' WHERE query <> '' AND id IN (SELECT access_id FROM mcp_shown WHERE `+where+`)`, args...)
 }
 

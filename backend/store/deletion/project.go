@@ -10,7 +10,7 @@ const ofProject = `IN (SELECT session_id FROM project_files WHERE project_id = ?
 
 // project removes a project with its files, and these from the contexts of its sessions. The
 // sessions stay, in a plain folder, with what they were told.
-func (e *erasing) project() error {
+func (e *Erasing) project() error {
 	id := e.subject.Subject
 	others, err := sqlite.All[quoted](e.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
 		JOIN turns t ON t.n = r.turn_n WHERE c.session_id `+ofProject+` ORDER BY t.n`, id)

@@ -18,7 +18,7 @@ import (
 // is not in it, nor a title.
 
 // PutReceipt writes the receipt, with what is still to be done.
-func (e *erasing) PutReceipt(backups []string) (chat.Receipt, error) {
+func (e *Erasing) PutReceipt(backups []string) (chat.Receipt, error) {
 	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: e.erased(), Pending: &schema.UnfinishedEnd{Files: append([]string{}, e.files...), Folders: e.drags()}})
 	if err != nil {
 		return chat.Receipt{}, err
@@ -27,8 +27,10 @@ func (e *erasing) PutReceipt(backups []string) (chat.Receipt, error) {
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	row := schema.ReceiptRow{ID: e.receipt, Subject: e.subject.Kind + " " + e.subject.Subject, CreatedAt: e.Stamp(),
-		CountsJSON: string(counts), BackupsJSON: string(held)}
+	row := schema.ReceiptRow{
+		ID: e.receipt, Subject: e.subject.Kind + " " + e.subject.Subject, CreatedAt: e.Stamp(),
+		CountsJSON: string(counts), BackupsJSON: string(held),
+	}
 	if err := e.DB.Create(&row).Error; err != nil {
 		return chat.Receipt{}, err
 	}

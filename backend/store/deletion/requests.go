@@ -34,11 +34,11 @@ type affectedContexts struct {
 }
 
 // requestMark stands where a request was.
-func (e *erasing) requestMark() []byte { return []byte(`{"erased":{"receipt":"` + e.receipt + `"}}`) }
+func (e *Erasing) requestMark() []byte { return []byte(`{"erased":{"receipt":"` + e.receipt + `"}}`) }
 
 // dropContexts drops the requests of turns for a mark, takes what is erased out of
 // their manifests, and forgets which of their memory it was.
-func (e *erasing) dropContexts(turns []quoted, by affectedContexts) error {
+func (e *Erasing) dropContexts(turns []quoted, by affectedContexts) error {
 	requests, manifests := map[string][]byte{}, map[string][]byte{}
 	for _, t := range turns {
 		if t.SessionID != e.subject.Session {
@@ -70,7 +70,7 @@ func (e *erasing) dropContexts(turns []quoted, by affectedContexts) error {
 
 // dropMemory takes what is erased out of a turn's manifest and out of what was
 // retrieved for it.
-func (e *erasing) dropMemory(t quoted, by affectedContexts, manifests map[string][]byte) error {
+func (e *Erasing) dropMemory(t quoted, by affectedContexts, manifests map[string][]byte) error {
 	manifest, err := delta.ManifestChain.Read(e.DB, t.ID, nil)
 	if err != nil || manifest == nil {
 		manifest = nil
@@ -102,7 +102,7 @@ func (e *erasing) dropMemory(t quoted, by affectedContexts, manifests map[string
 // replace puts other values in the place of those of a chain. Those that were packed
 // against them are packed alone first. The deepest come first: while a value is
 // decoded all it rests on is as it was.
-func (e *erasing) replace(c delta.Chain, values map[string][]byte) error {
+func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
 	ids, err := e.deepestFirst(c, values)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (e *erasing) replace(c delta.Chain, values map[string][]byte) error {
 }
 
 // packAlone stores a value as a key frame, and tells those that rest on it.
-func (e *erasing) packAlone(c delta.Chain, id string, value []byte) error {
+func (e *Erasing) packAlone(c delta.Chain, id string, value []byte) error {
 	if _, err := e.Exec(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
 		  SELECT %[2]s, 1 FROM %[1]s WHERE base = ? UNION ALL
 		  SELECT l.%[2]s, below.depth + 1 FROM below JOIN %[1]s l ON l.base = below.id WHERE below.depth < ?)
@@ -147,7 +147,7 @@ func (e *erasing) packAlone(c delta.Chain, id string, value []byte) error {
 	return err
 }
 
-func (e *erasing) deepestFirst(c delta.Chain, values map[string][]byte) ([]string, error) {
+func (e *Erasing) deepestFirst(c delta.Chain, values map[string][]byte) ([]string, error) {
 	type placed struct {
 		ID    string
 		Depth int

@@ -10,7 +10,7 @@ import (
 )
 
 // session removes every row of a session, and its memory from the contexts of others.
-func (e *erasing) session() error {
+func (e *Erasing) session() error {
 	id := e.subject.Subject
 	if err := e.journals(`SELECT id FROM turns WHERE session_id = ?`, id); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (e *erasing) session() error {
 }
 
 // rowsOf removes every row of a session.
-func (e *erasing) rowsOf(session string) error {
+func (e *Erasing) rowsOf(session string) error {
 	for _, t := range slices.Backward(schema.SessionTables) {
 		if err := e.remove(t.Name, `DELETE FROM `+t.Name+` WHERE `+t.Of, session); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (e *erasing) rowsOf(session string) error {
 
 // forgetCalibrations takes back what of a model's counting only the session's ledger
 // tells: to what the ledgers of others tell, or to nothing.
-func (e *erasing) forgetCalibrations() error {
+func (e *Erasing) forgetCalibrations() error {
 	rows, err := sqlite.All[schema.CalibrationRow](e.DB, `SELECT c.* FROM calibrations c JOIN events v ON v.entity_id = c.provider || '/' || c.model_id
 		AND v.type = 'calibration_set' AND v.session_id = ? GROUP BY c.provider, c.model_id`, e.subject.Session)
 	if err != nil {
@@ -80,7 +80,7 @@ func (e *erasing) forgetCalibrations() error {
 
 // toldByOthers is a model's calibration as the other ledgers tell it; revision 0: none
 // does.
-func (e *erasing) toldByOthers(r schema.CalibrationRow) (schema.CalibrationRow, error) {
+func (e *Erasing) toldByOthers(r schema.CalibrationRow) (schema.CalibrationRow, error) {
 	var left schema.CalibrationRow
 	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
 		r.Provider+"/"+r.ModelID, e.subject.Session)

@@ -55,7 +55,7 @@ func (x *erasingTurn) tools() error {
 		return err
 	}
 	for _, id := range batches {
-		if err := reword(x.erasing, session, id, []ledger.Type{ledger.EventToolBatchProposed}, func(p *ledger.ToolBatchProposed) {
+		if err := reword(x.Erasing, session, id, []ledger.Type{ledger.EventToolBatchProposed}, func(p *ledger.ToolBatchProposed) {
 			for i := range p.Calls {
 				c := &p.Calls[i]
 				c.Arguments, c.Name, c.UseID = erasedArguments, ErasedMark, ""
@@ -69,7 +69,7 @@ func (x *erasingTurn) tools() error {
 		return err
 	}
 	for _, id := range calls {
-		if err := reword(x.erasing, session, id, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
+		if err := reword(x.Erasing, session, id, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
 			if p.Reason == "" {
 				p.Content, p.Recalled = []byte(erasedResult), nil
 			}
@@ -82,7 +82,7 @@ func (x *erasingTurn) tools() error {
 
 // lookedUpElsewhere takes a session that goes out of the records of what models of other
 // sessions looked up.
-func (e *erasing) lookedUpElsewhere(session string) error {
+func (e *Erasing) lookedUpElsewhere(session string) error {
 	calls, err := sqlite.All[struct{ ID, SessionID string }](e.DB, `SELECT DISTINCT c.id, t.session_id FROM tool_recalled r
 		JOIN tool_calls c ON c.id = r.tool_call_id JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id
 		WHERE r.session_id = ? AND t.session_id <> ? ORDER BY c.id`, session, session)

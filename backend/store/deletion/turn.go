@@ -13,7 +13,7 @@ import (
 
 // erasingTurn is a hard delete of a turn's content.
 type erasingTurn struct {
-	*erasing
+	*Erasing
 	turns []schema.TurnRow // the turn, and those that said the same again when it was retried
 	files []string         // documents that only these hold
 	words WordSet          // of all that is erased
@@ -22,8 +22,8 @@ type erasingTurn struct {
 
 // turn empties a turn: its messages say [erased], and whatever was made of it goes, or
 // loses the lines that hold words of it.
-func (e *erasing) turn() error {
-	x := &erasingTurn{erasing: e, sees: map[string]bool{}}
+func (e *Erasing) turn() error {
+	x := &erasingTurn{Erasing: e, sees: map[string]bool{}}
 	for _, do := range []func() error{
 		x.gather, x.contexts, x.states, x.summaries, x.names, x.drafts, x.memory, x.steps, x.messages, x.programs, x.fence,
 	} {
@@ -195,7 +195,7 @@ func (x *erasingTurn) memory() error {
 		return err
 	}
 	for _, t := range x.turns {
-		if err := reword(x.erasing, chat.SessionID(t.SessionID), t.ID, []ledger.Type{ledger.EventTurnIndexed}, func(p *ledger.TurnIndexed) {
+		if err := reword(x.Erasing, chat.SessionID(t.SessionID), t.ID, []ledger.Type{ledger.EventTurnIndexed}, func(p *ledger.TurnIndexed) {
 			p.Chunks = slices.DeleteFunc(p.Chunks, func(c ledger.IndexedChunk) bool {
 				return c.File == "" || slices.Contains(x.files, string(c.File))
 			})
@@ -216,7 +216,7 @@ func (x *erasingTurn) memory() error {
 		return err
 	}
 	for _, id := range x.files {
-		if err := reword(x.erasing, chat.SessionID(x.subject.Session), id, []ledger.Type{ledger.EventFileAdded}, func(p *ledger.FileAdded) {
+		if err := reword(x.Erasing, chat.SessionID(x.subject.Session), id, []ledger.Type{ledger.EventFileAdded}, func(p *ledger.FileAdded) {
 			*p = ledger.FileAdded{TurnID: p.TurnID}
 		}); err != nil {
 			return err
@@ -271,12 +271,12 @@ func (x *erasingTurn) step(r schema.StepRow) error {
 		raw_events = NULL WHERE id = ?`, string(told), r.ID); err != nil {
 		return err
 	}
-	if err := reword(x.erasing, session, r.ID, []ledger.Type{ledger.EventStepStarted}, func(p *ledger.StepStarted) {
+	if err := reword(x.Erasing, session, r.ID, []ledger.Type{ledger.EventStepStarted}, func(p *ledger.StepStarted) {
 		p.RequestSHA256, p.RequestBytes = schema.HexHash(x.requestMark()), len(x.requestMark())
 	}); err != nil {
 		return err
 	}
-	return reword(x.erasing, session, r.ID, []ledger.Type{ledger.EventStepEnded}, func(p *ledger.StepEnded) {
+	return reword(x.Erasing, session, r.ID, []ledger.Type{ledger.EventStepEnded}, func(p *ledger.StepEnded) {
 		p.Outcome, p.Items, p.ResponseSHA256, p.EventsSHA256 = outcome, []byte("[]"), "", ""
 	})
 }
@@ -323,18 +323,18 @@ func (x *erasingTurn) message(t schema.TurnRow) error {
 	}
 	for _, do := range []func() error{
 		func() error {
-			return reword(x.erasing, session, t.ID, []ledger.Type{ledger.EventTurnAccepted}, func(p *ledger.TurnAccepted) { p.User = []byte(user) })
+			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnAccepted}, func(p *ledger.TurnAccepted) { p.User = []byte(user) })
 		},
 		func() error {
-			return reword(x.erasing, session, t.ID, []ledger.Type{ledger.EventTurnPrepared}, func(p *ledger.TurnPrepared) {
+			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnPrepared}, func(p *ledger.TurnPrepared) {
 				p.ManifestSHA256, p.RetrievedSHA256 = "", ""
 			})
 		},
 		func() error {
-			return reword(x.erasing, session, t.ID, []ledger.Type{ledger.EventTurnFinalized}, func(p *ledger.TurnFinalized) { p.Assistant = []byte(answer) })
+			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnFinalized}, func(p *ledger.TurnFinalized) { p.Assistant = []byte(answer) })
 		},
 		func() error {
-			return reword(x.erasing, session, t.ID, []ledger.Type{ledger.EventTurnInterrupted, ledger.EventTurnFailed}, func(p *ledger.TurnEnded) {
+			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnInterrupted, ledger.EventTurnFailed}, func(p *ledger.TurnEnded) {
 				if p.Failure != nil {
 					p.Failure.Message, p.Failure.Hint = ErasedMark, ""
 				}

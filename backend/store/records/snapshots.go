@@ -154,8 +154,10 @@ func newestSnapshot(db *gorm.DB, session string) (*ledger.State, Replayed, error
 const FindSnapshot = "snapshot"
 
 func SnapshotFinding(id string, err error) chat.Finding {
-	return chat.Finding{Kind: FindSnapshot, Table: "snapshots", ID: id,
-		Message: fmt.Sprintf("It is not used: %v. The ledger is replayed from before it.", err)}
+	return chat.Finding{
+		Kind: FindSnapshot, Table: "snapshots", ID: id,
+		Message: fmt.Sprintf("It is not used: %v. The ledger is replayed from before it.", err),
+	}
 }
 
 // Snapshot takes the snapshots that are due, and tells how many, and which earlier ones
@@ -177,7 +179,7 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 	}
 	var failed error
 	for _, id := range due {
-		passed, err := s.SnapshotSession(ctx, op, id)
+		passed, err := SnapshotSession(ctx, s.Core, op, id)
 		ignored = append(ignored, passed...)
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -188,7 +190,7 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 	return taken, ignored, sqlite.MapError(op, failed)
 }
 
-func (s *Records) SnapshotSession(ctx context.Context, op, session string) ([]chat.Finding, error) {
+func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]chat.Finding, error) {
 	var row SnapshotRow
 	var how Replayed
 	err := s.Read(ctx, op, func(db *gorm.DB) error {

@@ -34,7 +34,9 @@ func (a *Audit) files() {
 		if r.TurnID == nil && a.Want.Files[r.ID] == nil {
 			return // of a draft
 		}
-		a.Have.Files[r.ID] = &ledger.File{TurnID: schema.Text(r.TurnID), MediaType: r.MediaType, Size: r.Size, Tokens: r.Tokens,
-			Name: ledger.SumOfText(r.Name), Content: ledger.SumOf(f.Content), Text: ledger.SumOfText(f.words())}
+		a.Have.Files[r.ID] = &ledger.File{
+			TurnID: schema.Text(r.TurnID), MediaType: r.MediaType, Size: r.Size, Tokens: r.Tokens,
+			Name: ledger.SumOfText(r.Name), Content: ledger.SumOf(f.Content), Text: ledger.SumOfText(f.words()),
+		}
 	})
 }

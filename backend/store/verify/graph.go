@@ -158,8 +158,10 @@ func (a *Audit) units() {
 	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+UnitText, "n", func(r schema.UnitRow) {
 		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), FindContent, "units", r.ID, "Its text does not match its hash.")
 		a.expect(schema.Text(r.Pairs) == schema.Text(schema.PairsOf(r.Text)), findIndex, "units", r.ID, "Its indexed form is not that of its text.")
-		a.Have.Units[r.ID] = &ledger.Unit{TurnID: r.TurnID, ChunkID: r.ChunkID, Start: r.StartOffset, End: r.EndOffset,
-			Tokens: r.Tokens, Text: ledger.SumOfText(r.Text)}
+		a.Have.Units[r.ID] = &ledger.Unit{
+			TurnID: r.TurnID, ChunkID: r.ChunkID, Start: r.StartOffset, End: r.EndOffset,
+			Tokens: r.Tokens, Text: ledger.SumOfText(r.Text),
+		}
 	})
 }
 

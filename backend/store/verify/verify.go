@@ -84,7 +84,7 @@ func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 	if err := s.compareVectorCache(ctx, a); err != nil {
 		return a.Found, err
 	}
-	agrees, err := s.CompareIndex(ctx, a)
+	agrees, err := CompareIndex(ctx, s.Core, a)
 	if err != nil {
 		return a.Found, sqlite.MapError(op, err)
 	}
@@ -97,7 +97,7 @@ func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 // CompareIndex has the engine compare the text index with the units, which counts as a
 // write: who only reads has it done on a copy. Where there is no room for one, it is not
 // known whether they agree.
-func (s *Verifier) CompareIndex(ctx context.Context, a *Audit) (agrees bool, err error) {
+func CompareIndex(ctx context.Context, s *core.Core, a *Audit) (agrees bool, err error) {
 	if s.DB.Writer != nil {
 		return a.CompareTextIndex(s.DB.Writer.WithContext(ctx))
 	}
