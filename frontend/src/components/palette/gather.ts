@@ -1,6 +1,7 @@
 import type { BranchView, SessionRow, Setting } from '$lib/backend/types';
 import { entries } from '$lib/commands/list';
 import type { App } from '$lib/state/app.svelte';
+import { program, settingWords } from '$lib/words/program';
 import { t } from '$lib/words/words.svelte';
 import { moment } from '$shared/format';
 import { shownValue } from '../settings/bounds';
@@ -40,7 +41,14 @@ function models(app: App): Item[] {
   }));
 }
 
-const setting = (app: App, one: Setting): Item => ({ id: `setting:${one.key}`, kind: 'setting', title: `${one.group}: ${one.label}`, words: `${one.key} ${one.help}`, detail: [one.value && (choiceWords[one.key]?.[one.value] ?? shownValue(one, one.value)), one.unit].filter(Boolean).join(' '), run: () => app.layout.openSettings(groupId(one.group)) });
+function setting(app: App, one: Setting): Item {
+  const { label, help } = settingWords(one);
+  const value = one.value && (choiceWords[one.key]?.[one.value] ?? shownValue(one, one.value));
+  return {
+    id: `setting:${one.key}`, kind: 'setting', title: t('palette.settingOf', { group: program(one.group), label }), words: `${one.key} ${help}`,
+    detail: [value, program(one.unit)].filter(Boolean).join(' '), run: () => app.layout.openSettings(groupId(one.group)),
+  };
+}
 
 /** "#12" is a turn. */
 function turnOf(app: App, typed: string): Item[] {

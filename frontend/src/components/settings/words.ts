@@ -30,5 +30,5 @@ export function limitSource(source: string): string {
 
 /** A sentence of the program that begins with a value, beginning with what the window calls it instead. */
 export function helpIn(words: Readonly<Record<string, string>>, help: string): string {
-  return help.replace(/(^|[.;] )([a-z_]+)\b/g, (all, before: string, value: string) => (Object.hasOwn(words, value) ? t('settings.quotedValue', { before, value: words[value]! }) : all));
+  return help.replace(/(^|[.;] |[。；])([a-z_]+)\b/g, (all, before: string, value: string) => (Object.hasOwn(words, value) ? t('settings.quotedValue', { before, value: words[value]! }) : all));
 }

@@ -30,4 +30,5 @@ export default {
   thereAre: 'Vorhanden sind #{first} bis #{last}',
   goToTurn: 'Zu Runde #{seq} gehen',
   searchMessages: 'Nachrichten nach „{text}“ durchsuchen',
+  settingOf: '{group}: {label}',
 } satisfies Translation<typeof en>;

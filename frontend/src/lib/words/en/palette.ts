@@ -31,4 +31,5 @@ export default {
   thereAre: 'There are #{first} to #{last}',
   goToTurn: 'Go to turn #{seq}',
   searchMessages: 'Search messages for “{text}”',
+  settingOf: '{group}: {label}',
 } as const;

@@ -30,4 +30,5 @@ export default {
   thereAre: '现有 #{first} 至 #{last}',
   goToTurn: '转到第 #{seq} 轮',
   searchMessages: '在消息中搜索“{text}”',
+  settingOf: '{group}：{label}',
 } satisfies Translation<typeof en>;

@@ -1,0 +1,32 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Setting } from '$lib/backend/types';
+import { chooseLanguage } from '$lib/words/words.svelte';
+import { mountIn, startedApp } from '../../test/mount';
+import { SettingsEditor } from './settings.svelte';
+import SettingRow from './SettingRow.svelte';
+import { helpIn } from './words';
+
+afterEach(() => chooseLanguage('en'));
+
+const durability: Setting = {
+  key: 'stream.durability', group: 'Streaming', label: 'Durability', help: 'buffered shows text at once.', type: 'choice', value: 'buffered', default: 'buffered',
+  choices: ['buffered', 'write_ahead'], min: 0, max: 0, unit: '', origin: 'default', reserved: false,
+} as Setting;
+
+describe('a setting', () => {
+  it('is called and described in the language of the window, which changes under it', async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    mountIn(app, SettingRow, { setting: durability, editor: new SettingsEditor(backend) });
+    expect(screen.getByRole('radiogroup', { name: 'Durability' })).toBeVisible();
+    await chooseLanguage('de', []);
+    await waitFor(() => expect(screen.getByRole('radiogroup', { name: 'Sicherung' })).toBeVisible());
+    expect(screen.getByText(/zeigt Text sofort/)).toBeVisible();
+    expect(screen.getByText(/Standard:/)).toBeVisible();
+  });
+
+  it.each([['de', 'buffered zeigt Text. write_ahead nicht.', '„G“ zeigt Text. „W“ nicht.'], ['zh-CN', 'buffered 显示。write_ahead 不显示。', '“G” 显示。“W” 不显示。']])('names its choices as the window does in %s', async (language, help, expected) => {
+    await chooseLanguage(language, []);
+    expect(helpIn({ buffered: 'G', write_ahead: 'W' }, help)).toBe(expected);
+  });
+});
