@@ -11,8 +11,7 @@ const (
 	DatabaseFile = sqlite.DatabaseFile
 	LockFile     = sqlite.LockFile
 	BackupDir    = sqlite.BackupDir
-	StreamDir    = sqlite.StreamDir // the journals
-	DragDir      = sqlite.DragDir   // what was dragged out of the window, until the next start
+	DragDir      = sqlite.DragDir // what was dragged out of the window, until the next start
 )
 
 // MakeDir makes a data directory, open to its owner alone (SPEC 13), and durable.
@@ -21,9 +20,6 @@ func MakeDir(dir string) error { return sqlite.MakeDir(dir) }
 // WriterAddress is where the writer of a data directory said that it can be asked,
 // empty if it did not. The writer may be gone by now: a killed one leaves its word.
 func WriterAddress(dir string) string { return sqlite.WriterAddress(dir) }
-
-// WriterAlive reports that a process has a data directory open for writing.
-func WriterAlive(dir string) bool { return sqlite.WriterAlive(dir) }
 
 // NewArchive keeps the backups of a data directory. It touches no disk.
 func NewArchive(o backup.ArchiveOptions) *backup.Archive {
