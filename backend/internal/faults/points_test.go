@@ -121,8 +121,11 @@ func eachCall(f *ast.File, visit func(*ast.CallExpr, *ast.FuncDecl)) {
 	}
 }
 
-// selector is a call's x.name where x is a plain name.
+// selector is a call's x.name where x is a plain name, or its name alone.
 func selector(c *ast.CallExpr) (on, name string) {
+	if f, ok := c.Fun.(*ast.Ident); ok {
+		return "", f.Name
+	}
 	sel, ok := c.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return "", ""
