@@ -234,8 +234,6 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 	f.permits(turns[0].SessionID)
 	for _, statement := range []string{
 		fmt.Sprintf(`INSERT INTO blobs SELECT x'%x', session_id, 'image/png', 3, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`, codec.Hash([]byte(canary))),
-		`INSERT INTO dictionaries (session_id, created_at, content) SELECT session_id, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`,
-		`INSERT INTO tags SELECT session_id, 'turn', id, 'xylocanary', created_at FROM turns WHERE id = ?`,
 		`INSERT INTO import_keys SELECT 'chatgpt', 'xylocanary', session_id, id, created_at FROM turns WHERE id = ?`,
 	} {
 		f.ok(f.core.DB.Writer.Exec(statement, turns[2].ID).Error)

@@ -50,7 +50,7 @@ func (a *Audit) Counters() {
 			have[r.Name] = *r.Seq
 		}
 	}
-	for _, table := range []string{"jobs", "dictionaries", schema.VersionTable} {
+	for _, table := range []string{"jobs", schema.VersionTable} {
 		newest, err := sqlite.All[int64](a.DB, `SELECT coalesce(max(id), 0) FROM `+table)
 		a.expect(err == nil, findUnreadable, table, "", "The table cannot be read.")
 		for _, n := range newest {

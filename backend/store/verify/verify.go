@@ -215,7 +215,7 @@ func each[R any](a *Audit, table, columns, order string, do func(R)) {
 var keys = map[string]string{
 	"events": "session_id || '/' || event_seq", "metrics": "turn_id || '/' || step_id", "drafts": "branch_id",
 	"snapshots":    "session_id || '/' || event_seq",
-	"tool_results": "tool_call_id", "tags": "entity_id || '/' || name", "import_keys": "source || '/' || key",
+	"tool_results": "tool_call_id", "import_keys": "source || '/' || key",
 	"unit_embeddings": "namespace_id || '/' || unit_n", "blobs": "hex(hash)",
 	"calibrations": "provider || '/' || model_id", "settings": "key", "vector_generation": "only_row",
 }
