@@ -93,8 +93,8 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	w := bind(core, s, page)
 	w.Ready, w.Work, w.Hidden = hub.Attach, work, o.Hidden && core.Fatal == nil
 	w.Settings = func() desktop.Settings {
-		d := s.config.Config().Desktop
-		return desktop.Settings{CloseToTray: d.CloseToTray, Notifications: d.Notifications}
+		c := s.config.Config()
+		return desktop.Settings{CloseToTray: c.Desktop.CloseToTray, Notifications: c.Desktop.Notifications, Language: c.UI.Language}
 	}
 	w.Request = func(asked desktop.WindowRequest) { hub.RequestWindow(windowRequest(asked)) }
 	w.Close = func() {

@@ -66,14 +66,14 @@ func TestTheTraySaysWhatGoesOn(t *testing.T) {
 		w    fakeWork
 		want status
 	}{
-		{fakeWork{}, status{idle, "Idle", false}},
-		{fakeWork{running: 2}, status{working, "Working: 2 running", false}},
-		{fakeWork{running: 1, queued: 3}, status{working, "Working: 1 running, 3 waiting", false}},
-		{fakeWork{queued: 3}, status{working, "Working: 3 waiting", false}},
-		{fakeWork{paused: true, queued: 3}, status{paused, "Background work is paused, 3 waiting", true}},
-		{fakeWork{paused: true, attention: "A copy failed"}, status{attention, "A copy failed", true}},
+		{fakeWork{}, status{idle, "Idle", false, &trayEnglish}},
+		{fakeWork{running: 2}, status{working, "Working: 2 running", false, &trayEnglish}},
+		{fakeWork{running: 1, queued: 3}, status{working, "Working: 1 running, 3 waiting", false, &trayEnglish}},
+		{fakeWork{queued: 3}, status{working, "Working: 3 waiting", false, &trayEnglish}},
+		{fakeWork{paused: true, queued: 3}, status{paused, "Background work is paused, 3 waiting", true, &trayEnglish}},
+		{fakeWork{paused: true, attention: "A copy failed"}, status{attention, "A copy failed", true, &trayEnglish}},
 	} {
-		if got := statusOf(&c.w); got != c.want {
+		if got := statusOf(&c.w, &trayEnglish); got != c.want {
 			t.Errorf("%+v: %+v, want %+v", c.w, got, c.want)
 		}
 	}

@@ -19,6 +19,7 @@ type icon struct {
 	now   status
 	line  *systray.MenuItem
 	pause *systray.MenuItem
+	said  []func(*trayWords) // each gives its line of the menu the texts of a language
 }
 
 // place is where the system keeps its tray.
@@ -28,7 +29,7 @@ type place interface {
 }
 
 func newTray(l *life, picture []byte) tray {
-	i := &icon{l: l, faces: drawFaces(picture), now: status{words: "Idle"}}
+	i := &icon{l: l, faces: drawFaces(picture), now: status{words: l.w.words().idle, in: l.w.words()}}
 	i.place = newPlace(i)
 	return i
 }
@@ -51,20 +52,37 @@ func (i *icon) build() {
 	i.line = systray.AddMenuItem(i.now.words, "")
 	i.line.Disable()
 	systray.AddSeparator()
-	i.on(systray.AddMenuItem("Show "+programTitle, "Bring the window to the front"), i.l.show)
-	i.on(systray.AddMenuItem("New chat", "Open the window on a new conversation"), func() {
+	i.on(i.add(func(t *trayWords) (string, string) { return t.show, t.showTip }), i.l.show)
+	i.on(i.add(func(t *trayWords) (string, string) { return t.newChat, t.newChatTip }), func() {
 		i.l.show()
 		i.l.w.Request(WindowRequest{Kind: RequestNewChat, X: -1, Y: -1})
 	})
 	if work := i.l.w.Work; work != nil {
 		systray.AddSeparator()
-		i.pause = systray.AddMenuItemCheckbox("Pause background work", "Summaries and indexing wait; answers do not", i.now.paused)
+		i.pause = systray.AddMenuItemCheckbox(i.now.in.pause, i.now.in.pauseTip, i.now.paused)
+		i.follow(i.pause, func(t *trayWords) (string, string) { return t.pause, t.pauseTip })
 		i.on(i.pause, func() { work.Pause(!work.Paused()) })
-		i.on(systray.AddMenuItem("Check for unfinished work", "Do what is due and look for what was left undone"), work.Reconcile)
+		i.on(i.add(func(t *trayWords) (string, string) { return t.reconcile, t.reconcileTip }), work.Reconcile)
 	}
 	systray.AddSeparator()
-	i.on(systray.AddMenuItem("Quit", "End the program; what is being written is kept"), i.l.quit)
+	i.on(i.add(func(t *trayWords) (string, string) { return t.quit, t.quitTip }), i.l.quit)
 	i.built = true
+}
+
+// add makes a line of the menu whose texts follow the language.
+func (i *icon) add(text func(*trayWords) (title, tip string)) *systray.MenuItem {
+	item := systray.AddMenuItem(text(i.now.in))
+	i.follow(item, text)
+	return item
+}
+
+// follow has a line of the menu take its texts again when the language changes.
+func (i *icon) follow(item *systray.MenuItem, text func(*trayWords) (title, tip string)) {
+	i.said = append(i.said, func(t *trayWords) {
+		title, tip := text(t)
+		item.SetTitle(title)
+		item.SetTooltip(tip)
+	})
 }
 
 // on runs fn at each click. Clicks that come while nobody listens are lost, so the
@@ -90,6 +108,11 @@ func (i *icon) show(s status) {
 		return
 	}
 	i.line.SetTitle(s.words)
+	if s.in != before.in {
+		for _, say := range i.said {
+			say(s.in)
+		}
+	}
 	systray.SetTooltip(i.tooltip())
 	if s.mood != before.mood {
 		systray.SetIcon(i.faces[s.mood])

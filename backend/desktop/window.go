@@ -54,7 +54,10 @@ type Window struct {
 }
 
 // Settings are the user's wishes for the desktop (SPEC 16).
-type Settings struct{ CloseToTray, Notifications bool }
+type Settings struct {
+	CloseToTray, Notifications bool
+	Language                   string // ui.language: "system", or a language of the window
+}
 
 // Work is what goes on behind the window, for the tray to show and to steer. Its
 // methods may be called from any goroutine.

@@ -2,7 +2,6 @@ package desktop
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -38,27 +37,22 @@ const (
 type status struct {
 	mood   mood
 	words  string
-	paused bool // whatever else it shows
+	paused bool       // whatever else it shows
+	in     *trayWords // the language of the words and of the menu
 }
 
-func statusOf(w Work) status {
+func statusOf(w Work, in *trayWords) status {
 	running, queued := w.Busy()
-	waiting := ""
-	if queued > 0 {
-		waiting = fmt.Sprintf(", %d waiting", queued)
-	}
 	stopped := w.Paused()
 	switch why := w.Attention(); {
 	case why != "":
-		return status{attention, why, stopped}
+		return status{attention, why, stopped, in}
 	case stopped:
-		return status{paused, "Background work is paused" + waiting, true}
-	case running > 0:
-		return status{working, fmt.Sprintf("Working: %d running%s", running, waiting), false}
-	case queued > 0:
-		return status{working, fmt.Sprintf("Working: %d waiting", queued), false}
+		return status{paused, in.stopped(queued), true, in}
+	case running+queued > 0:
+		return status{working, in.counts(running, queued), false, in}
 	}
-	return status{idle, "Idle", false}
+	return status{idle, in.idle, false, in}
 }
 
 // showWork keeps the tray at what goes on, until the program ends.
@@ -74,7 +68,7 @@ func (l *life) showWork(ctx context.Context) {
 		l.mu.Lock()
 		t := l.tray
 		l.mu.Unlock()
-		t.show(statusOf(l.w.Work))
+		t.show(statusOf(l.w.Work, l.w.words()))
 		time.Sleep(showEvery)
 		select {
 		case <-ctx.Done():

@@ -1,0 +1,101 @@
+package desktop
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// trayWords are the texts of the tray in one language. Numbers stand where no plural form is needed: "running: 2".
+type trayWords struct {
+	idle                                           string
+	running, queued, both                          string // formats of how many run, how many wait, and of both
+	paused, pausedQueued                           string
+	show, showTip, newChat, newChatTip             string
+	pause, pauseTip, reconcile, reconcileTip, quit string
+	quitTip                                        string
+}
+
+var trayEnglish = trayWords{
+	idle: "Idle", running: "Working: %d running", queued: "Working: %d waiting", both: "Working: %d running, %d waiting",
+	paused: "Background work is paused", pausedQueued: "Background work is paused, %d waiting",
+	show: "Show ContextInfinity", showTip: "Bring the window to the front",
+	newChat: "New chat", newChatTip: "Open the window on a new conversation",
+	pause: "Pause background work", pauseTip: "Summaries and indexing wait; answers do not",
+	reconcile: "Check for unfinished work", reconcileTip: "Do what is due and look for what was left undone",
+	quit: "Quit", quitTip: "End the program; what is being written is kept",
+}
+
+var trayGerman = trayWords{
+	idle: "Untätig", running: "Aktiv: %d in Arbeit", queued: "Aktiv: %d wartend", both: "Aktiv: %d in Arbeit, %d wartend",
+	paused: "Hintergrundarbeit ist angehalten", pausedQueued: "Hintergrundarbeit ist angehalten, %d wartend",
+	show: "ContextInfinity anzeigen", showTip: "Das Fenster nach vorn holen",
+	newChat: "Neuer Chat", newChatTip: "Das Fenster mit einer neuen Unterhaltung öffnen",
+	pause: "Hintergrundarbeit anhalten", pauseTip: "Zusammenfassungen und Indexierung warten; Antworten nicht",
+	reconcile: "Nach unerledigter Arbeit suchen", reconcileTip: "Fälliges erledigen und nach Liegengebliebenem suchen",
+	quit: "Beenden", quitTip: "Das Programm beenden; was gerade geschrieben wird, bleibt erhalten",
+}
+
+var trayChinese = trayWords{
+	idle: "空闲", running: "工作中：%d 项运行", queued: "工作中：%d 项等待", both: "工作中：%d 项运行，%d 项等待",
+	paused: "后台工作已暂停", pausedQueued: "后台工作已暂停，%d 项等待",
+	show: "显示 ContextInfinity", showTip: "将窗口移到最前",
+	newChat: "新聊天", newChatTip: "在窗口中打开新对话",
+	pause: "暂停后台工作", pauseTip: "摘要和索引会等待；回答不会",
+	reconcile: "检查未完成的工作", reconcileTip: "处理到期的工作，并查找遗留未完成的工作",
+	quit: "退出", quitTip: "结束程序；正在写入的内容会保留",
+}
+
+// wordsIn are the texts in the language that ui.language names, or in the first of the system's that there is: the same
+// choice as the window's (frontend/src/lib/words/languages.ts).
+func wordsIn(setting string, preferred []string) *trayWords {
+	for _, tag := range append([]string{setting}, preferred...) {
+		parts := strings.Split(strings.ToLower(tag), "-")
+		switch {
+		case parts[0] == "en":
+			return &trayEnglish
+		case parts[0] == "de":
+			return &trayGerman
+		case parts[0] == "zh" && !isTraditional(parts[1:]):
+			return &trayChinese
+		}
+	}
+	return &trayEnglish
+}
+
+func isTraditional(parts []string) bool {
+	for _, part := range parts {
+		switch part {
+		case "hant", "tw", "hk", "mo":
+			return true
+		}
+	}
+	return false
+}
+
+// words are the texts of the tray as the settings are now.
+func (w *Window) words() *trayWords {
+	_, preferred := webLanguages(os.Getenv)
+	return wordsIn(w.Settings().Language, preferred)
+}
+
+// counts says how much runs and waits.
+func (t *trayWords) counts(running, queued int) string {
+	switch {
+	case running > 0 && queued > 0:
+		return fmt.Sprintf(t.both, running, queued)
+	case running > 0:
+		return fmt.Sprintf(t.running, running)
+	case queued > 0:
+		return fmt.Sprintf(t.queued, queued)
+	}
+	return t.idle
+}
+
+// stopped says that work is paused, and how much of it waits.
+func (t *trayWords) stopped(queued int) string {
+	if queued > 0 {
+		return fmt.Sprintf(t.pausedQueued, queued)
+	}
+	return t.paused
+}
