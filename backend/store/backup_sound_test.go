@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -45,7 +46,7 @@ func (f *fixture) nextDay(branch chat.Branch) chat.AutoBackup {
 	f.Helper()
 	f.clock.Advance(25 * time.Hour)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: branch.ID, Message: chat.UserText(f.clock.Now().String())}))
-	out, err := f.AutoBackup(f.ctx, BackupPolicy{Daily: true, KeepDaily: 2, KeepWeekly: 1})
+	out, err := f.AutoBackup(f.ctx, backup.BackupPolicy{Daily: true, KeepDaily: 2, KeepWeekly: 1})
 	f.ok(err)
 	if out.Outcome != chat.BackupMade {
 		f.Fatalf("a daily backup was %s", out.Outcome)
@@ -55,7 +56,7 @@ func (f *fixture) nextDay(branch chat.Branch) chat.AutoBackup {
 
 func (f *fixture) backups(check bool) (sound, damaged []string) {
 	f.Helper()
-	list, err := f.archive.Backups(f.ctx, check)
+	list, err := f.backupRoom.Archive.Backups(f.ctx, check)
 	f.ok(err)
 	for _, b := range list {
 		if b.Problem != "" || b.Problems > 0 {
@@ -115,7 +116,7 @@ func TestADamagedPageMakesNoBackup(t *testing.T) {
 		f.nextDay(b)
 	}
 	before, _ := f.backups(false)
-	root, err := sqlite.One[int](f.db.Reader, "table", "turns", `SELECT rootpage FROM sqlite_master WHERE name = 'turns'`)
+	root, err := sqlite.One[int](f.core.DB.Reader, "table", "turns", `SELECT rootpage FROM sqlite_master WHERE name = 'turns'`)
 	f.ok(err)
 	f.inFile(func(data []byte) {
 		const page = 8192
@@ -123,7 +124,7 @@ func TestADamagedPageMakesNoBackup(t *testing.T) {
 	})
 	for day := range 5 {
 		f.clock.Advance(25 * time.Hour)
-		f.ok(f.db.Writer.Exec(`UPDATE drafts SET updated_at = ?`, chat.FormatTime(f.clock.Now())).Error)
+		f.ok(f.core.DB.Writer.Exec(`UPDATE drafts SET updated_at = ?`, chat.FormatTime(f.clock.Now())).Error)
 		_, err := f.AutoBackup(f.ctx, sevenAndFour)
 		if chat.CodeOf(err) != chat.CodeCorrupt {
 			t.Fatalf("day %d: %v", day, err)
@@ -147,9 +148,9 @@ func TestABriefBackupIsSeldomVerified(t *testing.T) {
 	for day := range 16 {
 		f.clock.Advance(25 * time.Hour)
 		f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText(f.clock.Now().String())}))
-		out, err := f.AutoBackup(f.ctx, BackupPolicy{Daily: true, KeepDaily: 2, KeepWeekly: 0, Brief: true})
+		out, err := f.AutoBackup(f.ctx, backup.BackupPolicy{Daily: true, KeepDaily: 2, KeepWeekly: 0, Brief: true})
 		f.ok(err)
-		if backupHealthOf(f.ctx, out.Made.Path) == backupHealthy {
+		if backup.BackupHealthOf(f.ctx, out.Made.Path) == backup.BackupHealthy {
 			looked = append(looked, day)
 		} else if s, _ := f.backups(false); len(looked) == 0 && !slices.Contains(s, verified[0]) {
 			t.Errorf("day %d: one that nobody looked at pushed out a sound one", day)

@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // backup writes a copy by hand.
 func (f *fixture) backup(path string) chat.Backup {
 	f.Helper()
-	b, err := f.archive.Backup(f.ctx, path)
+	b, err := f.backupRoom.Archive.Backup(f.ctx, path)
 	f.ok(err)
 	return b
 }
@@ -29,8 +30,8 @@ func (f *fixture) backup(path string) chat.Backup {
 // journal puts a stream journal of a running step beside the data.
 func (f *fixture) journal(step chat.StepID, text string) string {
 	f.Helper()
-	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
-	path := filepath.Join(f.dir, StreamDir, string(step)+journalExtension)
+	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.StreamDir), 0o700))
+	path := filepath.Join(f.dir, sqlite.StreamDir, string(step)+sqlite.JournalExtension)
 	f.ok(os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
@@ -40,7 +41,7 @@ func TestBackup(t *testing.T) {
 	seed(f)
 	path := filepath.Join(t.TempDir(), "copy.db")
 	b := f.backup(path)
-	_, err := f.archive.Backup(f.ctx, path)
+	_, err := f.backupRoom.Archive.Backup(f.ctx, path)
 	f.refused(err, chat.CodeConflict)
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 || info.Size() != b.Bytes {
 		t.Errorf("%v %v", info, err)
@@ -56,12 +57,12 @@ func TestBackup(t *testing.T) {
 	f.ok(err)
 	defer ro.Close()
 	dir := t.TempDir()
-	beside, err := ro.archive.Backup(f.ctx, dir) // beside the writer, into a folder
+	beside, err := ro.backupRoom.Archive.Backup(f.ctx, dir) // beside the writer, into a folder
 	f.ok(err)
 	if filepath.Dir(beside.Path) != dir {
 		t.Errorf("it is at %s", beside.Path)
 	}
-	if kind, _, ok := named(filepath.Base(beside.Path)); !ok || kind != chat.BackupByHand {
+	if kind, _, ok := backup.Named(filepath.Base(beside.Path)); !ok || kind != chat.BackupByHand {
 		t.Errorf("its name is %s", beside.Path)
 	}
 	copied(t, beside.Path).verifyClean()
@@ -84,14 +85,14 @@ func TestBackupToBadPlaces(t *testing.T) {
 		filepath.Join(closed, "x.db"):                chat.CodeInvalid,
 		filepath.Join(file, "x.db"):                  chat.CodeInvalid,
 		filepath.Join(dir, strings.Repeat("x", 300)): chat.CodeInvalid,
-		file:           chat.CodeConflict,
-		f.Store.path(): chat.CodeConflict,
-		dir + "/none/": chat.CodeNotFound,
+		file:                chat.CodeConflict,
+		f.Store.core.Path(): chat.CodeConflict,
+		dir + "/none/":      chat.CodeNotFound,
 	} {
 		if path == filepath.Join(closed, "x.db") && os.Geteuid() == 0 {
 			continue // nothing is closed to it
 		}
-		_, err := f.archive.Backup(f.ctx, path)
+		_, err := f.backupRoom.Archive.Backup(f.ctx, path)
 		if e := chat.AsError(err); chat.CodeOf(err) != code || e.Hint == "" || strings.Contains(e.Message, "data directory") {
 			t.Errorf("%s: %q %v", path, chat.CodeOf(err), err)
 		}
@@ -102,12 +103,12 @@ func TestBackupToBadPlaces(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
 		t.Errorf("left there: %v", left)
 	}
-	empty := NewArchive(ArchiveOptions{DataDir: t.TempDir()})
+	empty := NewArchive(backup.ArchiveOptions{DataDir: t.TempDir()})
 	_, err := empty.Backup(f.ctx, filepath.Join(dir, "x.db"))
 	f.refused(err, chat.CodeNotFound)
 	ctx, cancel := context.WithCancel(f.ctx)
 	cancel()
-	_, err = f.archive.Backup(ctx, filepath.Join(dir, "x.db"))
+	_, err = f.backupRoom.Archive.Backup(ctx, filepath.Join(dir, "x.db"))
 	f.refused(err, chat.CodeCancelled)
 }
 
@@ -142,16 +143,16 @@ func TestBackupWhileTurnsAreWritten(t *testing.T) {
 func TestBackupHoldsWhatIsNotInTheDatabase(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
-	f.archive.config = filepath.Join(t.TempDir(), "config.toml")
-	f.ok(os.WriteFile(f.archive.config, []byte("[stream]\n"), 0o600))
+	f.backupRoom.Archive.ConfigFile = filepath.Join(t.TempDir(), "config.toml")
+	f.ok(os.WriteFile(f.backupRoom.Archive.ConfigFile, []byte("[stream]\n"), 0o600))
 	step := f.respond(f.accept(b.ID, "question"))
 	f.journal(step.ID, "half an ans")
 	f.journal(chat.StepID(chat.NewID(f.clock.Now())), "of nobody")
 	path := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
-	db, err := sqlite.Connect(path, readBackPragmas, 1)
+	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	f.ok(err)
 	defer func() { f.ok(sqlite.Disconnect(db)) }()
-	files, err := filesIn(db)
+	files, err := backup.FilesIn(db)
 	f.ok(err)
 	held := map[string]string{}
 	for _, file := range files {
@@ -170,15 +171,15 @@ func TestBackupOfNoOneMoment(t *testing.T) {
 	turn := f.accept(b.ID, "question")
 	step := f.respond(turn)
 	copyOf := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
-	db, err := sqlite.Connect(copyOf, readBackPragmas, 1)
+	db, err := sqlite.Connect(copyOf, sqlite.ReadBackPragmas, 1)
 	f.ok(err)
 	defer func() { f.ok(sqlite.Disconnect(db)) }()
-	if _, err := needed(db, f.db.Reader, nil); err != nil {
+	if _, err := backup.Needed(db, f.core.DB.Reader, nil); err != nil {
 		t.Errorf("a running step without a journal: %v", err)
 	}
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Step: f.ended(step, chat.StepFailed, ""), Outcome: chat.OutcomeFailed, Failure: &chat.Failure{Code: chat.CodeProvider}})
 	f.ok(err)
-	if _, err := needed(db, f.db.Reader, nil); !errors.Is(err, errMoved) {
+	if _, err := backup.Needed(db, f.core.DB.Reader, nil); !errors.Is(err, backup.ErrMoved) {
 		t.Errorf("a step that ended meanwhile: %v", err)
 	}
 }
@@ -194,10 +195,10 @@ func TestBackupIsReadBack(t *testing.T) {
 		copy(data[i:], bytes.Repeat([]byte{0xEE}, 2000))
 	}
 	f.ok(os.WriteFile(b.Path, data, 0o600))
-	f.refused(f.archive.readBack(f.ctx, b.Path, b), chat.CodeCorrupt)
+	f.refused(f.backupRoom.Archive.ReadBack(f.ctx, b.Path, b), chat.CodeCorrupt)
 }
 
-var sevenAndFour = BackupPolicy{Daily: true, KeepDaily: 7, KeepWeekly: 4}
+var sevenAndFour = backup.BackupPolicy{Daily: true, KeepDaily: 7, KeepWeekly: 4}
 
 // daily makes the daily backup if it is due.
 func (f *fixture) daily(want chat.BackupOutcome) chat.AutoBackup {
@@ -215,7 +216,7 @@ func TestDailyBackup(t *testing.T) {
 	_, b := f.session("s")
 	dir := filepath.Join(f.dir, sqlite.BackupDir)
 	f.ok(os.Mkdir(dir, 0o700))
-	taken := filepath.Join(dir, backupName(wordDaily, start.Add(-time.Hour))) // a copy died before it got its name
+	taken := filepath.Join(dir, backup.BackupName(backup.WordDaily, start.Add(-time.Hour))) // a copy died before it got its name
 	f.ok(os.WriteFile(taken, nil, 0o600))
 	made := f.daily(chat.BackupMade).Made
 	if !made.Checked || made.Kind != chat.BackupDaily || !strings.Contains(made.Path, "daily-"+start.Format("20060102")) {
@@ -236,16 +237,16 @@ func TestDailyBackup(t *testing.T) {
 	f.daily(chat.BackupMade)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a sentence")}))
 	f.clock.Advance(25 * time.Hour)
-	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.BackupDir, backupName("v3", f.clock.Now())), []byte("a copy"), 0o600))
+	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.BackupDir, backup.BackupName("v3", f.clock.Now())), []byte("a copy"), 0o600))
 	f.daily(chat.BackupRecent) // the upgrade made one
-	f.ok(os.Remove(filepath.Join(f.dir, sqlite.BackupDir, backupName("v3", f.clock.Now()))))
-	out, err := f.AutoBackup(f.ctx, BackupPolicy{})
+	f.ok(os.Remove(filepath.Join(f.dir, sqlite.BackupDir, backup.BackupName("v3", f.clock.Now()))))
+	out, err := f.AutoBackup(f.ctx, backup.BackupPolicy{})
 	f.ok(err)
 	if out.Outcome != chat.BackupOff {
 		t.Errorf("switched off it was %s", out.Outcome)
 	}
 	f.ok(os.Remove(taken))
-	list, err := f.archive.Backups(f.ctx, true)
+	list, err := f.backupRoom.Archive.Backups(f.ctx, true)
 	f.ok(err)
 	if len(list) != 4 || slices.ContainsFunc(list, func(b chat.Backup) bool { return b.Problem != "" || !b.Checked }) {
 		t.Errorf("%+v", list)
@@ -285,20 +286,20 @@ func TestBriefBackup(t *testing.T) {
 // was written on, and the newest always.
 func TestDailyBackupsKept(t *testing.T) {
 	for _, pause := range []int{1, 2, 3, 9} {
-		var list []dailyFile
+		var list []backup.DailyFile
 		for day := 0; day < 400; day += pause {
 			at := start.Add(time.Duration(day) * 24 * time.Hour)
-			list = kept(append([]dailyFile{{sqlite.Itoa(int64(day)), at}}, list...), sevenAndFour)
-			if list[0].at != at || len(list) > 11 {
+			list = backup.Kept(append([]backup.DailyFile{{Path: sqlite.Itoa(int64(day)), At: at}}, list...), sevenAndFour)
+			if list[0].At != at || len(list) > 11 {
 				t.Fatalf("every %d days, on day %d: %v", pause, day, list)
 			}
 			for i, d := range list[:min(7, len(list))] {
-				if want := at.Add(-time.Duration(i*pause) * 24 * time.Hour); d.at != want {
+				if want := at.Add(-time.Duration(i*pause) * 24 * time.Hour); d.At != want {
 					t.Fatalf("every %d days, on day %d: %v", pause, day, list)
 				}
 			}
 			for i := 7; i < len(list); i++ { // an unbroken run of weeks, up to the days they begin on
-				if gap := list[i-1].at.Sub(list[i].at).Hours() / 24; gap > float64(13+pause) {
+				if gap := list[i-1].At.Sub(list[i].At).Hours() / 24; gap > float64(13+pause) {
 					t.Fatalf("every %d days, on day %d: %v", pause, day, list)
 				}
 			}
@@ -316,26 +317,26 @@ func TestDailyBackupRemovesItsOwn(t *testing.T) {
 	dir := filepath.Join(f.dir, sqlite.BackupDir)
 	f.ok(os.MkdirAll(dir, 0o700))
 	others := []string{
-		backupName("v1", start.Add(-48*time.Hour)), backupName("before-restore", start), backupName("", start.Add(-24*time.Hour)), "contextinfinity-daily-mine.db", "holiday.db",
-		"notes.txt", ".contextinfinity-new" + tempMark + "2",
+		backup.BackupName("v1", start.Add(-48*time.Hour)), backup.BackupName("before-restore", start), backup.BackupName("", start.Add(-24*time.Hour)), "contextinfinity-daily-mine.db", "holiday.db",
+		"notes.txt", ".contextinfinity-new" + backup.TempMark + "2",
 	}
 	for _, name := range others {
 		f.ok(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	stale := filepath.Join(dir, "."+backupName(wordDaily, start)+tempMark+"1")
+	stale := filepath.Join(dir, "."+backup.BackupName(backup.WordDaily, start)+backup.TempMark+"1")
 	f.ok(os.WriteFile(stale, nil, 0o600))
-	taken := filepath.Join(dir, backupName(wordDaily, start.Add(-time.Hour))) // one died before the copy got its name
+	taken := filepath.Join(dir, backup.BackupName(backup.WordDaily, start.Add(-time.Hour))) // one died before the copy got its name
 	f.ok(os.WriteFile(taken, nil, 0o600))
 	f.ok(errors.Join(os.Chtimes(stale, start, start), os.Chtimes(taken, start, start)))
 	var removed []string
 	for day := range 4 {
 		f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText(strings.Repeat("x", day+1))}))
-		out, err := f.AutoBackup(f.ctx, BackupPolicy{Daily: true, KeepDaily: 1, KeepWeekly: 1})
+		out, err := f.AutoBackup(f.ctx, backup.BackupPolicy{Daily: true, KeepDaily: 1, KeepWeekly: 1})
 		f.ok(err)
 		removed = append(removed, out.Removed...)
 		f.clock.Advance(24 * time.Hour)
 	}
-	list, _, err := f.archive.dailies(dir)
+	list, _, err := f.backupRoom.Archive.Dailies(dir)
 	f.ok(err)
 	if len(list) != 2 || len(removed) != 2 {
 		t.Errorf("kept %v, removed %v", list, removed)
@@ -357,7 +358,7 @@ func TestBackupsAreListed(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	dir := filepath.Join(f.dir, sqlite.BackupDir)
-	if list, err := f.archive.Backups(f.ctx, true); err != nil || len(list) != 0 {
+	if list, err := f.backupRoom.Archive.Backups(f.ctx, true); err != nil || len(list) != 0 {
 		t.Fatalf("without a folder: %v %v", list, err)
 	}
 	f.ok(os.MkdirAll(dir, 0o700))
@@ -367,9 +368,9 @@ func TestBackupsAreListed(t *testing.T) {
 	db, err := sqlite.Connect(older, sqlite.CommonPragmas, 1)
 	f.ok(err)
 	f.ok(errors.Join(db.Exec(`DROP TABLE backup_info`).Error, db.Exec(`DROP TABLE backup_files`).Error, sqlite.Disconnect(db)))
-	f.ok(os.Rename(older, filepath.Join(dir, backupName("v1", f.clock.Now()))))
+	f.ok(os.Rename(older, filepath.Join(dir, backup.BackupName("v1", f.clock.Now()))))
 	f.ok(os.WriteFile(filepath.Join(dir, "broken.db"), []byte("no database"), 0o600))
-	list, err := f.archive.Backups(f.ctx, false)
+	list, err := f.backupRoom.Archive.Backups(f.ctx, false)
 	f.ok(err)
 	got := map[chat.BackupKind]chat.Backup{}
 	for _, b := range list {

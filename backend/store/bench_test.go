@@ -8,6 +8,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -55,7 +57,7 @@ func BenchmarkFinalize(b *testing.B) {
 func (f *fixture) bulk(branch chat.Branch, turns int) {
 	f.Helper()
 	hash := codec.Hash([]byte("x"))
-	f.ok(f.db.Writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+	f.ok(f.core.DB.Writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO turns (id, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status, primary_provider,
 		  primary_model, created_at, updated_at, user_hash, assistant_hash, user_message_json, final_assistant_message_json)
 		SELECT printf('%s-%08d', ?, i), ?, ?, i, ?, ?, 'Done', 'completed', 'ok', 'p', 'm', '2026-01-02T03:04:05.000Z', '2026-01-02T03:04:05.000Z',
@@ -101,10 +103,10 @@ func BenchmarkSessions(b *testing.B) {
 func (f *fixture) bulkUnits(branch chat.Branch, turns int) {
 	f.Helper()
 	hash := codec.Hash([]byte("x"))
-	f.ok(f.db.Writer.Exec(`INSERT INTO chunks (id, session_id, branch_id, source_turn, ordinal, role, start_offset, end_offset, chunk_type, token_est,
+	f.ok(f.core.DB.Writer.Exec(`INSERT INTO chunks (id, session_id, branch_id, source_turn, ordinal, role, start_offset, end_offset, chunk_type, token_est,
 		  chunker_version, created_at, content_hash, rendered_text)
 		SELECT id || '-c', session_id, branch_id, id, 0, 'user', 0, 1, 'other', 1, 1, created_at, ?, 'x' FROM turns`, hash).Error)
-	f.ok(f.db.Writer.Exec(`WITH k (o) AS (VALUES (0), (1))
+	f.ok(f.core.DB.Writer.Exec(`WITH k (o) AS (VALUES (0), (1))
 		INSERT INTO units (id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, text)
 		SELECT t.id || '-' || o, t.id || '-c', t.session_id, t.branch_id, t.id, t.turn_seq, o, 'user', 0, 1, 1, ?,
 		  'rare' || ((t.turn_seq * 2 + o) % 1000) || ' odd' || ((t.turn_seq * 2 + o) % 100) || ? FROM turns t, k`,
@@ -120,10 +122,10 @@ func BenchmarkVerify(b *testing.B) {
 	for events := int64(0); events < int64(size(4000, 100_000)); {
 		_, err := f.Duplicate(f.ctx, branch.ID, "again")
 		f.ok(err)
-		events, err = sqlite.One[int64](f.db.Reader, "events", "", `SELECT count(*) FROM events`)
+		events, err = sqlite.One[int64](f.core.DB.Reader, "events", "", `SELECT count(*) FROM events`)
 		f.ok(err)
 	}
-	f.ok(f.db.Writer.Exec(`INSERT OR IGNORE INTO metrics SELECT id, '', created_at, updated_at, ? FROM turns`, strings.Repeat(`{"search_ms":12}`, 15)).Error)
+	f.ok(f.core.DB.Writer.Exec(`INSERT OR IGNORE INTO metrics SELECT id, '', created_at, updated_at, ? FROM turns`, strings.Repeat(`{"search_ms":12}`, 15)).Error)
 	f.ok(f.Checkpoint(f.ctx))
 	_, err := f.Verify(f.ctx) // the first one makes a new database to compare the schema with
 	f.ok(err)
@@ -136,10 +138,10 @@ func BenchmarkVerify(b *testing.B) {
 		b.ReportMetric(float64((cpuTime()-begun).Milliseconds())/float64(b.N), "cpu-ms/op")
 	}
 	b.Run("whole", verify)
-	copies, err := sqlite.All[string](f.db.Reader, `SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'idx!_%!_copy' ESCAPE '!'`)
+	copies, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'idx!_%!_copy' ESCAPE '!'`)
 	f.ok(err)
 	for _, name := range copies {
-		f.ok(f.db.Writer.Exec(`DROP INDEX ` + name).Error)
+		f.ok(f.core.DB.Writer.Exec(`DROP INDEX ` + name).Error)
 	}
 	b.Run("without copies", verify)
 }
@@ -150,7 +152,7 @@ func BenchmarkSizes(b *testing.B) {
 		f := newFixture(b)
 		_, branch := f.session("bench")
 		f.bulk(branch, n)
-		f.ok(f.db.Writer.Exec(`INSERT INTO turn_tokens SELECT id, 'e', 400 FROM turns`).Error)
+		f.ok(f.core.DB.Writer.Exec(`INSERT INTO turn_tokens SELECT id, 'e', 400 FROM turns`).Error)
 		for _, c := range []struct {
 			name   string
 			forget bool
@@ -158,7 +160,7 @@ func BenchmarkSizes(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", c.name, n), func(b *testing.B) {
 				for b.Loop() {
 					if c.forget {
-						f.Store.sizes.clear()
+						f.Store.upkeepRoom.Settled.Clear()
 					}
 					got, err := f.Sizes(f.ctx, branch.ID, "e")
 					f.ok(err)
@@ -191,7 +193,7 @@ func BenchmarkRequests(b *testing.B) {
 	})
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			for range maxChain - 1 {
+			for range delta.MaxChain - 1 {
 				if _, err := codec.UnpackAgainst(base, z); err != nil {
 					b.Fatal(err)
 				}
@@ -218,10 +220,10 @@ func BenchmarkLedger(b *testing.B) {
 		b.Run(fmt.Sprint("replay/", turns), func(b *testing.B) { f.replays(b, s.ID) })
 		b.Run(fmt.Sprint("snapshot/", turns), func(b *testing.B) {
 			for b.Loop() {
-				_, err := f.snapshotSession(f.ctx, "bench", string(s.ID))
+				_, err := records.SnapshotSession(f.ctx, f.core, "bench", string(s.ID))
 				f.ok(err)
 			}
-			bytes, err := sqlite.One[int64](f.db.Reader, "snapshot", s.ID, `SELECT max(length(content)) FROM snapshots`)
+			bytes, err := sqlite.One[int64](f.core.DB.Reader, "snapshot", s.ID, `SELECT max(length(content)) FROM snapshots`)
 			f.ok(err)
 			b.ReportMetric(float64(bytes), "bytes")
 		})

@@ -121,7 +121,7 @@ func TestMemoryOfImportedSessionsIsFound(t *testing.T) {
 		for _, b := range order {
 			to.imported(b)
 		}
-		n, err := sqlite.One[int](to.db.Reader, "records", "", `SELECT count(*) FROM retrieved r JOIN turns t ON t.n = r.turn_n WHERE t.id = ?`, d.Prepared.ID)
+		n, err := sqlite.One[int](to.core.DB.Reader, "records", "", `SELECT count(*) FROM retrieved r JOIN turns t ON t.n = r.turn_n WHERE t.id = ?`, d.Prepared.ID)
 		to.ok(err)
 		if n != 2 {
 			t.Errorf("%s: %d of 2 chunks are known", name, n)

@@ -172,11 +172,11 @@ func (f *fixture) refusedImport(b []byte, code chat.Code, words string) {
 // rowsOfAll counts what every table holds.
 func (f *fixture) rowsOfAll() string {
 	f.Helper()
-	tables, err := sqlite.All[string](f.db.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name`)
+	tables, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name`)
 	f.ok(err)
 	out := ""
 	for _, name := range tables {
-		n, err := sqlite.One[int](f.db.Reader, name, name, `SELECT count(*) FROM "`+name+`"`)
+		n, err := sqlite.One[int](f.core.DB.Reader, name, name, `SELECT count(*) FROM "`+name+`"`)
 		f.ok(err)
 		out += fmt.Sprintf("%s %d, ", name, n)
 	}
@@ -341,7 +341,7 @@ func TestRecoveredBundles(t *testing.T) {
 			if all := strings.Join(notices, " "); !strings.Contains(all, c.notice) || (c.notice == "") != (all == "") {
 				t.Errorf("notices %q, want %q", notices, c.notice)
 			}
-			n, err := sqlite.One[int](f.db.Reader, "events", "", `SELECT count(*) FROM events`)
+			n, err := sqlite.One[int](f.core.DB.Reader, "events", "", `SELECT count(*) FROM events`)
 			f.ok(err)
 			if n != c.events {
 				t.Errorf("%d events, want %d", n, c.events)

@@ -19,6 +19,8 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/bundles"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -242,7 +244,7 @@ func TestEverySeededSessionTravels(t *testing.T) {
 
 func (f *fixture) allSessions() []chat.SessionID {
 	f.Helper()
-	ids, err := sqlite.All[chat.SessionID](f.db.Reader, `SELECT id FROM sessions ORDER BY id`)
+	ids, err := sqlite.All[chat.SessionID](f.core.DB.Reader, `SELECT id FROM sessions ORDER BY id`)
 	f.ok(err)
 	return ids
 }
@@ -288,7 +290,7 @@ func TestImportOfADivergedBundle(t *testing.T) {
 		t.Error("ours changed: " + firstDifference(ours, now))
 	}
 	made := to.again(chat.Session{ID: got.Session})
-	if made.Source != sourceBundle || made.Title != "theirs went on" {
+	if made.Source != events.SourceBundle || made.Title != "theirs went on" {
 		t.Errorf("the copy is %+v", made)
 	}
 	want := strings.Replace(anonymous(from.whole(s.ID)), `"source":"native"`, `"source":"bundle"`, 1)
@@ -363,16 +365,16 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 		if now := to.rowsOfAll(); now != before {
 			t.Errorf("stopped after %d of %d bytes it left %s\nthere was %s", after, len(b), now, before)
 		}
-		if left, _ := filepath.Glob(filepath.Join(to.dir, stagePrefix+"*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(to.dir, bundles.StagePrefix+"*")); len(left) > 0 {
 			t.Errorf("stopped after %d of %d bytes it left %v", after, len(b), left)
 		}
 	}
 	if stopped < 2 {
 		t.Errorf("it was stopped %d times", stopped)
 	}
-	to.ok(os.MkdirAll(filepath.Join(to.dir, stagePrefix+"left", "streams"), 0o700))
+	to.ok(os.MkdirAll(filepath.Join(to.dir, bundles.StagePrefix+"left", "streams"), 0o700))
 	to.reopen()
-	if left, _ := filepath.Glob(filepath.Join(to.dir, stagePrefix+"*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(to.dir, bundles.StagePrefix+"*")); len(left) > 0 {
 		t.Errorf("opening leaves %v", left)
 	}
 	to.verifyClean()

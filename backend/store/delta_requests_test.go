@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -32,7 +33,7 @@ func (f *fixture) ask(b chat.BranchID, request []byte) (chat.Turn, chat.Step) {
 
 func (f *fixture) stored(step chat.StepID) (bytes, depth int) {
 	f.Helper()
-	r, err := sqlite.One[struct{ Bytes, Depth int }](f.db.Reader, "step", step, `SELECT length(s.request_json) AS bytes, coalesce(l.depth, 0) AS depth
+	r, err := sqlite.One[struct{ Bytes, Depth int }](f.core.DB.Reader, "step", step, `SELECT length(s.request_json) AS bytes, coalesce(l.depth, 0) AS depth
 		FROM steps s LEFT JOIN request_links l ON l.step_id = s.id WHERE s.id = ?`, step)
 	f.ok(err)
 	return r.Bytes, r.Depth
@@ -69,7 +70,7 @@ func TestRequestsAreKeptAgainstTheOneBefore(t *testing.T) {
 		size, depth := f.stored(step.ID)
 		if depth == 0 {
 			frames++
-		} else if depth >= maxChain || size > len(requests[i])/100 {
+		} else if depth >= delta.MaxChain || size > len(requests[i])/100 {
 			t.Errorf("request %d is link %d and takes %d bytes", i, depth, size)
 		}
 		m, err := f.Manifest(f.ctx, turns[i].ID)
@@ -78,7 +79,7 @@ func TestRequestsAreKeptAgainstTheOneBefore(t *testing.T) {
 			t.Errorf("manifest %d came back as %.40s", i, m)
 		}
 	}
-	if want := (len(steps) + maxChain - 1) / maxChain; frames != want {
+	if want := (len(steps) + delta.MaxChain - 1) / delta.MaxChain; frames != want {
 		t.Errorf("%d key frames among %d", frames, len(steps))
 	}
 	f.verifyClean()
@@ -126,11 +127,11 @@ func TestDamagedKeyFrameCostsItsChain(t *testing.T) {
 	_, b := f.session("s")
 	text := []byte(benchText(2000))
 	var steps []chat.Step
-	for range 2*maxChain + 3 {
+	for range 2*delta.MaxChain + 3 {
 		_, step := f.ask(b.ID, text)
 		steps = append(steps, step)
 	}
-	f.ok(f.db.Writer.Exec(`UPDATE steps SET request_json = substr(request_json, 1, 200) WHERE id = ?`, steps[2*maxChain].ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE steps SET request_json = substr(request_json, 1, 200) WHERE id = ?`, steps[2*delta.MaxChain].ID).Error)
 	f.reopen()
 	_, next := f.ask(b.ID, text)
 	if _, depth := f.stored(next.ID); depth != 0 {
@@ -144,7 +145,7 @@ func TestDamagedKeyFrameCostsItsChain(t *testing.T) {
 	}
 	for i, step := range append(steps, next) {
 		_, err := f.StepPayload(f.ctx, step.ID)
-		want := i >= 2*maxChain && i < len(steps)
+		want := i >= 2*delta.MaxChain && i < len(steps)
 		if hurt[string(step.ID)] != want || (chat.CodeOf(err) == chat.CodeCorrupt) != want {
 			t.Errorf("request %d: named %v, %v", i, hurt[string(step.ID)], err)
 		}

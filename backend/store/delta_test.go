@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // answered is a turn with a long answer, and its only step.
@@ -30,7 +33,7 @@ func TestStepRestsOnItsAnswer(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	turn, step, events, answer := f.answered(b)
-	size, err := sqlite.One[int](f.db.Reader, "steps", step.ID, `SELECT length(items_z) + length(normalized_items_json) FROM steps WHERE id = ?`, step.ID)
+	size, err := sqlite.One[int](f.core.DB.Reader, "steps", step.ID, `SELECT length(items_z) + length(normalized_items_json) FROM steps WHERE id = ?`, step.ID)
 	f.ok(err)
 	if size == 0 || size > 100 {
 		t.Errorf("items take %d bytes", size)
@@ -88,17 +91,17 @@ func TestDamagedAnswerIsNamedWithItsStep(t *testing.T) {
 		"events torn":      {`UPDATE steps SET raw_events = substr(raw_events, 1, 99)`, "steps", string(step.ID)},
 		"events exchanged": {`UPDATE steps SET raw_events = items_z`, "steps", string(step.ID)},
 	} {
-		db := f.db.Writer.Begin()
+		db := f.core.DB.Writer.Begin()
 		f.ok(db.Exec(c.sql).Error)
-		a := newAudit()
-		f.ok(a.tables(f.ctx, db))
-		rows, err := sqlite.All[stepRow](db, `SELECT `+stepColumns+` FROM steps`)
+		a := verify.NewAudit()
+		f.ok(a.Tables(f.ctx, db))
+		rows, err := sqlite.All[schema.StepRow](db, `SELECT `+schema.StepColumns+` FROM steps`)
 		db.Rollback()
 		f.ok(err)
-		if !(replacer{strings.NewReplacer()}).in(a.found, c.table, c.id) {
-			t.Errorf("%s: not named among %v", name, a.found)
+		if !(replacer{strings.NewReplacer()}).in(a.Found, c.table, c.id) {
+			t.Errorf("%s: not named among %v", name, a.Found)
 		}
-		if st := rows[0].step(); st.ID != step.ID {
+		if st := rows[0].Step(); st.ID != step.ID {
 			t.Errorf("%s: step %+v", name, st)
 		}
 	}
@@ -110,14 +113,14 @@ func TestChunkIsItsMessagesPart(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "where does the heron stand", "in the shallows, waiting")
-	stored, err := sqlite.One[int](f.db.Reader, "chunks", "", `SELECT sum(length(rendered_text)) FROM chunks`)
+	stored, err := sqlite.One[int](f.core.DB.Reader, "chunks", "", `SELECT sum(length(rendered_text)) FROM chunks`)
 	f.ok(err)
 	hits := f.find(everywhere, 20, "heron")
 	if stored != 0 || len(hits) != 1 || hits[0].Text != "where does the heron stand" {
 		t.Fatalf("%d bytes stored, hits %+v", stored, hits)
 	}
 	f.verifyClean()
-	f.ok(f.db.Writer.Exec(`UPDATE turns SET user_message_json = '{"role":'`).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET user_message_json = '{"role":'`).Error)
 	hits = f.find(everywhere, 20, "heron")
 	if len(hits) != 1 || hits[0].Text != "" {
 		t.Fatalf("hits %+v", hits)
@@ -147,7 +150,7 @@ func TestUnitIsItsMessagesPart(t *testing.T) {
 		"plain":   {chat.AssistantText("a heron, \"quoted\" \\ and\ttabbed\u2028 <&> 😀 naïve"), true},
 		"chinese": {chat.AssistantText("我爱猫 heron 猫"), true},
 		"nul":     {chat.AssistantText("a heron\x00and more"), false},
-		"long":    {chat.AssistantText("heron " + strings.Repeat("stands long ", maxSaid/8)), false},
+		"long":    {chat.AssistantText("heron " + strings.Repeat("stands long ", events.MaxSaid/8)), false},
 		"refusal": {refusal, false},
 		"two":     {two, false},
 	} {
@@ -160,9 +163,9 @@ func TestUnitIsItsMessagesPart(t *testing.T) {
 		row, err := sqlite.One[struct {
 			Said bool
 			Text string
-		}](f.db.Reader, "units", turn.ID, `SELECT said, `+unitText+` FROM units WHERE turn_id = ? AND message = 'assistant'`, turn.ID)
+		}](f.core.DB.Reader, "units", turn.ID, `SELECT said, `+verify.UnitText+` FROM units WHERE turn_id = ? AND message = 'assistant'`, turn.ID)
 		f.ok(err)
-		if want := clean("[2026-01-02] assistant: " + c.answer.RenderedText()); row.Said != c.said || row.Text != want {
+		if want := schema.Clean("[2026-01-02] assistant: " + c.answer.RenderedText()); row.Said != c.said || row.Text != want {
 			t.Errorf("%s: said %v, %.60q, want %.60q", name, row.Said, row.Text, want)
 		}
 		hits := f.find(chat.Within{Scope: chat.ScopeLineage, Branch: b.ID}, 99, "heron")
@@ -178,10 +181,10 @@ func TestUnitIsItsMessagesPart(t *testing.T) {
 func (f *fixture) followsUnits() {
 	f.Helper()
 	for _, sql := range []string{`UPDATE units SET text = 'egret ' || text WHERE said = 1`, `UPDATE units SET start_offset = 2 WHERE said = 1`, `DELETE FROM units`} {
-		f.ok(f.db.Writer.Exec(sql).Error)
-		a := newAudit()
-		a.db = f.db.Writer
-		if agrees, err := a.compareTextIndex(f.db.Writer); err != nil || !agrees {
+		f.ok(f.core.DB.Writer.Exec(sql).Error)
+		a := verify.NewAudit()
+		a.DB = f.core.DB.Writer
+		if agrees, err := a.CompareTextIndex(f.core.DB.Writer); err != nil || !agrees {
 			f.Errorf("after %s: %v %v", sql, agrees, err)
 		}
 	}

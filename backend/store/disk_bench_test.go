@@ -154,13 +154,13 @@ func (f *fixture) reportDisk(b *testing.B, said int) {
 	parts, err := sqlite.All[struct {
 		Name  string
 		Bytes int64
-	}](f.db.Reader, `SELECT m.tbl_name AS name, sum(d.pgsize) AS bytes FROM dbstat d JOIN sqlite_master m ON m.name = d.name
+	}](f.core.DB.Reader, `SELECT m.tbl_name AS name, sum(d.pgsize) AS bytes FROM dbstat d JOIN sqlite_master m ON m.name = d.name
 		GROUP BY m.tbl_name ORDER BY bytes DESC LIMIT 12`)
 	f.ok(err)
 	kinds, err := sqlite.All[struct {
 		Name  string
 		Bytes int64
-	}](f.db.Reader, `SELECT type AS name, sum(length(payload)) AS bytes FROM events GROUP BY type ORDER BY bytes DESC LIMIT 6`)
+	}](f.core.DB.Reader, `SELECT type AS name, sum(length(payload)) AS bytes FROM events GROUP BY type ORDER BY bytes DESC LIMIT 6`)
 	f.ok(err)
 	var lines []string
 	for _, p := range append(parts, kinds...) {
@@ -168,7 +168,7 @@ func (f *fixture) reportDisk(b *testing.B, said int) {
 	}
 	b.Log(strings.Join(lines, ", ")) // a benchmark's log shows ten lines
 	var columns struct{ Requests, Events, Items, Manifests, Messages int64 }
-	f.ok(f.db.Reader.Raw(`SELECT (SELECT sum(length(request_json)) FROM steps) AS requests, (SELECT sum(length(raw_events)) FROM steps) AS events,
+	f.ok(f.core.DB.Reader.Raw(`SELECT (SELECT sum(length(request_json)) FROM steps) AS requests, (SELECT sum(length(raw_events)) FROM steps) AS events,
 		(SELECT sum(length(normalized_items_json) + coalesce(length(items_z), 0)) FROM steps) AS items, (SELECT sum(length(manifest)) FROM turns) AS manifests,
 		(SELECT sum(length(user_message_json) + length(final_assistant_message_json)) FROM turns) AS messages`).Scan(&columns).Error)
 	b.Logf("of these: requests %.2f, raw events %.2f, items %.2f, manifests %.2f, messages %.2f", ratio(columns.Requests), ratio(columns.Events),

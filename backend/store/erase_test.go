@@ -14,6 +14,9 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -46,13 +49,13 @@ func (f *fixture) traces(word string) []string {
 func (f *fixture) tracesInTables(word string) []string {
 	f.Helper()
 	var found []string
-	tables, err := sqlite.All[string](f.db.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'units_vocab'`)
+	tables, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'units_vocab'`)
 	f.ok(err)
 	if len(tables) < 30 {
 		f.Fatalf("only %d tables", len(tables))
 	}
 	for _, table := range tables {
-		rows, err := f.db.Reader.Raw(`SELECT * FROM "` + table + `"`).Rows()
+		rows, err := f.core.DB.Reader.Raw(`SELECT * FROM "` + table + `"`).Rows()
 		f.ok(err)
 		columns, err := rows.Columns()
 		f.ok(err)
@@ -104,32 +107,32 @@ func (f *fixture) tracesInChains(word string) []string {
 			found = append(found, what)
 		}
 	}
-	for _, c := range []chain{requestChain, manifestChain} {
-		ids, err := sqlite.All[string](f.db.Reader, `SELECT id FROM `+c.table)
+	for _, c := range []delta.Chain{delta.RequestChain, delta.ManifestChain} {
+		ids, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM `+c.Table)
 		f.ok(err)
 		for _, id := range ids {
-			value, err := c.read(f.db.Reader, id, nil)
-			look(c.table+"."+c.column+" of "+id, value, err)
+			value, err := c.Read(f.core.DB.Reader, id, nil)
+			look(c.Table+"."+c.Column+" of "+id, value, err)
 		}
 	}
-	events, err := sqlite.All[eventRow](f.db.Reader, `SELECT * FROM events`)
+	events, err := sqlite.All[schema.EventRow](f.core.DB.Reader, `SELECT * FROM events`)
 	f.ok(err)
 	for _, r := range events {
-		payload, err := unpackPayload(f.db.Reader, r.SessionID, r.Payload)
+		payload, err := core.UnpackPayload(f.core.DB.Reader, r.SessionID, r.Payload)
 		look("payload of "+r.SessionID+"/"+sqlite.Itoa(r.EventSeq)+" "+r.Type, payload, err)
 	}
-	states, err := sqlite.All[stateRow](f.db.Reader, `SELECT * FROM states`)
+	states, err := sqlite.All[schema.StateRow](f.core.DB.Reader, `SELECT * FROM states`)
 	f.ok(err)
 	for _, r := range states {
-		err := r.unpack(f.db.Reader)
+		err := r.Unpack(f.core.DB.Reader)
 		look("state "+r.ID, []byte(r.Summary), err)
 	}
-	steps, err := sqlite.All[stepRow](f.db.Reader, `SELECT `+stepColumns+`, response_json, raw_events FROM steps`)
+	steps, err := sqlite.All[schema.StepRow](f.core.DB.Reader, `SELECT `+schema.StepColumns+`, response_json, raw_events FROM steps`)
 	f.ok(err)
 	for _, r := range steps {
-		items, err := r.items()
+		items, err := r.Items()
 		look("items of "+r.ID, []byte(items), err)
-		raw, err := r.events()
+		raw, err := r.Events()
 		look("raw events of "+r.ID, raw, err)
 	}
 	return found
@@ -170,13 +173,13 @@ func (f *fixture) secretive() secretive {
 	steps, err := f.Steps(f.ctx, d.turns[3].ID)
 	f.ok(err)
 	d.step = steps[0]
-	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
+	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.StreamDir), 0o700))
 	f.ok(os.WriteFile(filepath.Join(f.dir, filepath.FromSlash(d.step.StreamPath)), []byte(say("journal")), 0o600))
 	f.ok(f.PutSetting(f.ctx, "last_session", string(s.ID)))
 	f.ok(f.PutSetting(f.ctx, "task.1", `{"title":"Import x","result":{"report":{"skipped":[{"title":"`+canary+` again"}]}}}`))
 	f.ok(f.PutSetting(f.ctx, "task.2", `{"title":"Import x","result":{"report":{"skipped":[{"title":"about `+canary+`"}]}}}`)) // its title then
 	f.ok(f.PutSetting(f.ctx, "task.3", `{"title":"Export ABOUT-`+canary+`.md","result":{"path":"/home/x/ABOUT-`+canary+`.md"}}`))
-	dragged := filepath.Join(f.dir, DragDir, string(s.ID), "0123")
+	dragged := filepath.Join(f.dir, sqlite.DragDir, string(s.ID), "0123")
 	f.ok(os.MkdirAll(dragged, 0o700))
 	f.ok(os.WriteFile(filepath.Join(dragged, canary+".md"), []byte(say("dragged")), 0o600))
 	f.fill(embedder, 100)
@@ -184,7 +187,7 @@ func (f *fixture) secretive() secretive {
 
 	other, ob := f.session("other")
 	d.other = other
-	texts, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks WHERE session_id = ? ORDER BY n`, s.ID)
+	texts, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks WHERE session_id = ? ORDER BY n`, s.ID)
 	f.ok(err)
 	chunks, err := f.ChunkTexts(f.ctx, texts)
 	f.ok(err)
@@ -231,11 +234,9 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 	f.permits(turns[0].SessionID)
 	for _, statement := range []string{
 		fmt.Sprintf(`INSERT INTO blobs SELECT x'%x', session_id, 'image/png', 3, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`, codec.Hash([]byte(canary))),
-		`INSERT INTO dictionaries (session_id, created_at, content) SELECT session_id, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`,
-		`INSERT INTO tags SELECT session_id, 'turn', id, 'xylocanary', created_at FROM turns WHERE id = ?`,
 		`INSERT INTO import_keys SELECT 'chatgpt', 'xylocanary', session_id, id, created_at FROM turns WHERE id = ?`,
 	} {
-		f.ok(f.db.Writer.Exec(statement, turns[2].ID).Error)
+		f.ok(f.core.DB.Writer.Exec(statement, turns[2].ID).Error)
 	}
 }
 
@@ -248,7 +249,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 		t.Fatalf("the canary sings in too few places: %q", f.traces(canary))
 	}
 	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.BackupDir), 0o700))
-	backup, err := f.archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
+	backup, err := f.backupRoom.Archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
 	f.ok(err)
 	before, err := f.Manifest(f.ctx, d.remembering.ID)
 	f.ok(err)
@@ -274,7 +275,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(f.dir, DragDir, string(d.session.ID))); err == nil {
+	if _, err := os.Lstat(filepath.Join(f.dir, sqlite.DragDir, string(d.session.ID))); err == nil {
 		t.Error("what was dragged out of it is still there")
 	}
 	f.verifyClean()
@@ -294,7 +295,7 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 	if len(receipts) != 1 || receipts[0].Subject != string(d.session.ID) || receipts[0].Kind != chat.EraseSession {
 		t.Errorf("%+v", receipts)
 	}
-	f.ok(f.db.Writer.Exec(`DELETE FROM receipts`).Error)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM receipts`).Error)
 	f.findsIn("receipts")
 }
 

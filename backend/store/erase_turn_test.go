@@ -12,6 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/deletion"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -24,14 +27,18 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	f.index(first.ID)
 	failed := f.failed(b.ID, "use "+canary+" to log in", chat.OutcomeFailed)
 	f.clock.Advance(time.Millisecond)
-	again, err := f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: chat.UserText("use " + canary + " to log in"),
-		Provider: "recall", Model: "recall", RetryOf: failed.ID})
+	again, err := f.Accept(f.ctx, chat.Acceptance{
+		BranchID: b.ID, User: chat.UserText("use " + canary + " to log in"),
+		Provider: "recall", Model: "recall", RetryOf: failed.ID,
+	})
 	f.ok(err)
 	leak := f.finalize(again, "logged in with "+canary+" at once "+longText()[:900])
 	branch, err := f.Branch(f.ctx, b.ID)
 	f.ok(err)
-	_, err = f.Commit(f.ctx, chat.Commit{BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{leak.ID}, TokenCount: 9,
-		Origin: chat.StateFallback, Summary: "## Facts\n- the weather is fine\n- the password is " + canary + "\n" + longText()[:1200], Validation: []byte(`{"of":"` + canary + `"}`)})
+	_, err = f.Commit(f.ctx, chat.Commit{
+		BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{leak.ID}, TokenCount: 9,
+		Origin: chat.StateFallback, Summary: "## Facts\n- the weather is fine\n- the password is " + canary + "\n" + longText()[:1200], Validation: []byte(`{"of":"` + canary + `"}`),
+	})
 	f.ok(err)
 	f.index(leak.ID)
 	var later []chat.Turn
@@ -49,11 +56,15 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 		if i < 2 {
 			said = canary
 		}
-		step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: turn.ID, Provider: "recall", ModelID: "recall",
-			Request: []byte(`{"say":"` + said + longText()[:2000] + fmt.Sprint(i) + `"}`)})
+		step, err := f.BeginStep(f.ctx, chat.StepStart{
+			TurnID: turn.ID, Provider: "recall", ModelID: "recall",
+			Request: []byte(`{"say":"` + said + longText()[:2000] + fmt.Sprint(i) + `"}`),
+		})
 		f.ok(err)
-		done, err := f.Finalize(f.ctx, chat.Finalization{TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, fmt.Sprint("reply ", i)),
-			Message: chat.AssistantText(fmt.Sprint("reply ", i)), Outcome: chat.OutcomeCompleted})
+		done, err := f.Finalize(f.ctx, chat.Finalization{
+			TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, fmt.Sprint("reply ", i)),
+			Message: chat.AssistantText(fmt.Sprint("reply ", i)), Outcome: chat.OutcomeCompleted,
+		})
 		f.ok(err)
 		later = append(later, done)
 	}
@@ -67,7 +78,7 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	n.Validation = []byte(`{"missing":["logs in with ` + canary + `"]}`)
 	_, err = f.AddSummary(f.ctx, n)
 	f.ok(err)
-	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
+	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.StreamDir), 0o700))
 	steps, err := f.Steps(f.ctx, leak.ID)
 	f.ok(err)
 	f.ok(os.WriteFile(filepath.Join(f.dir, filepath.FromSlash(steps[0].StreamPath)), []byte(canary), 0o600))
@@ -75,7 +86,7 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	f.ok(f.PutSetting(f.ctx, "task.1", `{"title":"Export my `+canary+`.md","session":"`+string(s.ID)+`"}`))
 
 	_, ob := f.session("other")
-	ids, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks WHERE session_id = ? AND source_turn = ? ORDER BY n`, s.ID, leak.ID)
+	ids, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks WHERE session_id = ? AND source_turn = ? ORDER BY n`, s.ID, leak.ID)
 	f.ok(err)
 	texts, err := f.ChunkTexts(f.ctx, ids)
 	f.ok(err)
@@ -110,7 +121,7 @@ func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	f.verifyClean()
 	turn, err := f.Turn(f.ctx, leak.ID)
 	f.ok(err)
-	if turn.User.RenderedText() != erasedMark || turn.Assistant.RenderedText() != erasedMark || turn.Phase != leak.Phase && turn.Seq != leak.Seq {
+	if turn.User.RenderedText() != deletion.ErasedMark || turn.Assistant.RenderedText() != deletion.ErasedMark || turn.Phase != leak.Phase && turn.Seq != leak.Seq {
 		t.Errorf("the shell is %+v", turn)
 	}
 	failed := turn.RetryOf
@@ -138,7 +149,7 @@ func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	f.reopen()
 	f.verifyClean()
 	f.noTrace(canary)
-	f.ok(f.db.Writer.Exec(`UPDATE events SET payload = NULL WHERE type = 'turn_finalized' AND entity_id = ?`, later[0].ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE events SET payload = NULL WHERE type = 'turn_finalized' AND entity_id = ?`, later[0].ID).Error)
 	f.findsIn("events")
 }
 
@@ -201,7 +212,7 @@ func TestAWorkerWhoReadWhatIsErasedBringsNothing(t *testing.T) {
 		t.Error("a worker without its lease committed")
 	}
 	c.Job = chat.Lease{}
-	c.Summary = erasedMark
+	c.Summary = deletion.ErasedMark
 	_, err = f.Commit(f.ctx, c)
 	f.ok(err)
 	f.verifyClean()
@@ -210,17 +221,17 @@ func TestAWorkerWhoReadWhatIsErasedBringsNothing(t *testing.T) {
 // TestADeathAfterTheReceiptIsMadeGood: what the transaction could not do is done at the
 // next start, once.
 func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
-	for _, vacuum := range []int64{vacuumInMemory, 0} {
+	for _, vacuum := range []int64{deletion.VacuumInMemory, 0} {
 		f := newFixture(t)
-		old := vacuumInMemory
-		vacuumInMemory = vacuum
-		t.Cleanup(func() { vacuumInMemory = old })
+		old := deletion.VacuumInMemory
+		deletion.VacuumInMemory = vacuum
+		t.Cleanup(func() { deletion.VacuumInMemory = old })
 		d := f.secretive()
-		f.ok(f.write(f.ctx, opErase, func(tx *tx) error { // all of it but its end
-			e, err := f.erasing(tx, chat.EraseSession, string(d.session.ID))
+		f.ok(f.core.Write(f.ctx, deletion.OpErase, func(tx *core.Tx) error { // all of it but its end
+			e, err := deletion.NewErasing(f.deletionRoom, tx, chat.EraseSession, string(d.session.ID))
 			f.ok(err)
-			f.ok(e.carryOut())
-			_, err = e.putReceipt(nil)
+			f.ok(e.CarryOut())
+			_, err = e.PutReceipt(nil)
 			return err
 		}))
 		if !slices.ContainsFunc(f.traces(canary), func(s string) bool { return strings.HasPrefix(s, "file ") }) {
@@ -229,9 +240,9 @@ func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
 		f.reopen()
 		f.noTrace(canary)
 		f.verifyClean()
-		rows, err := sqlite.All[receiptRow](f.db.Reader, `SELECT * FROM receipts`)
+		rows, err := sqlite.All[schema.ReceiptRow](f.core.DB.Reader, `SELECT * FROM receipts`)
 		f.ok(err)
-		if _, pending, err := rows[0].pending(); pending || err != nil {
+		if _, pending, err := rows[0].Pending(); pending || err != nil {
 			t.Errorf("the receipt still says that something is to be done: %v", err)
 		}
 	}
@@ -250,7 +261,7 @@ func TestAnythingCanBeErased(t *testing.T) {
 			if rapid.IntRange(0, 3).Draw(rt, "whole") == 0 {
 				kind, table = chat.EraseSession, "sessions"
 			}
-			ids, err := sqlite.All[string](f.db.Reader, `SELECT id FROM `+table+` ORDER BY id`)
+			ids, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM `+table+` ORDER BY id`)
 			f.ok(err)
 			if len(ids) == 0 {
 				return
@@ -273,13 +284,13 @@ func TestAnythingCanBeErased(t *testing.T) {
 
 // TestWordsTellWhatRepeatsWhat.
 func TestWordsTellWhatRepeatsWhat(t *testing.T) {
-	w := wordSet{}
-	w.json(`{"role":"user","blocks":[{"type":"text","text":"My passcode is p@9! 我爱数据库 and Hunter2, please remember"}]}`)
+	w := deletion.WordSet{}
+	w.JSON(`{"role":"user","blocks":[{"type":"text","text":"My passcode is p@9! 我爱数据库 and Hunter2, please remember"}]}`)
 	for text, want := range map[string]bool{
 		"the passcode": true, "HUNTER2": true, "it is p@9!": true, "关于数据库": true, "remember the user": false,
 		"text and user": false, "my of is": false, "数 据": false, "": false,
 	} {
-		if w.in(text) != want {
+		if w.In(text) != want {
 			t.Errorf("%q: %t", text, !want)
 		}
 	}
@@ -287,7 +298,7 @@ func TestWordsTellWhatRepeatsWhat(t *testing.T) {
 		"## Facts\n- one\n- hunter2\n- passcode\n- two\n": "## Facts\n- one\n- [erased]\n- two\n",
 		"hunter2": "- [erased]\n", "- one": "- one", "## hunter2\n- one": "- [erased]\n- one",
 	} {
-		if got := w.without(before); got != want {
+		if got := w.Without(before); got != want {
 			t.Errorf("%q becomes %q, want %q", before, got, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/verify"
 )
 
 func (f *fixture) file(session chat.SessionID, name, words string) chat.File {
@@ -209,17 +210,17 @@ func TestSweepFiles(t *testing.T) {
 
 func TestVerifyFindsDamagedFiles(t *testing.T) {
 	for name, c := range map[string]struct{ sql, kind string }{
-		"content":        {`UPDATE files SET content = CAST('other' AS BLOB)`, findContent},
-		"extracted text": {`UPDATE files SET text = 'other'`, findReplay},
-		"name":           {`UPDATE files SET name = 'other'`, findReplay},
-		"loosened":       {`UPDATE files SET turn_id = NULL`, findReplay},
-		"deleted":        {`DELETE FROM files`, findReplay},
+		"content":        {`UPDATE files SET content = CAST('other' AS BLOB)`, verify.FindContent},
+		"extracted text": {`UPDATE files SET text = 'other'`, verify.FindReplay},
+		"name":           {`UPDATE files SET name = 'other'`, verify.FindReplay},
+		"loosened":       {`UPDATE files SET turn_id = NULL`, verify.FindReplay},
+		"deleted":        {`DELETE FROM files`, verify.FindReplay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			s, b := f.session("one")
 			f.attach(b.ID, f.file(s.ID, "a.txt", "the words"))
-			f.ok(f.db.Writer.Exec(c.sql).Error)
+			f.ok(f.core.DB.Writer.Exec(c.sql).Error)
 			found, err := f.Verify(f.ctx)
 			f.ok(err)
 			for _, x := range found {

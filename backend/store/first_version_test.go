@@ -13,6 +13,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 )
 
 var update = flag.Bool("update", false, "write testdata anew")
@@ -25,7 +27,7 @@ func TestWriteFirstVersion(t *testing.T) {
 	if !*update {
 		t.Skip("writes " + firstVersion + " with -update only")
 	}
-	if v := newestVersion(migrations()); v != 1 {
+	if v := schema.NewestVersion(migrations.Files); v != 1 {
 		t.Fatalf("the schema is at version %d; %s is kept as the first one wrote it", v, firstVersion)
 	}
 	f := newFixture(t)
@@ -72,7 +74,7 @@ func TestFirstVersionStillOpens(t *testing.T) {
 	master := unpacked(t, firstVersion)
 	f := copied(t, master)
 	f.verifyClean()
-	backups, err := f.archive.Backups(f.ctx, true)
+	backups, err := f.backupRoom.Archive.Backups(f.ctx, true)
 	f.ok(err)
 	if len(backups) != 1 || !strings.Contains(backups[0].Path, "-v1-") {
 		t.Errorf("backups %+v", backups)

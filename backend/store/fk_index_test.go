@@ -13,10 +13,10 @@ import (
 func TestReferencesHaveAnIndex(t *testing.T) {
 	f := newFixture(t)
 	type reference struct{ Child, Column, Parent string }
-	references, err := sqlite.All[reference](f.db.Reader, `SELECT m.name AS child, k."from" AS "column", k."table" AS parent
+	references, err := sqlite.All[reference](f.core.DB.Reader, `SELECT m.name AS child, k."from" AS "column", k."table" AS parent
 		FROM sqlite_master m, pragma_foreign_key_list(m.name) k WHERE m.type = 'table'`)
 	f.ok(err)
-	indexed, err := sqlite.All[reference](f.db.Reader, `SELECT m.name AS child, c.name AS "column"
+	indexed, err := sqlite.All[reference](f.core.DB.Reader, `SELECT m.name AS child, c.name AS "column"
 		FROM sqlite_master m, pragma_index_list(m.name) i, pragma_index_info(i.name) c
 		WHERE m.type = 'table' AND c.seqno = 0 AND (i.partial = 0 OR EXISTS (SELECT 1 FROM sqlite_master x WHERE x.name = i.name
 		  AND x.sql LIKE '%WHERE ' || c.name || ' IS NOT NULL'))`)

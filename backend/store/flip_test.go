@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // contentColumns are all that hold what was said, or what was made of it, with what
@@ -39,16 +40,16 @@ const flips = 2
 // sayings are the states of all sessions, as stored and as their ledgers say.
 func (f *fixture) sayings(db *gorm.DB, sessions []string) ([]chat.Finding, []byte) {
 	f.Helper()
-	a := newAudit()
-	a.db = db
+	a := verify.NewAudit()
+	a.DB = db
 	var said bytes.Buffer
 	for _, id := range sessions {
-		a.replay(id)
-		for _, s := range []*ledger.State{a.have, a.want} {
+		a.Replay(id)
+		for _, s := range []*ledger.State{a.Have, a.Want} {
 			said.Write(f.encoded(s))
 		}
 	}
-	return a.found, said.Bytes()
+	return a.Found, said.Bytes()
 }
 
 // TestAFlippedByteOfAnyContentIsNamed: one bit of one byte at a time. Formats that are
@@ -60,15 +61,15 @@ func TestAFlippedByteOfAnyContentIsNamed(t *testing.T) {
 	f.documented(d.Archived)
 	names := f.names(d)
 	f.unguard()
-	sessions, err := sqlite.All[string](f.db.Reader, `SELECT id FROM sessions ORDER BY id`)
+	sessions, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM sessions ORDER BY id`)
 	f.ok(err)
 	for _, id := range sessions {
 		f.takeSnapshot(id)
 	}
 	for _, sql := range noTriggers {
-		f.ok(f.db.Writer.Exec(sql).Error)
+		f.ok(f.core.DB.Writer.Exec(sql).Error)
 	}
-	view := f.db.Writer.Begin()
+	view := f.core.DB.Writer.Begin()
 	_, want := f.sayings(view, sessions)
 	view.Rollback()
 	tried, harmless := 0, 0
@@ -77,7 +78,7 @@ func TestAFlippedByteOfAnyContentIsNamed(t *testing.T) {
 			Rowid   int64
 			ID      string
 			Content []byte
-		}](f.db.Writer, fmt.Sprintf(`SELECT rowid, %[1]s AS id, CAST(%[2]s AS BLOB) AS content FROM %[3]s WHERE length(%[2]s) > 0
+		}](f.core.DB.Writer, fmt.Sprintf(`SELECT rowid, %[1]s AS id, CAST(%[2]s AS BLOB) AS content FROM %[3]s WHERE length(%[2]s) > 0
 			ORDER BY length(%[2]s) DESC, rowid LIMIT %[4]d`, c.id, c.column, c.table, flips))
 		f.ok(err)
 		if len(rows) == 0 {
@@ -105,7 +106,7 @@ func TestAFlippedByteOfAnyContentIsNamed(t *testing.T) {
 		t.Errorf("%d of %d flips mean nothing", harmless, tried)
 	}
 	for _, c := range contentColumns[3:30] {
-		f.ok(f.db.Writer.Exec(fmt.Sprintf(`UPDATE %s SET %s = CASE typeof(%[2]s) WHEN 'text' THEN %[2]s || 'x' ELSE CAST(%[2]s || 'x' AS BLOB) END WHERE rowid = (SELECT max(rowid) FROM %[1]s WHERE %[2]s IS NOT NULL)`, c.table, c.column)).Error)
+		f.ok(f.core.DB.Writer.Exec(fmt.Sprintf(`UPDATE %s SET %s = CASE typeof(%[2]s) WHEN 'text' THEN %[2]s || 'x' ELSE CAST(%[2]s || 'x' AS BLOB) END WHERE rowid = (SELECT max(rowid) FROM %[1]s WHERE %[2]s IS NOT NULL)`, c.table, c.column)).Error)
 	}
 	f.readsEverything(names)
 }
@@ -128,7 +129,7 @@ func (f *fixture) documented(s chat.Session) {
 // flipped is what is found, and what is said, with a column's bytes changed.
 func (f *fixture) flipped(table, column string, rowid int64, to []byte, sessions []string) ([]chat.Finding, []byte) {
 	f.Helper()
-	db := f.db.Writer.Begin()
+	db := f.core.DB.Writer.Begin()
 	defer db.Rollback()
 	f.ok(db.Exec(fmt.Sprintf(`UPDATE %s SET %s = CASE typeof(%[2]s) WHEN 'text' THEN CAST(? AS TEXT) ELSE ? END WHERE rowid = ?`, table, column), string(to), to, rowid).Error)
 	return f.sayings(db, sessions)

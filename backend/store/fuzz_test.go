@@ -10,6 +10,9 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -17,7 +20,7 @@ import (
 // finds a text by each of its words.
 func FuzzMatch(f *testing.F) {
 	store := newFixture(f)
-	store.ok(store.db.Writer.Exec(`CREATE VIRTUAL TABLE fuzzed USING fts5(text, tokenize='porter unicode61')`).Error)
+	store.ok(store.core.DB.Writer.Exec(`CREATE VIRTUAL TABLE fuzzed USING fts5(text, tokenize='porter unicode61')`).Error)
 	for _, s := range []string{
 		`"`, `""`, `a" OR "b`, "NEAR(a b)", "a*", "-a", "text:a", "{text} : a", "^a", "(", "AND", "NOT", "我爱猫", "GPT模型", "猫", "a\x00b", "\xff", "'; --", "c++",
 		"ﬃ", "e\u0301", "٣", "\u1100\u1161", "a + b", "+猫+", "ー",
@@ -25,16 +28,16 @@ func FuzzMatch(f *testing.F) {
 		f.Add(s, "words")
 	}
 	f.Fuzz(func(t *testing.T, term, other string) {
-		query := matchAny([]string{term, other})
+		query := search.MatchAny([]string{term, other})
 		if query == "" {
 			return
 		}
 		if !utf8.ValidString(query) || strings.Contains(query, "\x00") {
 			t.Fatalf("%q and %q make the query %q", term, other, query)
 		}
-		tx := store.db.Writer.Begin()
+		tx := store.core.DB.Writer.Begin()
 		defer tx.Rollback()
-		if err := tx.Exec(`INSERT INTO fuzzed VALUES (?)`, lexical.IndexText(clean(term+" "+other))).Error; err != nil {
+		if err := tx.Exec(`INSERT INTO fuzzed VALUES (?)`, lexical.IndexText(schema.Clean(term+" "+other))).Error; err != nil {
 			t.Fatal(err)
 		}
 		n, err := sqlite.All[int](tx, `SELECT count(*) FROM fuzzed WHERE fuzzed MATCH ?`, query)
@@ -42,7 +45,7 @@ func FuzzMatch(f *testing.F) {
 			t.Fatalf("%q and %q make the query %q: %v", term, other, query, err)
 		}
 		if n[0] != 1 && strings.ContainsFunc(term+other, isASCIILetter) {
-			t.Fatalf("%q does not find %q", query, lexical.IndexText(clean(term+" "+other)))
+			t.Fatalf("%q does not find %q", query, lexical.IndexText(schema.Clean(term+" "+other)))
 		}
 	})
 }
@@ -109,26 +112,26 @@ func FuzzDamaged(f *testing.F) {
 // FuzzQuotes: any bytes are a list of quotes or an error; a chunk is quoted as a
 // request's JSON has it.
 func FuzzQuotes(f *testing.F) {
-	f.Add(encodeQuotes([]int64{1, 300, 1 << 40}), "words", "Ann")
+	f.Add(delta.EncodeQuotes([]int64{1, 300, 1 << 40}), "words", "Ann")
 	f.Add([]byte{0xff}, "a \"b\" \\ <c>\r\n\td", "")
-	f.Add(bytes.Repeat([]byte{1}, maxQuotes+1), "漢字\u2028", "B")
+	f.Add(bytes.Repeat([]byte{1}, delta.MaxQuotes+1), "漢字\u2028", "B")
 	f.Fuzz(func(t *testing.T, list []byte, text, speaker string) {
-		if ns, err := decodeQuotes(list); err == nil {
-			again, err := decodeQuotes(encodeQuotes(ns))
-			if err != nil || !slices.Equal(again, ns) || len(ns) > maxQuotes {
+		if ns, err := delta.DecodeQuotes(list); err == nil {
+			again, err := delta.DecodeQuotes(delta.EncodeQuotes(ns))
+			if err != nil || !slices.Equal(again, ns) || len(ns) > delta.MaxQuotes {
 				t.Fatalf("%v became %v, %v", ns, again, err)
 			}
 		}
 		c := chat.ChunkText{Chunk: chat.Chunk{Text: text}, Speaker: speaker}
-		want, err := chat.MarshalJSON(artifactOf(c))
+		want, err := chat.MarshalJSON(delta.ArtifactOf(c))
 		if err != nil {
 			t.Fatal(err)
 		}
 		hidden := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x2028 || r == 0x2029 }
-		if got := quoteArtifact(nil, c); utf8.ValidString(text+speaker) && !strings.ContainsFunc(artifactOf(c), hidden) && `"`+string(got)+`"` != string(want) {
+		if got := delta.QuoteArtifact(nil, c); utf8.ValidString(text+speaker) && !strings.ContainsFunc(delta.ArtifactOf(c), hidden) && `"`+string(got)+`"` != string(want) {
 			t.Fatalf("quoted as %q, a request has %q", got, want)
 		}
-		if len(quotePart(nil, c)) < len(hexHash(nil)) {
+		if len(delta.QuotePart(nil, c)) < len(schema.HexHash(nil)) {
 			t.Fatal("no part")
 		}
 	})
@@ -140,8 +143,8 @@ func FuzzClean(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := clean(s)
-		if !utf8.ValidString(got) || strings.Contains(got, "\x00") || clean(got) != got {
+		got := schema.Clean(s)
+		if !utf8.ValidString(got) || strings.Contains(got, "\x00") || schema.Clean(got) != got {
 			t.Fatalf("%q is stored as %q", s, got)
 		}
 		if utf8.ValidString(s) && !strings.Contains(s, "\x00") && got != s {

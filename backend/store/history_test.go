@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/upkeep"
 )
 
 func summaryOf(b chat.BranchID, from, to int64, supersedes ...string) chat.NewSummary {
@@ -120,7 +122,7 @@ func TestSummariesFollowTheLineage(t *testing.T) {
 		t.Error("a branch without turns uses summaries")
 	}
 	f.verifyClean()
-	f.ok(f.db.Writer.Exec(`UPDATE summaries SET content = 'damaged' WHERE id = ?`, again.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE summaries SET content = 'damaged' WHERE id = ?`, again.ID).Error)
 	if got := f.live(main.ID); got != "2-4 3-5 5-7 " {
 		t.Errorf("with a damaged summary main uses %s", got)
 	}
@@ -196,10 +198,10 @@ func TestSizes(t *testing.T) {
 	put(one.ID, 11) // a corrected count is seen, though the old one was remembered
 	six := f.say(main.ID, "6", "f")
 	expect(main.ID, chat.TurnSize{TurnID: one.ID, Seq: 1, Tokens: 11}, chat.TurnSize{TurnID: three.ID, Seq: 3, Tokens: 30}, chat.TurnSize{TurnID: four.ID, Seq: 4, Tokens: 40}, chat.TurnSize{TurnID: six.ID, Seq: 6, Tokens: -1, Pending: true})
-	for i := range 2 * maxLineages {
+	for i := range 2 * upkeep.MaxLineages {
 		fresh := f.fork(main.ID, four.ID)
-		if _, err := f.Sizes(f.ctx, fresh.ID, "e"); err != nil || len(f.Store.sizes.by) > maxLineages {
-			t.Fatalf("%d lineages remembered after %d, %v", len(f.Store.sizes.by), i, err)
+		if _, err := f.Sizes(f.ctx, fresh.ID, "e"); err != nil || len(f.Store.upkeepRoom.Settled.By) > upkeep.MaxLineages {
+			t.Fatalf("%d lineages remembered after %d, %v", len(f.Store.upkeepRoom.Settled.By), i, err)
 		}
 	}
 	f.refused(f.PutSizes(f.ctx, "", nil), chat.CodeInvalid)
@@ -229,7 +231,7 @@ func TestPreviousManifest(t *testing.T) {
 	expect(main.ID, 1, "")
 	child := f.fork(main.ID, one.ID)
 	expect(child.ID, 0, one.ID)
-	f.ok(f.db.Writer.Exec(`UPDATE turns SET manifest = x'01ff' WHERE id = ?`, two.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET manifest = x'01ff' WHERE id = ?`, two.ID).Error)
 	expect(main.ID, 0, "") // one that cannot be read is none
 	_, _, err := f.PreviousManifest(f.ctx, "nowhere", 0)
 	f.refused(err, chat.CodeNotFound)
@@ -240,7 +242,7 @@ func TestCalibration(t *testing.T) {
 	_, b := f.session("s")
 	told := func() int {
 		t.Helper()
-		n, err := sqlite.One[int](f.db.Reader, "events", "", `SELECT count(*) FROM events WHERE type = 'calibration_set'`)
+		n, err := sqlite.One[int](f.core.DB.Reader, "events", "", `SELECT count(*) FROM events WHERE type = 'calibration_set'`)
 		f.ok(err)
 		return n
 	}
@@ -268,16 +270,16 @@ func TestCalibration(t *testing.T) {
 		t.Errorf("the ledger is told though the factor stays: %+v, %d", c, told())
 	}
 	c := chat.Calibration{}
-	for range 2 * calibrationSamples {
+	for range 2 * events.CalibrationSamples {
 		c = observe(1000, 90_000)
 	}
-	if c.Factor != calibrationHigh || c.Samples != calibrationSamples || c.Mean > sampleHigh {
+	if c.Factor != events.CalibrationHigh || c.Samples != events.CalibrationSamples || c.Mean > events.SampleHigh {
 		t.Errorf("%+v", c)
 	}
-	for range 8 * calibrationSamples {
+	for range 8 * events.CalibrationSamples {
 		c = observe(1000, 1)
 	}
-	if c.Factor != calibrationLow {
+	if c.Factor != events.CalibrationLow {
 		t.Errorf("%+v", c)
 	}
 	if other, err := f.Calibration(f.ctx, "recall", "another"); err != nil || other.Factor != 1 {
@@ -390,7 +392,7 @@ func TestSummariesRestOnTheirParents(t *testing.T) {
 			t.Errorf("state %d is listed with %d bytes of %d", i, len(states[19-i].Summary), len(want[i]))
 		}
 	}
-	r, err := sqlite.One[struct{ Alone, Small int }](f.db.Reader, "states", "", `SELECT coalesce(sum(summary_z IS NULL), 0) AS alone,
+	r, err := sqlite.One[struct{ Alone, Small int }](f.core.DB.Reader, "states", "", `SELECT coalesce(sum(summary_z IS NULL), 0) AS alone,
 		coalesce(sum(length(summary_z) < 200), 0) AS small FROM states WHERE origin <> 'root'`)
 	f.ok(err)
 	if r.Alone != 2 || r.Small != 18 {

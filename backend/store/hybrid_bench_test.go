@@ -13,6 +13,8 @@ import (
 	"contextinfinity/backend/embedding/local"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/vectorindex"
 )
@@ -148,12 +150,12 @@ func (f *fixture) indexAsTheProgram(id chat.TurnID, namespace int64) error {
 // their places in it: packing leaves out what says the same again.
 func (f *fixture) distinct() {
 	f.Helper()
-	turns, err := sqlite.All[turnRow](f.db.Writer, `SELECT id, turn_seq FROM turns`)
+	turns, err := sqlite.All[schema.TurnRow](f.core.DB.Writer, `SELECT id, turn_seq FROM turns`)
 	f.ok(err)
-	f.ok(f.write(f.ctx, "bench", func(t *tx) error {
+	f.ok(f.core.Write(f.ctx, "bench", func(t *core.Tx) error {
 		for _, turn := range turns {
 			words := strings.Repeat(fmt.Sprintf("question%d ", turn.TurnSeq), 1000)[:1000]
-			message, _, err := encodeMessage(chat.UserText(words))
+			message, _, err := schema.EncodeMessage(chat.UserText(words))
 			if err != nil {
 				return err
 			}
@@ -178,7 +180,7 @@ func (f *fixture) slim() {
 	for _, sql := range []string{
 		`DROP TRIGGER units_fts_update`, `UPDATE units SET text = '[2 May 2026] user: ', said = 1`, `VACUUM`,
 	} {
-		f.ok(f.db.Writer.Exec(sql).Error)
+		f.ok(f.core.DB.Writer.Exec(sql).Error)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/imports"
 )
 
 // BenchmarkImport writes a conversation of 10 000 turns, a branch at every hundredth.
@@ -25,16 +26,16 @@ func BenchmarkImport(b *testing.B) {
 	c := foreign(before, lines...)
 	for b.Loop() {
 		f := newFixture(b)
-		m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
-		f.ok(m.load())
-		f.ok(m.sort())
+		m := imports.Importer{Store: f.importsRoom, Ctx: f.ctx, Conversation: &c, Rules: byRule, Now: f.clock.Now()}
+		f.ok(m.Load())
+		f.ok(m.Sort())
 		var longest time.Duration
 		for last := false; !last; {
-			part, err := m.plan()
+			part, err := m.Plan()
 			f.ok(err)
 			begun := time.Now()
-			f.ok(m.write(part))
-			longest, last = max(longest, time.Since(begun)), part.last
+			f.ok(m.Write(part))
+			longest, last = max(longest, time.Since(begun)), part.Last
 		}
 		b.ReportMetric(float64(longest.Microseconds())/1000, "longest-ms")
 		if im := f.imports(c); im.Outcome != chat.ImportAlready {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/imports"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer"
 )
@@ -16,7 +17,7 @@ import (
 func TestTwoImportsAtOnce(t *testing.T) {
 	f := newFixture(t)
 	turns := []string{}
-	for i := range 3 * importTurns {
+	for i := range 3 * imports.ImportTurns {
 		turns = append(turns, fmt.Sprintf("t%d %s question%d answer%d", i, map[bool]string{true: "-", false: fmt.Sprint("t", i-1)}[i == 0], i, i))
 	}
 	c := foreign(fmt.Sprint("t", len(turns)-1), turns...)
@@ -101,7 +102,7 @@ func TestTheSameConversationInTwoFiles(t *testing.T) {
 			t.Fatalf("%s: %d sessions", name, len(list))
 		}
 		f.holds(list[0].ID, newer)
-		if n, err := sqlite.All[int](f.db.Reader, `SELECT count(*) FROM turns`); err != nil || n[0] != 4 {
+		if n, err := sqlite.All[int](f.core.DB.Reader, `SELECT count(*) FROM turns`); err != nil || n[0] != 4 {
 			t.Errorf("%s: %v turns, %v", name, n, err)
 		}
 		f.verifyClean()
@@ -113,7 +114,7 @@ func TestAnErasedTurnIsNotImportedAgain(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("b", "a - q r", "b a "+canary+" told")
 	im := f.imports(c)
-	turns, err := sqlite.All[string](f.db.Reader, `SELECT id FROM turns ORDER BY n`)
+	turns, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM turns ORDER BY n`)
 	f.ok(err)
 	_, err = f.Erase(f.ctx, chat.EraseTurn, turns[1])
 	f.ok(err)
@@ -129,14 +130,14 @@ func TestAnErasedTurnIsNotImportedAgain(t *testing.T) {
 func TestASessionErasedWhileItIsImported(t *testing.T) {
 	f := newFixture(t)
 	turns := []string{}
-	for i := range 3 * importTurns {
+	for i := range 3 * imports.ImportTurns {
 		turns = append(turns, fmt.Sprintf("t%d %s question%d %s", i, map[bool]string{true: "-", false: fmt.Sprint("t", i-1)}[i == 0], i, canary))
 	}
 	c := foreign(fmt.Sprint("t", len(turns)-1), turns...)
 	rules, n := byRule, 0
 	rules.Summarize = func(previous string, pins []chat.Pin, turns []chat.Turn) chat.State {
 		if n++; n == 2 {
-			ids, err := sqlite.All[string](f.db.Reader, `SELECT id FROM sessions`)
+			ids, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM sessions`)
 			f.ok(err)
 			_, err = f.Erase(f.ctx, chat.EraseSession, ids[0])
 			f.ok(err)

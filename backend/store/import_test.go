@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/deletion"
+	"contextinfinity/backend/store/imports"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/transfer"
 )
 
@@ -188,7 +191,7 @@ func (f *fixture) holds(s chat.SessionID, c transfer.Conversation) {
 	for _, t := range c.Turns {
 		user, err := t.User.Blocks.MarshalJSON()
 		f.ok(err)
-		ways[t.Key] = ways[t.Parent] + fmt.Sprintf("%s / %v\n", f.without(user), ended(&t))
+		ways[t.Key] = ways[t.Parent] + fmt.Sprintf("%s / %v\n", f.without(user), imports.Ended(&t))
 		if !have[ways[t.Key]] {
 			f.Errorf("turn %s is not in a session of %d branches:\n%s", t.Key, len(f.lineages(s)), ways[t.Key])
 		}
@@ -200,7 +203,7 @@ func (f *fixture) holds(s chat.SessionID, c transfer.Conversation) {
 	if way(active) != ways[c.Current] {
 		f.Errorf("the active branch is not where %s was left:\n%s\nwant\n%s", c.ID, way(active), ways[c.Current])
 	}
-	if session.Title != clean(c.Title) || session.Source != string(c.Source) || session.Pinned != c.Pinned || (session.ArchivedAt != nil) != c.Archived {
+	if session.Title != schema.Clean(c.Title) || session.Source != string(c.Source) || session.Pinned != c.Pinned || (session.ArchivedAt != nil) != c.Archived {
 		f.Errorf("session %+v of %q", session, c.Title)
 	}
 }
@@ -334,22 +337,22 @@ func TestImportFollowsTheSource(t *testing.T) {
 func TestImportGoesOn(t *testing.T) {
 	var lines []string
 	lines = append(lines, "t0 - q0 a0")
-	for i := 1; i < 3*importTurns+10; i++ {
+	for i := 1; i < 3*imports.ImportTurns+10; i++ {
 		lines = append(lines, fmt.Sprintf("t%d t%d q%d a%d", i, i-1, i, i))
-		if i%importTurns == 7 {
+		if i%imports.ImportTurns == 7 {
 			lines = append(lines, fmt.Sprintf("r%d t%d q%d other", i, i-1, i))
 		}
 	}
-	c := foreign(fmt.Sprintf("t%d", 3*importTurns+9), lines...)
+	c := foreign(fmt.Sprintf("t%d", 3*imports.ImportTurns+9), lines...)
 	for parts := 1; parts <= 4; parts++ {
 		f := newFixture(t)
-		m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
-		f.ok(m.load())
-		f.ok(m.sort())
+		m := imports.Importer{Store: f.importsRoom, Ctx: f.ctx, Conversation: &c, Rules: byRule, Now: f.clock.Now()}
+		f.ok(m.Load())
+		f.ok(m.Sort())
 		for range parts { // and then the process ends
-			part, err := m.plan()
+			part, err := m.Plan()
 			f.ok(err)
-			f.ok(m.write(part))
+			f.ok(m.Write(part))
 		}
 		f.reopen()
 		im := f.imports(c)
@@ -357,8 +360,8 @@ func TestImportGoesOn(t *testing.T) {
 		if parts == 4 {
 			want = chat.ImportAlready
 		}
-		if im.Outcome != want || m.turns+im.Turns != len(c.Turns) || m.branches+im.Branches != 4 {
-			t.Errorf("after %d parts: %+v, %d turns before", parts, im, m.turns)
+		if im.Outcome != want || m.Turns+im.Turns != len(c.Turns) || m.Branches+im.Branches != 4 {
+			t.Errorf("after %d parts: %+v, %d turns before", parts, im, m.Turns)
 		}
 		f.holds(im.Session, c)
 		if got := f.lineages(im.Session); len(got) != 5 {
@@ -373,16 +376,16 @@ func TestImportGoesOn(t *testing.T) {
 func TestImportBesideSomebodyAtWork(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("t1", "t0 - q0 a0", "t1 t0 q1 a1")
-	m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
+	m := imports.Importer{Store: f.importsRoom, Ctx: f.ctx, Conversation: &c, Rules: byRule, Now: f.clock.Now()}
 	f.imports(foreign("t0", "t0 - q0 a0"))
-	f.ok(m.load())
-	f.ok(m.sort())
-	part, err := m.plan()
+	f.ok(m.Load())
+	f.ok(m.Sort())
+	part, err := m.Plan()
 	f.ok(err)
-	session, err := f.Session(f.ctx, m.session)
+	session, err := f.Session(f.ctx, m.Session)
 	f.ok(err)
 	f.say(session.ActiveBranch, "here first", "yes")
-	f.refused(m.write(part), chat.CodeConflict)
+	f.refused(m.Write(part), chat.CodeConflict)
 	if im := f.imports(c); im.Turns != 1 || im.Branches != 1 {
 		t.Errorf("%+v", im)
 	}
@@ -463,7 +466,7 @@ func TestImportOfManyBranches(t *testing.T) {
 	}
 	f.verifyClean()
 	deep, before := []string{"k0 - q a"}, "k0"
-	for i := range maxForks + 2 {
+	for i := range imports.MaxForks + 2 {
 		deep = append(deep, fmt.Sprintf("s%d %s q a", i, before), fmt.Sprintf("d%d %s q a", i, before))
 		before = fmt.Sprintf("d%d", i)
 	}
@@ -503,7 +506,7 @@ func TestARegeneratedAnswerNamesTheTurnItRepeats(t *testing.T) {
 	f.verifyClean()
 	for _, answer := range []string{"2", "2-again", "2-later"} {
 		turn, err := f.Turn(f.ctx, turns[answer].ID)
-		if f.ok(err); turn.User.RenderedText() != erasedMark {
+		if f.ok(err); turn.User.RenderedText() != deletion.ErasedMark {
 			t.Errorf("the turn of %q asks %q", answer, turn.User.RenderedText())
 		}
 	}

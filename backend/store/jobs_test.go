@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -109,7 +111,7 @@ func TestRequeueMissing(t *testing.T) {
 	_, b := f.session("s")
 	one, two := f.say(b.ID, "1", "a"), f.say(b.ID, "2", "b")
 	f.commitRun(b.ID, one.ID)
-	f.ok(f.db.Writer.Exec(`DELETE FROM jobs`).Error)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM jobs`).Error)
 	if n, err := f.RequeueMissing(f.ctx); n != 2 || err != nil {
 		t.Fatalf("requeued %d, %v", n, err)
 	}
@@ -129,18 +131,18 @@ func TestDoneJobsAreForgotten(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	waiting := f.say(b.ID, "one", "first answer")
-	f.ok(f.db.Writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+	f.ok(f.core.DB.Writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
 		INSERT INTO jobs (job_type, job_key, state, run_after, created_at, updated_at)
 		SELECT kind.column1, kind.column1 || ':' || i, 'done', '', '', '' FROM n, (VALUES ('index_turn'), ('summarize_range')) kind`).Error)
-	f.ok(f.write(f.ctx, "test", func(t *tx) error { return t.forgetJobs() }))
-	for kind, want := range map[string]int{"index_turn": keptJobs, "summarize_range": 300, "summarize_turn": 1} {
-		n, err := sqlite.One[int](f.db.Reader, kind, "", `SELECT count(*) FROM jobs WHERE job_type = ?`, kind)
+	f.ok(f.core.Write(f.ctx, "test", func(t *core.Tx) error { return queue.ForgetJobs(t) }))
+	for kind, want := range map[string]int{"index_turn": queue.KeptJobs, "summarize_range": 300, "summarize_turn": 1} {
+		n, err := sqlite.One[int](f.core.DB.Reader, kind, "", `SELECT count(*) FROM jobs WHERE job_type = ?`, kind)
 		f.ok(err)
 		if n != want {
 			t.Errorf("%d jobs %s, want %d", n, kind, want)
 		}
 	}
-	newest, err := sqlite.One[int](f.db.Reader, "jobs", "", `SELECT count(*) FROM jobs WHERE job_key = 'index_turn:300'`)
+	newest, err := sqlite.One[int](f.core.DB.Reader, "jobs", "", `SELECT count(*) FROM jobs WHERE job_key = 'index_turn:300'`)
 	f.ok(err)
 	if newest != 1 {
 		t.Error("the newest job is gone")

@@ -10,6 +10,9 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 )
 
 // What is stored in people's data directories and bundles is read by every later version:
@@ -25,7 +28,7 @@ func TestWriteKeptFormats(t *testing.T) {
 	if !*update {
 		t.Skip("writes " + keptDatabase + " and its bundles with -update only")
 	}
-	if v := newestVersion(migrations()); v != 9 {
+	if v := schema.NewestVersion(migrations.Files); v != 9 {
 		t.Fatalf("the schema is at version %d; %s is kept as version 9 wrote it", v, keptDatabase)
 	}
 	f := newFixture(t)
@@ -112,11 +115,11 @@ func TestEveryTypeOfEventHasOneMeaning(t *testing.T) {
 	t.Parallel()
 	types := ledger.Types()
 	for _, kind := range types {
-		if k, ok := eventKinds[kind]; !ok || k.apply == nil || k.decode == nil {
+		if k, ok := events.EventKinds[kind]; !ok || k.Apply == nil || k.Decode == nil {
 			t.Errorf("events of type %s make no rows", kind)
 		}
 	}
-	if len(types) != len(eventKinds) {
-		t.Errorf("the ledger knows %d types of events, the store %d", len(types), len(eventKinds))
+	if len(types) != len(events.EventKinds) {
+		t.Errorf("the ledger knows %d types of events, the store %d", len(types), len(events.EventKinds))
 	}
 }

@@ -290,7 +290,7 @@ func TestCheckpoints(t *testing.T) {
 	if f.LogBytes() == 0 {
 		t.Error("a passive checkpoint emptied the log")
 	}
-	reading := f.db.Reader.Begin()
+	reading := f.core.DB.Reader.Begin()
 	f.ok(reading.Error)
 	_, err = sqlite.One[int](reading, "n", "", `SELECT count(*) FROM sessions`)
 	f.ok(err)
@@ -304,7 +304,7 @@ func TestCheckpoints(t *testing.T) {
 	if n := f.LogBytes(); n != 0 {
 		t.Errorf("the log has %d bytes", n)
 	}
-	if patience, err := sqlite.One[int](f.db.Writer, "pragma", "", `PRAGMA busy_timeout`); err != nil || patience != 5000 {
+	if patience, err := sqlite.One[int](f.core.DB.Writer, "pragma", "", `PRAGMA busy_timeout`); err != nil || patience != 5000 {
 		t.Errorf("writers now wait %d ms, %v", patience, err)
 	}
 	after, err := f.Changes(f.ctx)

@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // killed is a copy of the data as a kill at this moment leaves it.
 func (f *fixture) killed() string {
 	f.Helper()
 	dir := f.TempDir()
-	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", markFile, sqlite.ConfirmedFile} {
+	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", backup.MarkFile, sqlite.ConfirmedFile} {
 		data, err := os.ReadFile(filepath.Join(f.dir, name))
 		f.ok(err)
 		f.ok(os.WriteFile(filepath.Join(dir, name), data, 0o600))
@@ -26,9 +28,9 @@ func (f *fixture) killed() string {
 // logFindings are those of verify about the write-ahead log and its mark.
 func (f *fixture) logFindings(dir string) []chat.Finding {
 	f.Helper()
-	a := newAudit()
-	a.logs(dir)
-	return a.found
+	a := verify.NewAudit()
+	a.Logs(dir)
+	return a.Found
 }
 
 // TestADamagedLogIsFound: SQLite drops what follows a damaged frame in silence. verify names
@@ -70,7 +72,7 @@ func TestADamagedLogIsFound(t *testing.T) {
 			if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, damaged) {
 				t.Fatalf("the log was changed: %v", err)
 			}
-			archive := NewArchive(ArchiveOptions{DataDir: dir})
+			archive := NewArchive(backup.ArchiveOptions{DataDir: dir})
 			if !archive.DamagedLog() {
 				t.Fatal("the log is not called damaged")
 			}
@@ -110,7 +112,7 @@ func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
 	f.ok(os.WriteFile(path, log, 0o600))
 	_, err = Open(f.ctx, Options{DataDir: dir})
 	f.refused(err, chat.CodeCorrupt)
-	kept, err := NewArchive(ArchiveOptions{DataDir: dir}).DropLog(f.ctx)
+	kept, err := NewArchive(backup.ArchiveOptions{DataDir: dir}).DropLog(f.ctx)
 	f.ok(err)
 	if left, err := filepath.Glob(filepath.Join(kept, "check-*")); err != nil || len(left) > 0 {
 		t.Errorf("%v are left of the check: %v", left, err)
@@ -118,7 +120,7 @@ func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
 	s, err := Open(f.ctx, Options{DataDir: dir})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()
-	n, err := sqlite.One[int](s.db.Reader, "count", "", `SELECT count(*) FROM turns WHERE final_assistant_message_json IS NOT NULL`)
+	n, err := sqlite.One[int](s.core.DB.Reader, "count", "", `SELECT count(*) FROM turns WHERE final_assistant_message_json IS NOT NULL`)
 	f.ok(err)
 	found, err := s.Verify(f.ctx)
 	if f.ok(err); n != 4 || len(found) > 0 {
@@ -138,7 +140,7 @@ func TestAMarkThatCannotBeKept(t *testing.T) {
 		t.Error(err)
 	}
 	f.ok(s.Close())
-	s.db.Confirm()
+	s.core.DB.Confirm()
 }
 
 // TestASoundLogIsNotCalledDamaged: what was never confirmed says nothing, and neither does

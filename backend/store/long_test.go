@@ -9,6 +9,8 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -31,16 +33,16 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	}
 	message, err := chat.MarshalJSON(chat.AssistantText(words))
 	f.ok(err)
-	row, err := sqlite.One[turnRow](f.db.Reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
+	row, err := sqlite.One[schema.TurnRow](f.core.DB.Reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
 	f.ok(err)
-	if text(row.FinalAssistantMessageJSON) != string(message) || !bytes.Equal(row.AssistantHash, codec.Hash(message)) {
+	if schema.Text(row.FinalAssistantMessageJSON) != string(message) || !bytes.Equal(row.AssistantHash, codec.Hash(message)) {
 		t.Error("the message is stored in another form")
 	}
 	want, err := ledger.Payload(ledger.TurnFinalized{
 		Outcome: chat.OutcomeCompleted, Assistant: json.RawMessage(message), Usage: &chat.Usage{InputTokens: 10, OutputTokens: 5},
 	})
 	f.ok(err)
-	rows, err := sqlite.All[eventRow](f.db.Reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
+	rows, err := sqlite.All[schema.EventRow](f.core.DB.Reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
 	f.ok(err)
 	got, err := codec.Unpack(rows[0].Payload) // it rests on nothing
 	f.ok(err)
@@ -49,11 +51,11 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	}
 	f.saysItems(turn.ID, words)
 	chunks := []ledger.IndexedChunk{{ID: "a", Units: []ledger.IndexedUnit{{ID: "u", Text: words}}}, {ID: "b", Summary: "<two>"}}
-	p, err := indexedPayload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
+	p, err := records.IndexedPayload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
 	f.ok(err)
 	want, err = ledger.Payload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
 	f.ok(err)
-	if got, err = codec.Unpack(p.packed); err != nil || !bytes.Equal(got, want) || !bytes.Equal(p.hash, codec.Hash(want)) {
+	if got, err = codec.Unpack(p.Packed); err != nil || !bytes.Equal(got, want) || !bytes.Equal(p.Hash, codec.Hash(want)) {
 		t.Errorf("the index event tells something else (%v)", err)
 	}
 	f.verifyClean()

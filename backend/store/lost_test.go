@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // lose takes a fixture's database away in one of the ways in which that happens.
 var lose = map[string]func(path string) error{
 	"missing": func(path string) error {
-		for _, name := range databaseFiles {
+		for _, name := range backup.DatabaseFiles {
 			if err := os.Remove(filepath.Join(filepath.Dir(path), name)); err != nil && !os.IsNotExist(err) {
 				return err
 			}
@@ -31,7 +33,7 @@ func TestALostDatabaseIsNoNewOne(t *testing.T) {
 		"mark":   func(string) error { return nil },
 		"backup": func(dir string) error { return leave(dir, sqlite.BackupDir, "contextinfinity-daily.db") },
 		"journal": func(dir string) error {
-			return leave(dir, StreamDir, "01ARZ3NDEKTSV4RRFFQ69G5FAV.jsonl")
+			return leave(dir, sqlite.StreamDir, "01ARZ3NDEKTSV4RRFFQ69G5FAV.jsonl")
 		},
 	}
 	for sign, make := range signs {
@@ -40,19 +42,19 @@ func TestALostDatabaseIsNoNewOne(t *testing.T) {
 				f := newFixture(t)
 				f.session("s")
 				f.ok(f.Store.Close())
-				f.ok(take(f.path()))
+				f.ok(take(f.core.Path()))
 				if sign != "mark" {
-					f.ok(os.Remove(filepath.Join(f.dir, markFile)))
+					f.ok(os.Remove(filepath.Join(f.dir, backup.MarkFile)))
 				}
 				f.ok(make(f.dir))
 				for _, readOnly := range []bool{false, true} {
 					_, err := Open(t.Context(), Options{DataDir: f.dir, ReadOnly: readOnly})
 					f.refused(err, chat.CodeCorrupt)
-					if !strings.Contains(err.Error(), f.path()) {
+					if !strings.Contains(err.Error(), f.core.Path()) {
 						t.Errorf("it does not name the file: %v", err)
 					}
 				}
-				if sqlite.SizeOf(f.path()) > 1 {
+				if sqlite.SizeOf(f.core.Path()) > 1 {
 					t.Error("a new database was made")
 				}
 			})
@@ -72,21 +74,21 @@ func leave(dir, folder, name string) error {
 func TestStartFresh(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
-	backup, err := f.archive.Backup(t.Context(), func() string {
+	backup, err := f.backupRoom.Archive.Backup(t.Context(), func() string {
 		f.ok(sqlite.MakeDir(filepath.Join(f.dir, sqlite.BackupDir)))
 		return filepath.Join(f.dir, sqlite.BackupDir)
 	}())
 	f.ok(err)
 	f.ok(f.Store.Close())
-	_, err = f.archive.StartFresh(t.Context())
+	_, err = f.backupRoom.Archive.StartFresh(t.Context())
 	f.refused(err, chat.CodeConflict)
-	f.ok(lose["missing"](f.path()))
-	kept, err := f.archive.StartFresh(t.Context())
+	f.ok(lose["missing"](f.core.Path()))
+	kept, err := f.backupRoom.Archive.StartFresh(t.Context())
 	f.ok(err)
 	if _, err := os.Stat(filepath.Join(kept, sqlite.BackupDir, filepath.Base(backup.Path))); err != nil {
 		t.Errorf("the backup is not kept: %v", err)
 	}
-	_, err = f.archive.StartFresh(t.Context())
+	_, err = f.backupRoom.Archive.StartFresh(t.Context())
 	f.refused(err, chat.CodeNotFound)
 	s, err := Open(t.Context(), Options{DataDir: f.dir})
 	f.ok(err)
@@ -98,11 +100,11 @@ func TestALostDatabaseIsRestored(t *testing.T) {
 	f := newFixture(t)
 	session, _ := f.session("s")
 	path := filepath.Join(t.TempDir(), "copy.db")
-	_, err := f.archive.Backup(t.Context(), path)
+	_, err := f.backupRoom.Archive.Backup(t.Context(), path)
 	f.ok(err)
 	f.ok(f.Store.Close())
-	f.ok(lose["empty"](f.path()))
-	_, err = f.archive.Restore(t.Context(), path, func(chat.Restoration) error { return nil })
+	f.ok(lose["empty"](f.core.Path()))
+	_, err = f.backupRoom.Archive.Restore(t.Context(), path, func(chat.Restoration) error { return nil })
 	f.ok(err)
 	s, err := Open(t.Context(), Options{DataDir: f.dir})
 	f.ok(err)
@@ -132,7 +134,7 @@ func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.session("before")
-			if err := take(f.path()); err != nil {
+			if err := take(f.core.Path()); err != nil {
 				t.Skipf("an open file stays in its place here: %v", err)
 			}
 			for range 2 {
@@ -150,11 +152,11 @@ func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
 func TestTheDatabaseGoesInATransaction(t *testing.T) {
 	f := newFixture(t)
 	var moved error
-	err := f.write(f.ctx, "setting.write", func(t *tx) error {
+	err := f.core.Write(f.ctx, "setting.write", func(t *core.Tx) error {
 		if _, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES ('x', 'y', '2026-01-01')`); err != nil {
 			return err
 		}
-		moved = os.Rename(f.path(), f.path()+".away")
+		moved = os.Rename(f.core.Path(), f.core.Path()+".away")
 		return moved
 	})
 	if moved != nil {

@@ -72,7 +72,7 @@ func TestDerivedDataIsMadeAgain(t *testing.T) {
 		"a half-made one": {`INSERT INTO namespaces (identity, name, model, dimension, version, state, created_at) VALUES ('x/y/3/v1', 'x', 'y', 3, 1, 'building', '2026-01-02T03:04:05.000Z')`},
 	} {
 		for _, sql := range damage {
-			f.ok(f.db.Writer.Exec(sql).Error)
+			f.ok(f.core.DB.Writer.Exec(sql).Error)
 		}
 		if after := nearest(); !slices.Equal(after, before) {
 			t.Errorf("without %s\n%v, before\n%v", name, after, before)

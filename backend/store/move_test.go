@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -19,29 +21,29 @@ func movable(t *testing.T) (*fixture, string) {
 	f := newFixture(t)
 	seed(f)
 	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.BackupDir), 0o700))
-	_, err := f.archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
+	_, err := f.backupRoom.Archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
 	f.ok(err)
-	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
-	f.ok(os.WriteFile(filepath.Join(f.dir, StreamDir, "x.jsonl"), []byte("a journal"), 0o600))
-	f.ok(os.MkdirAll(filepath.Join(f.dir, replacedDir, "then"), 0o700))
-	f.ok(os.WriteFile(filepath.Join(f.dir, replacedDir, "then", "config.toml"), []byte("old"), 0o600))
+	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.StreamDir), 0o700))
+	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.StreamDir, "x.jsonl"), []byte("a journal"), 0o600))
+	f.ok(os.MkdirAll(filepath.Join(f.dir, core.ReplacedDir, "then"), 0o700))
+	f.ok(os.WriteFile(filepath.Join(f.dir, core.ReplacedDir, "then", "config.toml"), []byte("old"), 0o600))
 	f.ok(f.Store.Close())
 	return f, filepath.Join(t.TempDir(), "new", "place")
 }
 
 func content(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	files, err := archiveOf(dir).filesToCopy()
+	files, err := archiveOf(dir).FilesToCopy()
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]string{}
 	for _, file := range files {
-		data, err := os.ReadFile(filepath.Join(dir, file.name))
+		data, err := os.ReadFile(filepath.Join(dir, file.Name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[file.name] = string(data)
+		out[file.Name] = string(data)
 	}
 	return out
 }
@@ -61,10 +63,10 @@ func TestMoveTakesEverything(t *testing.T) {
 	if !adopted || len(content(t, to)) != len(before)+1 || len(before) < 4 {
 		t.Errorf("of %d files %d are there", len(before), len(content(t, to)))
 	}
-	if note, err := os.ReadFile(filepath.Join(f.dir, movedFile)); err != nil || !strings.Contains(string(note), to) {
+	if note, err := os.ReadFile(filepath.Join(f.dir, backup.MovedFile)); err != nil || !strings.Contains(string(note), to) {
 		t.Errorf("the old folder says %s, %v", note, err)
 	}
-	if sqlite.Exists(to, movingFile) {
+	if sqlite.Exists(to, backup.MovingFile) {
 		t.Error("the new folder says that it is being filled")
 	}
 	old := f.dir
@@ -88,7 +90,7 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 	}
 	// A death in the middle leaves what is no data, and is written over.
 	f.ok(os.MkdirAll(filepath.Join(to, sqlite.BackupDir), 0o700))
-	for _, name := range []string{movingFile, sqlite.DatabaseFile, filepath.Join(sqlite.BackupDir, "half.db")} {
+	for _, name := range []string{backup.MovingFile, sqlite.DatabaseFile, filepath.Join(sqlite.BackupDir, "half.db")} {
 		f.ok(os.WriteFile(filepath.Join(to, name), []byte("half"), 0o600))
 	}
 	if err := archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return false, broken }); !errors.Is(err, broken) {
@@ -97,7 +99,7 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 	if entries, err := os.ReadDir(to); err != nil || len(entries) > 0 {
 		t.Errorf("the folder that was there holds %v, %v", entries, err)
 	}
-	if now := content(t, f.dir); len(now) != len(before) || sqlite.Exists(f.dir, movedFile) {
+	if now := content(t, f.dir); len(now) != len(before) || sqlite.Exists(f.dir, backup.MovedFile) {
 		t.Errorf("the old place holds %d files, not %d", len(now), len(before))
 	}
 	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return true, nil }))
@@ -114,7 +116,7 @@ func TestWhatMayBeInForceIsKept(t *testing.T) {
 	before := content(t, f.dir)
 	unflushed := chat.Errorf(chat.CodeInternal, "file.write", "the folder could not be flushed")
 	err := archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) {
-		if leftByMove(to) {
+		if backup.LeftByMove(to) {
 			t.Error("what is about to be in force is marked as what may be emptied")
 		}
 		return true, unflushed
@@ -124,7 +126,7 @@ func TestWhatMayBeInForceIsKept(t *testing.T) {
 	}
 	for _, dir := range []string{f.dir, to} {
 		now := content(t, dir)
-		if delete(now, formerFile); !maps.Equal(now, before) || sqlite.Exists(dir, movedFile) {
+		if delete(now, core.FormerFile); !maps.Equal(now, before) || sqlite.Exists(dir, backup.MovedFile) {
 			t.Errorf("%s holds %d files, not the %d there were, or says that it may be deleted", dir, len(now), len(before))
 		}
 	}
@@ -156,7 +158,7 @@ func TestPlacesThatAreUnfit(t *testing.T) {
 	}
 	parts, err := a.Parts()
 	f.ok(err)
-	if slices.ContainsFunc(parts[:4], func(p Part) bool { return p.Files == 0 || p.Bytes == 0 }) {
+	if slices.ContainsFunc(parts[:4], func(p backup.Part) bool { return p.Files == 0 || p.Bytes == 0 }) {
 		t.Errorf("%+v", parts)
 	}
 }
@@ -166,10 +168,10 @@ func TestARestoreIsPreviewed(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
 	path := filepath.Join(t.TempDir(), "b.db")
-	_, err := f.archive.Backup(f.ctx, path)
+	_, err := f.backupRoom.Archive.Backup(f.ctx, path)
 	f.ok(err)
 	f.session("one more")
-	r, err := f.archive.PreviewRestore(f.ctx, path)
+	r, err := f.backupRoom.Archive.PreviewRestore(f.ctx, path)
 	f.ok(err)
 	if r.Present.Sessions != r.Backup.Sessions+1 || r.Problems != 0 || r.Done {
 		t.Errorf("%+v", r)
@@ -212,8 +214,8 @@ func TestAMoveByWayOfLinks(t *testing.T) {
 func TestDataThatWasInForceIsNotWrittenOver(t *testing.T) {
 	f, to := movable(t)
 	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return true, nil }))
-	f.ok(os.WriteFile(filepath.Join(to, movingFile), nil, 0o600))
-	f.ok(os.Remove(filepath.Join(f.dir, movedFile)))
+	f.ok(os.WriteFile(filepath.Join(to, backup.MovingFile), nil, 0o600))
+	f.ok(os.Remove(filepath.Join(f.dir, backup.MovedFile)))
 	old := f.dir
 	f.dir = to
 	f.open()

@@ -3,17 +3,29 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/backup"
+	"contextinfinity/backend/store/bundles"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/deletion"
+	"contextinfinity/backend/store/imports"
+	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/upkeep"
+	"contextinfinity/backend/store/verify"
 )
 
 // Options say where the data is and how it is opened.
@@ -30,36 +42,35 @@ type Options struct {
 	copied bool // see Store
 }
 
-// Store is an open database. It is safe for concurrent use.
-type Store struct {
-	dir      string
-	address  string
-	version  string
-	readOnly bool
-	scratch  bool
-	clock    clock.Clock
-	log      *slog.Logger
-	lock     *sqlite.FileLock // nil when read-only
-	db       *sqlite.DB
-	tokens   tokenizer
-	sizes    sizeCache
-	requests recentValues
-	erasures atomic.Int64 // since it was opened
-	staging  sync.Mutex   // held while a database is attached to the writer
-	// manifests are those that others were packed against
-	manifests   recentValues
-	embedded    watermarks
-	vectorCache vectorCache
-	archive     *Archive
-	copied      bool         // a copy of the data stands elsewhere: an upgrade needs none
-	place       sqlite.Place // of a read-only store
+// The parts of a store, under names that nobody outside can reach.
+type (
+	queueRoom    = queue.Queue
+	recordsRoom  = records.Records
+	searchRoom   = search.Search
+	verifyRoom   = verify.Verifier
+	bundlesRoom  = bundles.Bundles
+	importsRoom  = imports.Imports
+	deletionRoom = deletion.Deletion
+	upkeepRoom   = upkeep.Upkeep
+	backupRoom   = backup.Backups
+)
 
-	// running holds the turns this process accepted or resumed and has not
-	// finished: an unfinished turn that is not in it was left by a crash.
-	mu      sync.Mutex
-	running map[chat.TurnID]bool
-	// orphaned is how many jobs of a process that is gone were released at opening
-	orphaned int
+// Store is an open database. It is safe for concurrent use. Its methods are those of its
+// parts.
+type Store struct {
+	*queueRoom
+	*recordsRoom
+	*searchRoom
+	*verifyRoom
+	*bundlesRoom
+	*importsRoom
+	*deletionRoom
+	*upkeepRoom
+	*backupRoom
+
+	core    *core.Core
+	address string
+	lock    *sqlite.FileLock // nil when read-only
 
 	closeOnce sync.Once
 	closeErr  error
@@ -72,20 +83,18 @@ type Store struct {
 // CodeCorrupt (cannot be opened, or is not ours), CodeNotFound (read-only and
 // nothing there yet). In all these cases the file is left untouched.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	return open(ctx, o, migrations())
+	return open(ctx, o, migrations.Files)
 }
 
 func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{
-		db:  &sqlite.DB{Clock: o.Clock, Log: o.Logger},
-		dir: o.DataDir, address: o.Address, version: o.Version, readOnly: o.ReadOnly, scratch: o.Scratch, clock: o.Clock, log: o.Logger,
-		running: map[chat.TurnID]bool{}, copied: o.copied,
-		archive: NewArchive(ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}),
-	}
-	s.archive.steps = steps
+	s := newStore(&core.Core{
+		Dir: o.DataDir, Version: o.Version, ReadOnly: o.ReadOnly, Scratch: o.Scratch, Copied: o.copied, Clock: o.Clock, Log: o.Logger,
+		DB: &sqlite.DB{Clock: o.Clock, Log: o.Logger},
+	}, backup.New(backup.ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}, steps, openCopy))
+	s.address = o.Address
 	var err error
 	if o.ReadOnly {
 		err = s.openReader(ctx, steps)
@@ -99,108 +108,139 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	return s, nil
 }
 
+func newStore(c *core.Core, archive *Archive) *Store {
+	records, search := &records.Records{Core: c}, &search.Search{Core: c}
+	return &Store{
+		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: search, verifyRoom: verify.New(c, search),
+		bundlesRoom: bundles.New(c, records), importsRoom: imports.New(c, records),
+		deletionRoom: deletion.New(c, search), upkeepRoom: upkeep.New(c), backupRoom: &backup.Backups{Core: c, Archive: archive},
+		core: c,
+	}
+}
+
+// openCopy opens a copy of the data as the program would, which brings it to the newest schema.
+func openCopy(ctx context.Context, o backup.ArchiveOptions, steps fs.FS) (*core.Core, io.Closer, error) {
+	s, err := open(ctx, Options{DataDir: o.DataDir, Clock: o.Clock, Logger: o.Logger, copied: true}, steps)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.core, s, nil
+}
+
 func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	const op = "store.open"
-	if err := refuseHalfRestored(s.dir); err != nil {
+	if err := backup.RefuseHalfRestored(s.core.Dir); err != nil {
 		return err
 	}
-	var have found
+	var have schema.Found
 	var err error
-	if have, s.place, err = locate(ctx, s.dir, steps); err != nil {
+	if have, s.core.Place, err = schema.Locate(ctx, s.core.Dir, steps); err != nil {
 		return err
 	}
-	if err := refuseLost(s.dir, have); err != nil {
+	if err := backup.RefuseLost(s.core.Dir, have); err != nil {
 		return err
 	}
 	switch {
-	case have.version == 0:
-		return chat.Errorf(chat.CodeNotFound, op, "There is no data in %s yet.", s.dir).
+	case have.Version == 0:
+		return chat.Errorf(chat.CodeNotFound, op, "There is no data in %s yet.", s.core.Dir).
 			WithHint("send a first message")
-	case have.version < have.newest:
+	case have.Version < have.Newest:
 		return chat.Errorf(chat.CodeConflict, op, "The data was written by an earlier version and is upgraded when it is next opened for writing.").
 			WithHint("open the window once, or run contextinfinity reconcile")
 	}
-	s.place.Reading = true
-	s.place.Note = strings.TrimSpace(s.place.Note + " " + s.archive.LogNote())
-	s.db.Reader, err = sqlite.ConnectAt(s.place, sqlite.ReaderPragmas, sqlite.Readers)
+	s.core.Place.Reading = true
+	s.core.Place.Note = strings.TrimSpace(s.core.Place.Note + " " + s.backupRoom.Archive.LogNote())
+	s.core.DB.Reader, err = sqlite.ConnectAt(s.core.Place, sqlite.ReaderPragmas, sqlite.Readers)
 	return sqlite.MapError(op, err)
 }
 
 // Note says why the data can only be read, where it is not for its being asked for, and
 // that the newest changes cannot be; else it is empty.
-func (s *Store) Note() string { return s.place.Note }
+func (s *Store) Note() string { return s.core.Place.Note }
 
 func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	const op = "store.open"
-	if err := sqlite.MakeDir(s.dir); err != nil {
+	if err := sqlite.MakeDir(s.core.Dir); err != nil {
 		return sqlite.MapError(op, err)
 	}
 	var err error
-	if s.lock, err = sqlite.LockWriter(s.dir, s.address); err != nil {
+	if s.lock, err = sqlite.LockWriter(s.core.Dir, s.address); err != nil {
 		return err
 	}
-	if _, err := s.archive.finishRestore(); err != nil {
+	if _, err := s.backupRoom.Archive.FinishRestore(); err != nil {
 		return err
 	}
-	if err := refuseDamagedLog(s.dir); err != nil {
+	if err := backup.RefuseDamagedLog(s.core.Dir); err != nil {
 		return err
 	}
-	have, err := probe(ctx, sqlite.Place{Path: s.path()}, steps)
+	have, err := schema.Probe(ctx, sqlite.Place{Path: s.core.Path()}, steps)
 	if err != nil {
 		return err
 	}
-	if err := refuseLost(s.dir, have); err != nil {
+	if err := backup.RefuseLost(s.core.Dir, have); err != nil {
 		return err
 	}
-	if err := sqlite.SecureFile(s.path()); err != nil {
-		return sqlite.MapError(op, err)
-	}
-	pragmas := sqlite.WriterPragmas
-	if s.scratch {
-		pragmas = append(slices.Clone(pragmas), "synchronous(OFF)")
-	}
-	if s.db.Writer, err = sqlite.Connect(s.path(), pragmas, 1); err != nil {
-		return sqlite.MapError(op, err)
-	}
-	if err := s.migrate(ctx, have, steps); err != nil {
+	if err := s.core.Connect(func() error { return s.migrate(ctx, have, steps) }); err != nil {
 		return err
 	}
-	if s.db.Reader, err = sqlite.Connect(s.path(), sqlite.ReaderPragmas, sqlite.Readers); err != nil {
-		return sqlite.MapError(op, err)
+	if !s.core.Scratch && !s.core.Copied {
+		s.core.DB.BeginMark(s.core.Dir)
 	}
-	if err := s.db.Identity.Take(s.path()); err != nil {
-		return sqlite.MapError(op, err)
-	}
-	if !s.scratch && !s.copied {
-		s.db.BeginMark(s.dir)
-	}
-	s.mark()
-	if err := s.adoptBackup(ctx); err != nil {
+	backup.Mark(s.core)
+	if err := backup.AdoptBackup(ctx, s.core); err != nil {
 		return err
 	}
-	if err := s.sweepStages(); err != nil {
-		s.log.Warn("what an import left cannot be removed", "err", err)
+	if err := bundles.SweepStages(s.bundlesRoom); err != nil {
+		s.core.Log.Warn("what an import left cannot be removed", "err", err)
 	}
-	if err := s.checkVectorCache(ctx); err != nil {
-		s.log.Warn("the vector cache cannot be checked", "err", err)
+	if err := search.CheckVectorCache(ctx, s.searchRoom); err != nil {
+		s.core.Log.Warn("the vector cache cannot be checked", "err", err)
 	}
-	if err := s.finishErasures(ctx); err != nil {
-		s.log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
+	if err := deletion.FinishErasures(ctx, s.deletionRoom); err != nil {
+		s.core.Log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
 	}
-	return s.releaseOrphanedJobs(ctx)
+	return queue.ReleaseOrphanedJobs(ctx, s.queueRoom)
+}
+
+// migrate brings the schema up to date. An existing database is copied first.
+func (s *Store) migrate(ctx context.Context, have schema.Found, steps fs.FS) error {
+	if have.Version == have.Newest {
+		return nil
+	}
+	if have.Version > 0 && !s.core.Copied {
+		path, err := s.backupRoom.Archive.BeforeUpgrade(ctx, have.Version)
+		if err != nil {
+			return err
+		}
+		s.core.Log.Info("backed up before migrating", "from", have.Version, "to", have.Newest, "file", filepath.Base(path))
+	}
+	return schema.Upgrade(ctx, s.core.DB.Writer, steps, s.core.Log)
 }
 
 // DataDir is the directory the store was opened in.
-func (s *Store) DataDir() string { return s.dir }
-
-func (s *Store) path() string { return filepath.Join(s.dir, sqlite.DatabaseFile) }
+func (s *Store) DataDir() string { return s.core.Dir }
 
 // Close ends all connections and gives up the lock. Calling it again is safe.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.closeErr = sqlite.MapError("store.close", errors.Join(
-			s.tokens.close(), s.db.Close(), s.lock.Release()))
-		s.place.Leave()
+			s.searchRoom.Tokens.Close(), s.core.DB.Close(), s.lock.Release()))
+		s.core.Place.Leave()
 	})
 	return s.closeErr
+}
+
+// unopened is a failure to open the data, told as the full disk that it is.
+func (s *Store) unopened(err error) error {
+	switch {
+	case !s.core.ReadOnly && chat.CodeOf(err) == chat.CodeNoSpace, sqlite.IsDiskError(err) && faultfs.Full(sqlite.TryRoom(s.core.Dir)):
+	default:
+		return err
+	}
+	if s.core.ReadOnly {
+		return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It is as it was.").
+			WithHint("free some space and try again")
+	}
+	return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: nothing can be written. The data is as it was.").
+		WithHint("free some space and try again; until then sessions, show, export and backup on the command line read what is there")
 }

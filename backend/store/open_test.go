@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -38,13 +40,13 @@ func TestFilesBelongToTheirOwnerAlone(t *testing.T) {
 func TestConnectionsAreSetUp(t *testing.T) {
 	f := newFixture(t)
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "trusted_schema": "0"} {
-		got, err := sqlite.One[string](f.db.Writer, pragma, "", "PRAGMA "+pragma)
+		got, err := sqlite.One[string](f.core.DB.Writer, pragma, "", "PRAGMA "+pragma)
 		f.ok(err)
 		if got != want {
 			t.Errorf("writer %s = %s, want %s", pragma, got, want)
 		}
 	}
-	if err := f.db.Reader.Exec(`INSERT INTO settings VALUES ('a', 'b', 'c')`).Error; err == nil {
+	if err := f.core.DB.Reader.Exec(`INSERT INTO settings VALUES ('a', 'b', 'c')`).Error; err == nil {
 		t.Error("a reading connection wrote")
 	}
 }
@@ -235,12 +237,12 @@ func TestForeignDatabaseIsRefused(t *testing.T) {
 func nextSchema(t *testing.T, sql string) fstest.MapFS {
 	t.Helper()
 	steps := fstest.MapFS{"9999_next.sql": {Data: []byte("-- +goose Up\n" + sql + ";\n")}}
-	names, err := fs.Glob(migrations(), "*.sql")
+	names, err := fs.Glob(migrations.Files, "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		data, err := fs.ReadFile(migrations(), name)
+		data, err := fs.ReadFile(migrations.Files, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,9 +263,9 @@ func TestUpgradeMakesABackupAndNewerIsRefused(t *testing.T) {
 		t.Errorf("after the upgrade: %+v", turn)
 	}
 	f.ok(next.Close())
-	backups, err := f.archive.Backups(f.ctx, true)
+	backups, err := f.backupRoom.Archive.Backups(f.ctx, true)
 	f.ok(err)
-	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", newestVersion(migrations()))) || backups[0].Bytes == 0 {
+	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", schema.NewestVersion(migrations.Files))) || backups[0].Bytes == 0 {
 		t.Fatalf("backups %+v", backups)
 	}
 	before, err := os.ReadFile(filepath.Join(f.dir, sqlite.DatabaseFile))
@@ -298,7 +300,7 @@ func TestFailedUpgradeLeavesTheOldSchema(t *testing.T) {
 			t.Fatal("a broken migration passed")
 		}
 		f.clock.Advance(time.Minute)
-		list, err := f.archive.Backups(f.ctx, true)
+		list, err := f.backupRoom.Archive.Backups(f.ctx, true)
 		f.ok(err)
 		if len(list) != want {
 			t.Fatalf("%d backups, want %d", len(list), want)
@@ -315,7 +317,7 @@ func TestFailedUpgradeLeavesTheOldSchema(t *testing.T) {
 	f.ok(f.Store.Close())
 	fails(3)
 	f.open()
-	columns, err := sqlite.All[string](f.db.Reader, `SELECT name FROM pragma_table_info('sessions') WHERE name = 'mood'`)
+	columns, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM pragma_table_info('sessions') WHERE name = 'mood'`)
 	f.ok(err)
 	if len(columns) != 0 {
 		t.Error("half a migration stayed")
@@ -334,9 +336,9 @@ func TestFullDisk(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	turn := f.accept(b.ID, "before")
-	pages, err := sqlite.One[int64](f.db.Writer, "", "", `PRAGMA page_count`)
+	pages, err := sqlite.One[int64](f.core.DB.Writer, "", "", `PRAGMA page_count`)
 	f.ok(err)
-	f.ok(f.db.Writer.Exec(`PRAGMA max_page_count = ` + sqlite.Itoa(pages)).Error)
+	f.ok(f.core.DB.Writer.Exec(`PRAGMA max_page_count = ` + sqlite.Itoa(pages)).Error)
 	step := chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte(randomText(1 << 20))}
 	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID}))
 	_, err = f.BeginStep(f.ctx, step)
@@ -345,7 +347,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("half a step: %v %v", steps, err)
 	}
 	f.verifyClean()
-	f.ok(f.db.Writer.Exec(`PRAGMA max_page_count = 1000000`).Error)
+	f.ok(f.core.DB.Writer.Exec(`PRAGMA max_page_count = 1000000`).Error)
 	_, err = f.BeginStep(f.ctx, step)
 	f.ok(err)
 	f.verifyClean()

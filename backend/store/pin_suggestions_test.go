@@ -111,7 +111,7 @@ func TestErasedSuggestions(t *testing.T) {
 	f.noTrace(canary)
 	_, err = f.Erase(f.ctx, chat.EraseSession, string(s.ID))
 	f.ok(err)
-	left, err := sqlite.One[int](f.db.Reader, "table", "pin_suggestions", `SELECT count(*) FROM pin_suggestions`)
+	left, err := sqlite.One[int](f.core.DB.Reader, "table", "pin_suggestions", `SELECT count(*) FROM pin_suggestions`)
 	f.ok(err)
 	if left != 0 {
 		t.Errorf("%d suggestions are left", left)

@@ -132,8 +132,8 @@ func TestTheAccessRecordIsBoundedAndPaged(t *testing.T) {
 	if a := list[0]; len(a.Shown) != chat.MaxShown || a.More != 3 || len([]rune(a.Query)) > chat.MaxQueryRunes || a.Shown[0].Turn != turn.ID || a.Shown[0].Title != "Falcon" {
 		t.Errorf("%d shown, %d more, query of %d, first %+v", len(a.Shown), a.More, len([]rune(a.Query)), a.Shown[0])
 	}
-	f.ok(f.db.Writer.Exec(`UPDATE mcp_accesses SET id = 10`).Error)
-	f.ok(f.db.Writer.Exec(`UPDATE mcp_shown SET access_id = 10`).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE mcp_accesses SET id = 10`).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE mcp_shown SET access_id = 10`).Error)
 	for range 3 {
 		f.ok(f.RecordAccess(f.ctx, chat.ClientAccess{Client: "Cursor", Tool: "get_turn", Outcome: chat.AccessRefused}))
 	}
@@ -147,7 +147,7 @@ func TestTheAccessRecordIsBoundedAndPaged(t *testing.T) {
 	if of, err := f.Accesses(f.ctx, chat.AccessQuery{Client: "Zed"}); err != nil || len(of) != 1 {
 		t.Errorf("of one program: %d, %v", len(of), err)
 	}
-	f.ok(f.db.Writer.Exec(`UPDATE mcp_accesses SET id = ? WHERE id = 13`, chat.MaxAccesses+10).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE mcp_accesses SET id = ? WHERE id = 13`, chat.MaxAccesses+10).Error)
 	f.ok(f.RecordAccess(f.ctx, chat.ClientAccess{Client: "Cursor", Tool: "get_turn", Outcome: chat.AccessFailed}))
 	if left, _ := f.Accesses(f.ctx, chat.AccessQuery{}); left[len(left)-1].ID != 12 { // 5011 - 5000 is the last to go
 		t.Errorf("the oldest that is left is %d", left[len(left)-1].ID)

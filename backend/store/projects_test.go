@@ -174,7 +174,7 @@ func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
 		t.Errorf("after the removal %q is found", got)
 	}
 	var held int
-	f.ok(f.db.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&held).Error)
+	f.ok(f.core.DB.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&held).Error)
 	if held != 1 {
 		t.Errorf("%d versions are kept, and one is quoted", held)
 	}
@@ -184,7 +184,7 @@ func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
 	_, err = f.Erase(f.ctx, chat.EraseSession, string(s.ID))
 	f.ok(err)
 	f.ok(f.SweepProjectFiles(f.ctx))
-	f.ok(f.db.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&held).Error)
+	f.ok(f.core.DB.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&held).Error)
 	if held != 0 {
 		t.Errorf("%d versions are kept that nothing quotes", held)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -57,7 +58,7 @@ func (f *fixture) remembered(b chat.BranchID, n int) []chat.ChunkText {
 		words := longText()[2000*i : 2000*i+1700]
 		f.index(f.committed(b, fmt.Sprintf("%d\t\"%s\"\nif a < b && \\c {\r\n✓ 早 \x07", i, words), "answer "+words[:900]).ID)
 	}
-	ids, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks ORDER BY n`)
+	ids, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks ORDER BY n`)
 	f.ok(err)
 	texts, err := f.ChunkTexts(f.ctx, ids)
 	f.ok(err)
@@ -76,7 +77,7 @@ func TestWhatMemoryQuotesIsNotStoredAgain(t *testing.T) {
 		step              chat.Step
 	}
 	var all []sent
-	for i := range maxChain + 3 {
+	for i := range delta.MaxChain + 3 {
 		if i%20 == 0 {
 			f.reopen()
 		}
@@ -103,10 +104,10 @@ func TestWhatMemoryQuotesIsNotStoredAgain(t *testing.T) {
 		}
 	}
 	f.verifyClean()
-	if _, depth := f.stored(all[maxChain].step.ID); depth != 0 {
+	if _, depth := f.stored(all[delta.MaxChain].step.ID); depth != 0 {
 		t.Errorf("the key frame is link %d", depth)
 	}
-	if size, _ := f.stored(all[maxChain].step.ID); size > len(codec.Pack([]byte(common)))+1000 {
+	if size, _ := f.stored(all[delta.MaxChain].step.ID); size > len(codec.Pack([]byte(common)))+1000 {
 		t.Errorf("a key frame takes %d bytes: it quotes nothing", size)
 	}
 }
@@ -136,7 +137,7 @@ func TestQuotationsOutliveTheirRecord(t *testing.T) {
 		t.Errorf("%.60q, %v", got, err)
 	}
 	for _, c := range []chat.ChunkText{chunks[0], chunks[2], chunks[4]} {
-		turns, err := sqlite.All[string](f.db.Reader, `SELECT DISTINCT t.id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n JOIN turns t ON t.n = r.turn_n WHERE c.id = ?`, c.ID)
+		turns, err := sqlite.All[string](f.core.DB.Reader, `SELECT DISTINCT t.id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n JOIN turns t ON t.n = r.turn_n WHERE c.id = ?`, c.ID)
 		f.ok(err)
 		if !slices.Equal(turns, []string{string(turn.ID)}) {
 			t.Errorf("what depends on %s is %v", c.ID, turns)
@@ -152,8 +153,8 @@ func TestQuotationsInACopy(t *testing.T) {
 	chunks := f.remembered(b.ID, 3)
 	turn := f.accept(b.ID, "and then?")
 	_, request, step := f.remember(turn, "", chunks...)
-	f.ok(f.db.Writer.Exec(`DELETE FROM units WHERE chunk_id = ?`, chunks[1].ID).Error)
-	f.ok(f.db.Writer.Exec(`VACUUM`).Error)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM units WHERE chunk_id = ?`, chunks[1].ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`VACUUM`).Error)
 	f.reopen()
 	p, err := f.StepPayload(f.ctx, step.ID)
 	f.ok(err)
@@ -165,15 +166,15 @@ func TestQuotationsInACopy(t *testing.T) {
 // TestHowChunksAreQuoted fixes the dictionary's bytes: what is stored depends on them.
 func TestHowChunksAreQuoted(t *testing.T) {
 	c := chat.ChunkText{Chunk: chat.Chunk{ID: "C", SourceTurn: "T", Role: chat.RoleUser, Text: " a\t\"b\" \\ <c>\r\n&lt; ✓\x07\n"}, At: time.Date(2026, 3, 9, 23, 0, 0, 0, time.UTC)}
-	if got := string(quoteArtifact(nil, c)); got != `<m>[9 March 2026] user: a\t\"b\" \\ &lt;c>\n&lt; ✓`+"\x07"+`\n` {
+	if got := string(delta.QuoteArtifact(nil, c)); got != `<m>[9 March 2026] user: a\t\"b\" \\ &lt;c>\n&lt; ✓`+"\x07"+`\n` {
 		t.Errorf("%s", got)
 	}
 	c.Speaker = "Ana"
-	if got := string(quoteArtifact([]byte("x"), c)); !strings.HasPrefix(got, `x<m>[9 March 2026] Ana: a`) {
+	if got := string(delta.QuoteArtifact([]byte("x"), c)); !strings.HasPrefix(got, `x<m>[9 March 2026] Ana: a`) {
 		t.Errorf("%s", got)
 	}
 	c.Speaker = ""
-	if got := string(quotePart(nil, c)); got != `{"source":"chunk","id":"C","turn":"T","form":"full","score":,"bytes":49,`+
+	if got := string(delta.QuotePart(nil, c)); got != `{"source":"chunk","id":"C","turn":"T","form":"full","score":,"bytes":49,`+
 		`"sha256":"dfc3423796df5f16e6e63707951f411cf43ea40bc869a448d8bc528342e62aa5"},` {
 		t.Errorf("%s", got)
 	}
@@ -181,17 +182,17 @@ func TestHowChunksAreQuoted(t *testing.T) {
 
 func TestListsOfQuotations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ns := rapid.SliceOfN(rapid.Int64Range(1, 1<<40), 0, maxQuotes).Draw(t, "ns")
-		b := encodeQuotes(ns)
-		got, err := decodeQuotes(b)
+		ns := rapid.SliceOfN(rapid.Int64Range(1, 1<<40), 0, delta.MaxQuotes).Draw(t, "ns")
+		b := delta.EncodeQuotes(ns)
+		got, err := delta.DecodeQuotes(b)
 		if err != nil || !slices.Equal(got, ns) {
 			t.Fatalf("%v, %v", got, err)
 		}
-		if _, err := decodeQuotes(append(b, 0x80)); err == nil {
+		if _, err := delta.DecodeQuotes(append(b, 0x80)); err == nil {
 			t.Fatal("a torn list is read")
 		}
 	})
-	if _, err := decodeQuotes(bytes.Repeat([]byte{1}, maxQuotes+1)); err == nil {
+	if _, err := delta.DecodeQuotes(bytes.Repeat([]byte{1}, delta.MaxQuotes+1)); err == nil {
 		t.Error("a list without end is read")
 	}
 }

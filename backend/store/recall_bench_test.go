@@ -51,7 +51,7 @@ func BenchmarkSearchUnits(b *testing.B) {
 	child := branch
 	for range 40 { // a lineage of many forks
 		at := rand.Int64N(int64(turns)) + 1
-		row, err := sqlite.One[string](f.db.Reader, "turn", at, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq = ?`, branch.ID, at)
+		row, err := sqlite.One[string](f.core.DB.Reader, "turn", at, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq = ?`, branch.ID, at)
 		f.ok(err)
 		child = f.fork(branch.ID, chat.TurnID(row))
 	}
@@ -106,7 +106,7 @@ func BenchmarkUnitsNear(b *testing.B) {
 		})
 	})
 	b.Run(fmt.Sprintf("chunks20/%d", 2*turns), func(b *testing.B) {
-		ids, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks LIMIT 20`)
+		ids, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks LIMIT 20`)
 		f.ok(err)
 		timed(b, func() {
 			if _, err := f.ChunkTexts(f.ctx, ids); err != nil {
@@ -141,7 +141,7 @@ func BenchmarkVectorRows(b *testing.B) {
 		f.ok(err)
 		vector, err := codec.Quantize(vectorOf("any", dimension), dimension)
 		f.ok(err)
-		f.ok(f.db.Writer.Exec(`INSERT INTO unit_embeddings (unit_n, namespace_id, vector) SELECT n, ?, ? FROM units`, ns.ID, vector).Error)
+		f.ok(f.core.DB.Writer.Exec(`INSERT INTO unit_embeddings (unit_n, namespace_id, vector) SELECT n, ?, ? FROM units`, ns.ID, vector).Error)
 		f.ok(f.ServeNamespace(f.ctx, ns.ID))
 		name := func(what string) string { return fmt.Sprintf("%s/%d/%d", what, dimension, 2*turns) }
 		var units []int64

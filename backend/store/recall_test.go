@@ -17,7 +17,7 @@ type counts struct{ Chunks, Units, Vectors, Events, Indexed int }
 func (f *fixture) counts() counts {
 	f.Helper()
 	var c counts
-	f.ok(f.db.Reader.Raw(`SELECT (SELECT count(*) FROM chunks) AS chunks, (SELECT count(*) FROM units) AS units,
+	f.ok(f.core.DB.Reader.Raw(`SELECT (SELECT count(*) FROM chunks) AS chunks, (SELECT count(*) FROM units) AS units,
 		(SELECT count(*) FROM unit_embeddings) AS vectors, (SELECT count(*) FROM events) AS events,
 		(SELECT count(*) FROM units_fts_docsize) AS indexed`).Scan(&c).Error)
 	return c
@@ -188,7 +188,7 @@ func TestANewerChunkerSupersedes(t *testing.T) {
 	one := f.indexing(first.ID, chat.IndexOK, ns)
 	f.ok(f.Index(f.ctx, one))
 	f.ok(f.Index(f.ctx, f.indexing(second.ID, chat.IndexOK, ns)))
-	old, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks ORDER BY id`)
+	old, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks ORDER BY id`)
 	f.ok(err)
 	if n, err := f.RequeueOlder(f.ctx, 1, 10); n != 0 || err != nil {
 		t.Fatalf("%d %v", n, err)
@@ -275,7 +275,7 @@ func TestDocumentsAreIndexedByTheirOwnText(t *testing.T) {
 	if len(texts) != 1 || texts[0].Source != words || texts[0].File == nil || texts[0].File.Name != "z.md" || texts[0].Text != words[10:at] {
 		t.Fatal("the chunk of a document does not have its words")
 	}
-	stored, err := sqlite.One[int](f.db.Reader, "ledger", "", `SELECT length(payload) FROM events WHERE type = 'turn_indexed'`)
+	stored, err := sqlite.One[int](f.core.DB.Reader, "ledger", "", `SELECT length(payload) FROM events WHERE type = 'turn_indexed'`)
 	f.ok(err)
 	if stored > 4000 {
 		t.Errorf("the ledger repeats the document: %d bytes", stored)
@@ -293,7 +293,7 @@ func TestRetrievalsAreRecordedOnce(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "zebra question", "zebra answer")
-	chunks, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks ORDER BY ordinal`)
+	chunks, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks ORDER BY ordinal`)
 	f.ok(err)
 	turn := f.accept(b.ID, "what about zebras")
 	list := []chat.Retrieval{
@@ -327,12 +327,12 @@ func TestRetrievalsAreRecordedOnce(t *testing.T) {
 	}
 	prepare(nil)
 	stood()
-	if n, err := sqlite.One[int](f.db.Reader, "chunks", "", `SELECT count(*) FROM retrieved WHERE rank = 0`); err != nil || n != 2 {
+	if n, err := sqlite.One[int](f.core.DB.Reader, "chunks", "", `SELECT count(*) FROM retrieved WHERE rank = 0`); err != nil || n != 2 {
 		t.Errorf("%d of the chunks that earlier contexts held are known, %v", n, err)
 	}
 	prepare(list)
 	var view chat.Retrieval
-	f.ok(f.db.Reader.Raw(`SELECT chunk_id AS chunk, similarity, rank FROM retrievals WHERE turn_id = ? ORDER BY rank DESC LIMIT 1`, turn.ID).Scan(&view).Error)
+	f.ok(f.core.DB.Reader.Raw(`SELECT chunk_id AS chunk, similarity, rank FROM retrievals WHERE turn_id = ? ORDER BY rank DESC LIMIT 1`, turn.ID).Scan(&view).Error)
 	if view != (chat.Retrieval{Chunk: chunks[1], Similarity: 0.91, Rank: 2}) {
 		t.Errorf("the view says %+v", view)
 	}

@@ -49,7 +49,7 @@ func TestRecalledOfAPage(t *testing.T) {
 		t.Errorf("after the answer: %+v", got)
 	}
 	f.unguard()
-	f.ok(f.db.Writer.Exec(`UPDATE metrics SET metrics_json = 'no JSON' WHERE turn_id = ?`, turn.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE metrics SET metrics_json = 'no JSON' WHERE turn_id = ?`, turn.ID).Error)
 	if got, err = f.Recalled(f.ctx, []chat.TurnID{turn.ID}); err != nil || got[turn.ID] != (chat.Recalled{Pieces: 1}) {
 		t.Errorf("with damaged metrics: %+v, %v", got, err)
 	}

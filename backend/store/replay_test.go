@@ -13,7 +13,11 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // long brings a session to a number of turns, of which some fail, stop, fork or pin,
@@ -55,30 +59,30 @@ func (f *fixture) long(turns int) (chat.Session, chat.Branch) {
 // derived is a session's state as its tables hold it.
 func (f *fixture) derived(s chat.SessionID) *ledger.State {
 	f.Helper()
-	a := newAudit()
-	f.ok(f.read(f.ctx, "test", func(db *gorm.DB) error {
-		a.db = db
-		a.replay(string(s))
+	a := verify.NewAudit()
+	f.ok(f.core.Read(f.ctx, "test", func(db *gorm.DB) error {
+		a.DB = db
+		a.Replay(string(s))
 		return nil
 	}))
-	if len(a.found) > 0 {
-		f.Fatalf("found %v", a.found)
+	if len(a.Found) > 0 {
+		f.Fatalf("found %v", a.Found)
 	}
-	a.have.EventSeq, a.have.EventHash, a.have.Calibrations = a.want.EventSeq, a.want.EventHash, a.want.Calibrations
-	return a.have
+	a.Have.EventSeq, a.Have.EventHash, a.Have.Calibrations = a.Want.EventSeq, a.Want.EventHash, a.Want.Calibrations
+	return a.Have
 }
 
 // fromTheBeginning replays without snapshots.
 func (f *fixture) fromTheBeginning(s chat.SessionID) *ledger.State {
 	f.Helper()
 	state := ledger.NewState(string(s))
-	f.ok(f.read(f.ctx, "test", func(db *gorm.DB) error {
-		var decoded recentValues
-		rows, err := sqlite.All[eventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
+	f.ok(f.core.Read(f.ctx, "test", func(db *gorm.DB) error {
+		var decoded core.RecentValues
+		rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
 		f.ok(err)
 		tail := ledger.Genesis()
 		for _, r := range rows {
-			f.ok(applyRow(db, &decoded, nil, state, tail, r))
+			f.ok(records.ApplyRow(db, &decoded, nil, state, tail, r))
 			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
 		}
 		return nil
@@ -94,7 +98,7 @@ func (f *fixture) encoded(s *ledger.State) []byte {
 }
 
 // sameHoweverMade: tables, the whole ledger, and its end from a snapshot say the same.
-func (f *fixture) sameHoweverMade(s chat.SessionID) Replayed {
+func (f *fixture) sameHoweverMade(s chat.SessionID) records.Replayed {
 	f.Helper()
 	tables := f.encoded(f.derived(s))
 	if whole := f.encoded(f.fromTheBeginning(s)); !bytes.Equal(tables, whole) {
@@ -113,12 +117,12 @@ func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 	f := newFixture(t)
 	s, _ := f.long(size(200, 1000))
 	how := f.sameHoweverMade(s.ID)
-	if how.From == 0 || how.Events >= snapshotEvery+40 || len(how.Ignored) > 0 {
+	if how.From == 0 || how.Events >= records.SnapshotEvery+40 || len(how.Ignored) > 0 {
 		t.Errorf("replayed %+v", how)
 	}
-	kept, err := sqlite.All[int64](f.db.Reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
+	kept, err := sqlite.All[int64](f.core.DB.Reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
 	f.ok(err)
-	if len(kept) != snapshotsKept || kept[1]-kept[0] < snapshotEvery || kept[1] != how.From {
+	if len(kept) != records.SnapshotsKept || kept[1]-kept[0] < records.SnapshotEvery || kept[1] != how.From {
 		t.Errorf("snapshots at %v, replayed from %d", kept, how.From)
 	}
 	f.verifyClean()
@@ -170,15 +174,15 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 			f.ok(f.RenameSession(f.ctx, session, fmt.Sprint("name ", i)))
 		}
 	}
-	for _, step := range []struct{ grow, taken int }{{snapshotEvery - 10, 0}, {10, 1}, {0, 0}, {snapshotEvery - 1, 0}, {1, 1}, {snapshotEvery, 1}} {
+	for _, step := range []struct{ grow, taken int }{{records.SnapshotEvery - 10, 0}, {10, 1}, {0, 0}, {records.SnapshotEvery - 1, 0}, {1, 1}, {records.SnapshotEvery, 1}} {
 		grow(s.ID, step.grow)
 		if n, _, err := f.Snapshot(f.ctx); err != nil || n != step.taken {
 			t.Fatalf("after %d more events: %d snapshots, %v", step.grow, n, err)
 		}
 	}
-	grow(s.ID, snapshotEvery)
-	grow(broken.ID, snapshotEvery)
-	f.ok(f.db.Writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
+	grow(s.ID, records.SnapshotEvery)
+	grow(broken.ID, records.SnapshotEvery)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
 	n, _, err := f.Snapshot(f.ctx)
 	f.refused(err, chat.CodeCorrupt)
 	if n != 1 {
@@ -203,9 +207,9 @@ func TestASnapshotSaysWhatIsDurablyKnown(t *testing.T) {
 		"it rains\n\n## Decisions\n- we use Go\n\n## Constraints\n- no network\n\n## Open tasks\n- write the importer\n- test it\n"})
 	f.ok(err)
 	f.takeSnapshot(string(s.ID))
-	rows, err := sqlite.All[snapshotRow](f.db.Reader, `SELECT * FROM snapshots`)
+	rows, err := sqlite.All[records.SnapshotRow](f.core.DB.Reader, `SELECT * FROM snapshots`)
 	f.ok(err)
-	snap, err := rows[0].snapshot(f.db.Reader)
+	snap, err := rows[0].Snapshot(f.core.DB.Reader)
 	f.ok(err)
 	if got, want := fmt.Sprintf("%q", snap.Memory), `{["the deadline is Friday" "it rains"] ["we use Go"] ["write the importer" "test it"]}`; got != want {
 		t.Errorf("memory %s, want %s", got, want)
@@ -225,9 +229,9 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	f.takeSnapshot(string(other.ID))
 	f.full(b.ID, "three", "third answer")
 	want := f.encoded(f.derived(s.ID))
-	rows, err := sqlite.All[snapshotRow](f.db.Reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
+	rows, err := sqlite.All[records.SnapshotRow](f.core.DB.Reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
 	f.ok(err)
-	foreign, err := sqlite.One[snapshotRow](f.db.Reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
+	foreign, err := sqlite.One[records.SnapshotRow](f.core.DB.Reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
 	f.ok(err)
 	newest, older := rows[0], rows[1]
 	content, err := codec.Unpack(newest.Content)
@@ -236,8 +240,8 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	flipped[len(flipped)/2] ^= 1
 	version := bytes.Replace(content, []byte(`{"v":1,`), []byte(`{"v":9,`), 1)
 	branched := bytes.Replace(content, []byte(`"event_hash":"`), []byte(`"event_hash":"0`), 1)
-	put := func(r snapshotRow, content, hash []byte) {
-		f.ok(f.db.Writer.Exec(`UPDATE snapshots SET content = ?, content_hash = ? WHERE session_id = ? AND event_seq = ?`, content, hash, s.ID, r.EventSeq).Error)
+	put := func(r records.SnapshotRow, content, hash []byte) {
+		f.ok(f.core.DB.Writer.Exec(`UPDATE snapshots SET content = ?, content_hash = ? WHERE session_id = ? AND event_seq = ?`, content, hash, s.ID, r.EventSeq).Error)
 	}
 	for _, c := range []struct {
 		name          string
@@ -298,6 +302,6 @@ func (f *fixture) passedBy(t *testing.T, s chat.SessionID, want []byte, from int
 // takeSnapshot takes one that is not due.
 func (f *fixture) takeSnapshot(session string) {
 	f.Helper()
-	_, err := f.snapshotSession(f.ctx, "test", session)
+	_, err := records.SnapshotSession(f.ctx, f.core, "test", session)
 	f.ok(err)
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -18,32 +21,36 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 		home func(string) error
 		put  bool // in force afterwards; else set aside
 	}{
-		"at once":                {put: true},
-		"by the next start":      {kill: "installed", put: true},
-		"again":                  {kill: "cleared", put: true},
-		"no folder for it":       {home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
-		"no folder, next start":  {kill: "away " + sqlite.DatabaseFile, home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
-		"where one is in force":  {home: func(home string) error { return writeConfig(filepath.Join(home, configName), []byte("# mine\n")) }},
-		"in force at next start": {kill: "written down", home: func(home string) error { return writeConfig(filepath.Join(home, configName), []byte("# mine\n")) }},
+		"at once":               {put: true},
+		"by the next start":     {kill: "installed", put: true},
+		"again":                 {kill: "cleared", put: true},
+		"no folder for it":      {home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
+		"no folder, next start": {kill: "away " + sqlite.DatabaseFile, home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
+		"where one is in force": {home: func(home string) error {
+			return backup.WriteConfig(filepath.Join(home, schema.ConfigName), []byte("# mine\n"))
+		}},
+		"in force at next start": {kill: "written down", home: func(home string) error {
+			return backup.WriteConfig(filepath.Join(home, schema.ConfigName), []byte("# mine\n"))
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, backup := replaceable(t)
+			dir, kept := replaceable(t)
 			home := filepath.Join(t.TempDir(), "home")
 			if c.home != nil {
 				if err := c.home(home); err != nil {
 					t.Fatal(err)
 				}
 			}
-			path := filepath.Join(home, configName)
-			a := NewArchive(ArchiveOptions{DataDir: dir, Config: path})
-			a.at = func(step string) {
+			path := filepath.Join(home, schema.ConfigName)
+			a := NewArchive(backup.ArchiveOptions{DataDir: dir, Config: path})
+			a.At = func(step string) {
 				if step == c.kill {
 					panic(killed{})
 				}
 			}
 			func() {
 				defer func() { _ = recover() }()
-				if _, err := a.Restore(t.Context(), backup, agreed); err != nil {
+				if _, err := a.Restore(t.Context(), kept, agreed); err != nil {
 					t.Error(err)
 				}
 			}()
@@ -55,7 +62,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !c.put {
-				found, err := filepath.Glob(filepath.Join(dir, replacedDir, "*", configName))
+				found, err := filepath.Glob(filepath.Join(dir, core.ReplacedDir, "*", schema.ConfigName))
 				if err != nil || len(found) != 1 {
 					t.Fatalf("set aside: %v %v", found, err)
 				}
@@ -71,7 +78,7 @@ func TestRestoreBringsTheConfiguration(t *testing.T) {
 // A half restored data directory is not told as an empty one.
 func TestHalfRestoredDataIsNotBackedUp(t *testing.T) {
 	dir := t.TempDir()
-	if err := writeSwap(dir, swap{Staging: stagingPrefix + "1", Aside: filepath.Join(replacedDir, "1")}); err != nil {
+	if err := backup.WriteSwap(dir, backup.Swap{Staging: backup.StagingPrefix + "1", Aside: filepath.Join(core.ReplacedDir, "1")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := archiveOf(dir).Backup(t.Context(), t.TempDir()); chat.CodeOf(err) != chat.CodeConflict {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -34,7 +36,7 @@ func TestRestoreKilled(t *testing.T) {
 		var steps []string
 		to := cloned(t, dir)
 		a := archiveOf(to)
-		a.at = func(step string) { steps = append(steps, step) }
+		a.At = func(step string) { steps = append(steps, step) }
 		if _, err := a.Restore(t.Context(), backup, agreed); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +73,7 @@ func TestRestoreKilled(t *testing.T) {
 			if i < decided {
 				return
 			}
-			aside, _ := filepath.Glob(filepath.Join(to, replacedDir, "*"))
+			aside, _ := filepath.Glob(filepath.Join(to, core.ReplacedDir, "*"))
 			if len(aside) != 1 || journalsIn(t, aside[0]) != "journal of the present" {
 				t.Errorf("set aside: %v", aside)
 			}
@@ -106,7 +108,7 @@ func killedAt(t *testing.T, dir, backup, step string) {
 
 func restoreUntilKilled() {
 	a := archiveOf(os.Getenv("CONTEXTINFINITY_TEST_DIR"))
-	a.at = func(step string) {
+	a.At = func(step string) {
 		if step == os.Getenv("CONTEXTINFINITY_TEST_RESTORE") {
 			os.Exit(137)
 		}
@@ -115,7 +117,7 @@ func restoreUntilKilled() {
 	if from := os.Getenv("CONTEXTINFINITY_TEST_FROM"); from != "" {
 		_, err = a.Restore(context.Background(), from, agreed)
 	} else {
-		_, err = a.finishRestore()
+		_, err = a.FinishRestore()
 	}
 	fmt.Println("it went through:", err)
 }
@@ -124,11 +126,11 @@ func restoreUntilKilled() {
 func TestUnreadableSwap(t *testing.T) {
 	for _, text := range []string{"", "{", `{"staging":"../elsewhere","aside":"replaced/x"}`, `{"staging":".restoring-1","aside":"/tmp"}`, `{"staging":"streams","aside":"x"}`} {
 		dir, _ := replaceable(t)
-		path := filepath.Join(dir, swapFile)
+		path := filepath.Join(dir, backup.SwapFile)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(t.Context(), Options{DataDir: dir}); chat.CodeOf(err) != chat.CodeCorrupt || !strings.Contains(err.Error(), swapFile) {
+		if _, err := Open(t.Context(), Options{DataDir: dir}); chat.CodeOf(err) != chat.CodeCorrupt || !strings.Contains(err.Error(), backup.SwapFile) {
 			t.Errorf("%q: %v", text, err)
 		}
 		if err := os.Remove(path); err != nil {

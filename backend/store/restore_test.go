@@ -11,13 +11,16 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
+	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
 func agreed(chat.Restoration) error { return nil }
 
-// archive is that of a data directory that nobody has open.
-func archiveOf(dir string) *Archive { return NewArchive(ArchiveOptions{DataDir: dir}) }
+// Archive is that of a data directory that nobody has open.
+func archiveOf(dir string) *backup.Archive { return NewArchive(backup.ArchiveOptions{DataDir: dir}) }
 
 // titles are the sessions of a data directory, which is opened for it as its writer
 // and verified.
@@ -45,8 +48,8 @@ func titles(t *testing.T, dir string) []string {
 func replaceable(t *testing.T) (dir, backup string) {
 	f := newFixture(t)
 	past, b := f.session("past")
-	f.archive.config = filepath.Join(t.TempDir(), "config.toml")
-	f.ok(os.WriteFile(f.archive.config, []byte("# past\n"), 0o600))
+	f.backupRoom.Archive.ConfigFile = filepath.Join(t.TempDir(), "config.toml")
+	f.ok(os.WriteFile(f.backupRoom.Archive.ConfigFile, []byte("# past\n"), 0o600))
 	turn := f.accept(b.ID, "question")
 	step := f.respond(turn)
 	journal := f.journal(step.ID, "journal of the past")
@@ -61,7 +64,7 @@ func replaceable(t *testing.T) (dir, backup string) {
 // journalsIn are the journals of a directory, as their texts.
 func journalsIn(t *testing.T, dir string) string {
 	t.Helper()
-	files, err := archiveOf(dir).journals()
+	files, err := archiveOf(dir).Journals()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,20 +79,20 @@ func journalsIn(t *testing.T, dir string) string {
 func TestRestore(t *testing.T) {
 	dir, backup := replaceable(t)
 	a := archiveOf(dir)
-	a.config = filepath.Join(t.TempDir(), "not yet", "config.toml")
+	a.ConfigFile = filepath.Join(t.TempDir(), "not yet", "config.toml")
 	var shown chat.Restoration
 	got, err := a.Restore(t.Context(), backup, func(r chat.Restoration) error { shown = r; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if shown.Done || !shown.Present.Exists || shown.Present.Sessions != 1 || shown.Present.Turns != 1 || shown.Present.NewestTurn == nil ||
-		shown.Backup.Sessions != 1 || shown.TakenAt == nil || shown.Journals != 1 || shown.Problems != 0 || shown.Schema != newestVersion(migrations()) {
+		shown.Backup.Sessions != 1 || shown.TakenAt == nil || shown.Journals != 1 || shown.Problems != 0 || shown.Schema != schema.NewestVersion(migrations.Files) {
 		t.Errorf("shown was %+v", shown)
 	}
-	if !got.Done || got.Kept == nil || !got.Kept.Checked || got.Config != a.config {
+	if !got.Done || got.Kept == nil || !got.Kept.Checked || got.Config != a.ConfigFile {
 		t.Errorf("done was %+v", got)
 	}
-	if text, err := os.ReadFile(a.config); err != nil || string(text) != "# past\n" {
+	if text, err := os.ReadFile(a.ConfigFile); err != nil || string(text) != "# past\n" {
 		t.Errorf("the configuration is %q (%v)", text, err)
 	}
 	if j := journalsIn(t, dir); j != "journal of the past" {
@@ -105,8 +108,8 @@ func TestRestore(t *testing.T) {
 		t.Errorf("now there is %v", now)
 	}
 	// and back, by its name alone
-	a.config = filepath.Join(filepath.Dir(a.config), "other.toml")
-	if err := os.WriteFile(a.config, []byte("# mine\n"), 0o600); err != nil {
+	a.ConfigFile = filepath.Join(filepath.Dir(a.ConfigFile), "other.toml")
+	if err := os.WriteFile(a.ConfigFile, []byte("# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	back, err := a.Restore(t.Context(), filepath.Base(got.Kept.Path), agreed)
@@ -116,7 +119,7 @@ func TestRestore(t *testing.T) {
 	if now := titles(t, dir); !slices.Equal(now, []string{"present"}) || back.Kind != chat.BackupBeforeRestore {
 		t.Errorf("back there is %v, %+v", now, back)
 	}
-	if text, err := os.ReadFile(a.config); err != nil || string(text) != "# mine\n" {
+	if text, err := os.ReadFile(a.ConfigFile); err != nil || string(text) != "# mine\n" {
 		t.Errorf("the configuration in force became %q (%v)", text, err)
 	}
 }
@@ -130,13 +133,13 @@ func leftovers(t *testing.T, dir string) string {
 	}
 	var left []string
 	for _, e := range entries {
-		if e.Name() == swapFile || strings.HasPrefix(e.Name(), stagingPrefix) {
+		if e.Name() == backup.SwapFile || strings.HasPrefix(e.Name(), backup.StagingPrefix) {
 			left = append(left, e.Name())
 		}
 	}
 	copies, _ := os.ReadDir(filepath.Join(dir, sqlite.BackupDir))
 	for _, e := range copies {
-		if isTemp(e.Name()) {
+		if backup.IsTemp(e.Name()) {
 			left = append(left, e.Name())
 		}
 	}
@@ -184,7 +187,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"no database":  {[]byte("this is a letter, and no database at all, however long it is"), chat.CodeInvalid, "not a backup"},
 		"empty":        {nil, chat.CodeInvalid, "not a backup"},
 		"another's":    {make(`PRAGMA application_id = 7`), chat.CodeInvalid, "not a backup"},
-		"newer":        {make(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9001, 1)`), chat.CodeNewer, "schema 9001, this one knows " + sqlite.Itoa(newestVersion(migrations()))},
+		"newer":        {make(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9001, 1)`), chat.CodeNewer, "schema 9001, this one knows " + sqlite.Itoa(schema.NewestVersion(migrations.Files))},
 		"torn":         {torn, chat.CodeCorrupt, "damaged"},
 		"cut":          {whole[:len(whole)/2], chat.CodeCorrupt, "damaged"},
 		"broken links": {make(`UPDATE turns SET branch_id = 'none'`), chat.CodeCorrupt, "damaged"},
@@ -234,7 +237,7 @@ func TestRestoreWaitsForNoWriter(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	path := f.backup(t.TempDir()).Path
-	_, err := f.archive.Restore(f.ctx, path, agreed)
+	_, err := f.backupRoom.Archive.Restore(f.ctx, path, agreed)
 	f.refused(err, chat.CodeLocked)
 	if !strings.Contains(chat.AsError(err).Hint, "close") {
 		t.Errorf("%v", err)
@@ -248,7 +251,7 @@ func TestRestoreOfAnOlderSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Backup.Schema != 1 || got.Schema != newestVersion(migrations()) || got.Problems != 0 || got.TakenAt != nil {
+	if got.Backup.Schema != 1 || got.Schema != schema.NewestVersion(migrations.Files) || got.Problems != 0 || got.TakenAt != nil {
 		t.Errorf("%+v", got)
 	}
 	if now := titles(t, dir); slices.Contains(now, "present") || len(now) == 0 {
@@ -335,13 +338,13 @@ func TestRestoreOverALog(t *testing.T) {
 	f.ok(err)
 	f.Store = s
 	f.session("in the log")
-	log, err := os.ReadFile(s.path() + "-wal")
+	log, err := os.ReadFile(s.core.Path() + "-wal")
 	f.ok(err)
-	main, err := os.ReadFile(s.path())
+	main, err := os.ReadFile(s.core.Path())
 	f.ok(err)
 	f.ok(s.Close())
-	f.ok(os.WriteFile(s.path(), main, 0o600)) // as after a kill
-	f.ok(os.WriteFile(s.path()+"-wal", log, 0o600))
+	f.ok(os.WriteFile(s.core.Path(), main, 0o600)) // as after a kill
+	f.ok(os.WriteFile(s.core.Path()+"-wal", log, 0o600))
 	got, err := archiveOf(dir).Restore(t.Context(), backup, agreed)
 	f.ok(err)
 	if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {

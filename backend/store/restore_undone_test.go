@@ -25,7 +25,7 @@ func TestRestoreTellsWhatComesBack(t *testing.T) {
 	}
 	erase(chat.EraseTurn, string(before.ID))
 	backup := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
-	none, err := f.archive.PreviewRestore(f.ctx, backup)
+	none, err := f.backupRoom.Archive.PreviewRestore(f.ctx, backup)
 	f.ok(err)
 	if len(none.Undone) != 0 {
 		t.Errorf("nothing was deleted since: %+v", none.Undone)
@@ -34,7 +34,7 @@ func TestRestoreTellsWhatComesBack(t *testing.T) {
 	erase(chat.EraseSession, string(later.ID))
 	turn := erase(chat.EraseTurn, string(after.ID))
 	session := erase(chat.EraseSession, string(gone.ID))
-	got, err := f.archive.PreviewRestore(f.ctx, backup)
+	got, err := f.backupRoom.Archive.PreviewRestore(f.ctx, backup)
 	f.ok(err)
 	if len(got.Undone) != 2 || got.Undone[0].ID != session.ID || got.Undone[1].ID != turn.ID || got.Problems != 0 {
 		t.Errorf("told: %+v, %d problems", got.Undone, got.Problems)
@@ -55,16 +55,16 @@ func TestRestoreTellsWhatComesBack(t *testing.T) {
 func TestBackupsAreVerified(t *testing.T) {
 	f := newFixture(t)
 	s, _ := f.session("s")
-	f.ok(f.db.Writer.Exec(`UPDATE sessions SET title = 'changed behind the ledger' WHERE id = ?`, s.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE sessions SET title = 'changed behind the ledger' WHERE id = ?`, s.ID).Error)
 	f.ok(sqlite.MakeDir(filepath.Join(f.dir, sqlite.BackupDir)))
 	b := f.backup(filepath.Join(f.dir, sqlite.BackupDir))
 	if !b.Checked || b.Problem != "" {
 		t.Errorf("a copy of it is whole: %+v", b)
 	}
-	restored, err := f.archive.PreviewRestore(f.ctx, b.Path)
+	restored, err := f.backupRoom.Archive.PreviewRestore(f.ctx, b.Path)
 	f.ok(err)
 	for _, check := range []bool{false, true} {
-		list, err := f.archive.Backups(f.ctx, check)
+		list, err := f.backupRoom.Archive.Backups(f.ctx, check)
 		f.ok(err)
 		if len(list) != 1 || list[0].Problem != "" || (list[0].Problems > 0) != check || (len(list[0].Findings) > 0) != check {
 			t.Errorf("check %v: %+v", check, list)

@@ -23,7 +23,7 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 	out := map[chat.TurnID]bool{}
 	scores, err := f.SearchUnits(f.ctx, []string{word}, in, 10_000)
 	f.ok(err)
-	ns, err := sqlite.All[int64](f.db.Reader, `SELECT n FROM units`)
+	ns, err := sqlite.All[int64](f.core.DB.Reader, `SELECT n FROM units`)
 	f.ok(err)
 	units, err := f.Units(f.ctx, in, append(ns, ns...))
 	f.ok(err)
@@ -205,7 +205,7 @@ func TestChunkTextsHaveTheirWordsAndPlace(t *testing.T) {
 			Units: []chat.Unit{{Start: from, End: to, Text: "user: " + text[from:to]}}}
 	}
 	f.ok(f.Index(f.ctx, chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Chunks: []chat.Chunk{cut(0, 14, 0), cut(15, len(text), 1)}}))
-	ids, err := sqlite.All[chat.ChunkID](f.db.Reader, `SELECT id FROM chunks ORDER BY ordinal DESC`)
+	ids, err := sqlite.All[chat.ChunkID](f.core.DB.Reader, `SELECT id FROM chunks ORDER BY ordinal DESC`)
 	f.ok(err)
 	got, err := f.ChunkTexts(f.ctx, []chat.ChunkID{ids[0], "nobody", ids[1]})
 	f.ok(err)
@@ -213,7 +213,7 @@ func TestChunkTextsHaveTheirWordsAndPlace(t *testing.T) {
 		got[0].SessionTitle != "A title" || got[0].TurnSeq != 1 || !got[0].At.Equal(turn.CreatedAt) || got[0].Summary != "short" || got[0].SourceTurn != turn.ID {
 		t.Fatalf("%+v", got)
 	}
-	f.ok(f.db.Writer.Exec(`UPDATE turns SET user_message_json = '{"role' WHERE id = ?`, turn.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET user_message_json = '{"role' WHERE id = ?`, turn.ID).Error)
 	got, err = f.ChunkTexts(f.ctx, ids)
 	f.ok(err)
 	if len(got) != 0 {

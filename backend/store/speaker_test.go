@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/search"
 )
 
 func TestSpeakerIn(t *testing.T) {
@@ -17,7 +18,7 @@ func TestSpeakerIn(t *testing.T) {
 		"[2 May 2026] no colon":              "",
 		"":                                   "",
 	} {
-		if got := speakerIn(indexed); got != want {
+		if got := search.SpeakerIn(indexed); got != want {
 			t.Errorf("%q: %q, want %q", indexed, got, want)
 		}
 	}

@@ -14,6 +14,9 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/store/migrations"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -32,7 +35,7 @@ func TestWriteBeforeLexical(t *testing.T) {
 	if !*update {
 		t.Skip("writes " + beforeLexical + " with -update only")
 	}
-	if v := newestVersion(migrations()); v != 9 {
+	if v := schema.NewestVersion(migrations.Files); v != 9 {
 		t.Fatalf("the schema is at version %d; %s is kept as version 9 wrote it", v, beforeLexical)
 	}
 	f := newFixture(t)
@@ -59,11 +62,11 @@ func TestWriteBeforeLexical(t *testing.T) {
 func TestTextIndexOfTheVersionBefore(t *testing.T) {
 	f := copied(t, unpacked(t, beforeLexical))
 	f.verifyClean()
-	stored, err := sqlite.All[unitRow](f.db.Reader, `SELECT u.n, u.pairs, x.text FROM units u JOIN unit_texts x ON x.n = u.n`)
+	stored, err := sqlite.All[schema.UnitRow](f.core.DB.Reader, `SELECT u.n, u.pairs, x.text FROM units u JOIN unit_texts x ON x.n = u.n`)
 	f.ok(err)
 	for _, u := range stored {
-		if text(u.Pairs) != text(pairsOf(u.Text)) {
-			t.Errorf("%q is indexed as %q", u.Text, text(u.Pairs))
+		if schema.Text(u.Pairs) != schema.Text(schema.PairsOf(u.Text)) {
+			t.Errorf("%q is indexed as %q", u.Text, schema.Text(u.Pairs))
 		}
 	}
 	for word, want := range map[string]int{
@@ -82,16 +85,16 @@ func TestTextIndexOfTheVersionBefore(t *testing.T) {
 // characters, as a search asks for them.
 func TestIndexFindsWordsOfItsTexts(t *testing.T) {
 	f := newFixture(t)
-	f.ok(f.db.Writer.Exec(`CREATE VIRTUAL TABLE temp.probe USING fts5 (body, tokenize='porter unicode61')`).Error)
+	f.ok(f.core.DB.Writer.Exec(`CREATE VIRTUAL TABLE temp.probe USING fts5 (body, tokenize='porter unicode61')`).Error)
 	letters := rapid.SampledFrom([]rune("aZé9,. -'\"*猫数据库サバｻﾊーｰ\u3099ﾞﾟ데이터ㄱกขท\u0E35\u0E48ຂ\u0EB9ក\u17D2ឋမ\u103CＡ１〇々㍿\U000E0100"))
 	rapid.Check(t, func(rt *rapid.T) {
 		body := rapid.StringOfN(letters, 1, 30, -1).Draw(rt, "text")
-		tx := f.db.Writer.Begin()
+		tx := f.core.DB.Writer.Begin()
 		defer tx.Rollback()
 		f.ok(tx.Exec(`INSERT INTO probe VALUES (?)`, lexical.IndexText(body)).Error)
 		for _, word := range lexical.Words(body) {
 			for _, term := range append(lexical.Pairs(word), word) {
-				match := matchTerm(term)
+				match := search.MatchTerm(term)
 				if match == "" {
 					continue // marks alone
 				}

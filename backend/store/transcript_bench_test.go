@@ -26,7 +26,7 @@ func BenchmarkTranscriptData(b *testing.B) {
 	_, branch := f.session("Ten thousand turns")
 	f.bulk(branch, transcriptTurns)
 	text := `json_object('role', '%s', 'blocks', json_array(json_object('type', 'text', 'text', printf(?, turn_seq))))`
-	f.ok(f.db.Writer.Exec(`UPDATE turns SET created_at = strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-02', '+' || turn_seq || ' minutes'),
+	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET created_at = strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-02', '+' || turn_seq || ' minutes'),
 		  user_message_json = `+fmt.Sprintf(text, "user")+`, final_assistant_message_json = `+fmt.Sprintf(text, "assistant"),
 		"Question %d, which stands in one turn.",
 		"**Answer %d**, in some words, as a model writes them, so that a turn takes a few lines of the window.\n\n1. one\n2. two\n\n`n := f(1)`").Error)

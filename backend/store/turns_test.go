@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -439,7 +441,7 @@ func TestLedgerTellsEverything(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	f.full(b.ID, "the question", "the answer")
-	events, err := sqlite.All[eventRow](f.db.Reader, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s.ID)
+	events, err := sqlite.All[schema.EventRow](f.core.DB.Reader, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s.ID)
 	f.ok(err)
 	var kinds []string
 	var told strings.Builder
@@ -447,7 +449,7 @@ func TestLedgerTellsEverything(t *testing.T) {
 		if e.EventSeq != int64(i+1) {
 			t.Errorf("event %d has number %d", i, e.EventSeq)
 		}
-		payload, err := unpackPayload(f.db.Reader, e.SessionID, e.Payload)
+		payload, err := core.UnpackPayload(f.core.DB.Reader, e.SessionID, e.Payload)
 		f.ok(err)
 		kinds = append(kinds, e.Type)
 		told.Write(payload)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -43,7 +44,7 @@ func TestUnwritable(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("kept")
 	f.accept(b.ID, unwritableText)
-	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", markFile, sqlite.ConfirmedFile} { // as a kill leaves them
+	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", backup.MarkFile, sqlite.ConfirmedFile} { // as a kill leaves them
 		f.ok(sqlite.CopyFile(filepath.Join(f.dir, name), filepath.Join(seed, "beside", name)))
 	}
 	f.ok(f.Store.Close())
@@ -134,7 +135,7 @@ func readsAll(t *testing.T, dir, note string, copied bool) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	a := NewArchive(ArchiveOptions{DataDir: dir})
+	a := NewArchive(backup.ArchiveOptions{DataDir: dir})
 	b, err := a.Backup(t.Context(), filepath.Join(t.TempDir(), "elsewhere.db"))
 	if err != nil || !b.Checked || b.Counts["turns"] != 1 {
 		t.Errorf("a backup elsewhere: %+v, %v", b, err)

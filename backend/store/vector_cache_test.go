@@ -12,15 +12,16 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // cachedBed is a store whose vector cache has blocks of four rows.
 func cachedBed(t *testing.T, turns int) (*fixture, chat.Branch, chat.Namespace) {
 	t.Helper()
-	was := cachedRows
-	cachedRows = 4
-	t.Cleanup(func() { cachedRows = was })
+	was := search.CachedRows
+	search.CachedRows = 4
+	t.Cleanup(func() { search.CachedRows = was })
 	f := newFixture(t)
 	_, b := f.session("cached")
 	f.sayMore(b, turns)
@@ -65,7 +66,7 @@ func (f *fixture) cacheHolds(ns int64, count int) {
 	}
 }
 
-func (f *fixture) cacheFile() string { return filepath.Join(f.dir, VectorCacheFile) }
+func (f *fixture) cacheFile() string { return filepath.Join(f.dir, search.VectorCacheFile) }
 
 func TestTheVectorCacheHoldsWholeBlocks(t *testing.T) {
 	f, b, ns := cachedBed(t, 7) // 14 rows
@@ -90,7 +91,7 @@ func TestTheVectorCacheHoldsWholeBlocks(t *testing.T) {
 func TestAFewVectorsMakeNoCache(t *testing.T) {
 	f, _, ns := cachedBed(t, 1)
 	f.cacheHolds(ns.ID, 0)
-	if sqlite.Exists(f.dir, VectorCacheFile) {
+	if sqlite.Exists(f.dir, search.VectorCacheFile) {
 		t.Error("a cache without a block")
 	}
 }
@@ -98,7 +99,7 @@ func TestAFewVectorsMakeNoCache(t *testing.T) {
 // TestADeletedVectorEndsTheCache: a cache that may hold it is not read from then on.
 func TestADeletedVectorEndsTheCache(t *testing.T) {
 	f, _, ns := cachedBed(t, 8)
-	f.ok(f.db.Writer.Exec(`DELETE FROM unit_embeddings WHERE unit_n = 2`).Error)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM unit_embeddings WHERE unit_n = 2`).Error)
 	f.cacheHolds(ns.ID, 0)
 	f.ok(f.SaveVectors(f.ctx))
 	f.cacheHolds(ns.ID, 12) // of 15 rows
@@ -113,13 +114,13 @@ func TestErasingRemovesTheVectorCache(t *testing.T) {
 			defer open.Close()
 			id := string(b.SessionID)
 			if kind == chat.EraseTurn {
-				turns, err := sqlite.All[string](f.db.Reader, `SELECT id FROM turns ORDER BY n LIMIT 1`)
+				turns, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM turns ORDER BY n LIMIT 1`)
 				f.ok(err)
 				id = turns[0]
 			}
 			_, err = f.Erase(f.ctx, kind, id)
 			f.ok(err)
-			if info, err := open.Stat(); err != nil || info.Size() > 0 || sqlite.Exists(f.dir, VectorCacheFile) {
+			if info, err := open.Stat(); err != nil || info.Size() > 0 || sqlite.Exists(f.dir, search.VectorCacheFile) {
 				t.Errorf("the cache is still there, %v, %v", info.Size(), err)
 			}
 			f.ok(f.SaveVectors(f.ctx))
@@ -135,11 +136,11 @@ func TestAKilledErasureRemovesTheVectorCache(t *testing.T) {
 	f.ok(err)
 	_, err = f.Erase(f.ctx, chat.EraseSession, string(b.SessionID))
 	f.ok(err)
-	f.ok(f.db.Writer.Exec(`UPDATE receipts SET counts_json = json_set(counts_json, '$.pending', json('{}'))`).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE receipts SET counts_json = json_set(counts_json, '$.pending', json('{}'))`).Error)
 	f.ok(f.Store.Close())
 	f.ok(os.WriteFile(f.cacheFile(), kept, 0o600))
 	f.open()
-	if sqlite.Exists(f.dir, VectorCacheFile) {
+	if sqlite.Exists(f.dir, search.VectorCacheFile) {
 		t.Error("the next start left it")
 	}
 }
@@ -162,14 +163,14 @@ func TestACacheOfAnotherDatabaseIsNotRead(t *testing.T) {
 	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.DatabaseFile), earlier, 0o600))
 	for _, turns := range []int{0, 6} { // fewer rows than the cache, and as many
 		f.open()
-		if sqlite.Exists(f.dir, VectorCacheFile) {
+		if sqlite.Exists(f.dir, search.VectorCacheFile) {
 			t.Error("the writer left it there")
 		}
 		f.sayMore(b, turns)
 		f.fill(embedder, 100)
 		f.ok(f.Store.Close())
 		f.ok(os.WriteFile(f.cacheFile(), cache, 0o600))
-		if err := f.readOnly(func() error { _, err := f.cached(ns.ID); return err }); !errors.Is(err, errStaleCache) {
+		if err := f.readOnly(func() error { _, err := f.cached(ns.ID); return err }); !errors.Is(err, search.ErrStaleCache) {
 			t.Errorf("%d turns more: error %v", turns, err)
 		}
 	}
@@ -231,10 +232,10 @@ func TestVerifyComparesTheVectorCache(t *testing.T) {
 	f.ok(err)
 	whole, err := os.ReadFile(f.cacheFile())
 	f.ok(err)
-	f.ok(os.WriteFile(f.cacheFile(), append(append(append([]byte{}, whole[:cacheHead]...), sealed(block)...), whole[cacheHead+cacheBlockHead+len(block):]...), 0o600))
+	f.ok(os.WriteFile(f.cacheFile(), append(append(append([]byte{}, whole[:search.CacheHead]...), search.Sealed(block)...), whole[search.CacheHead+search.CacheBlockHead+len(block):]...), 0o600))
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
-	if len(found) != 1 || found[0].Table != VectorCacheFile || found[0].ID != "2" {
+	if len(found) != 1 || found[0].Table != search.VectorCacheFile || found[0].ID != "2" {
 		t.Errorf("findings %v", found)
 	}
 }
@@ -251,7 +252,7 @@ func TestTheVectorCacheIsNotWrittenThroughALink(t *testing.T) {
 	f.sayMore(b, 6)
 	f.fill(embedder, 100)
 	f.ok(f.SaveVectors(f.ctx))
-	f.ok(f.dropVectorCache())
+	f.ok(search.DropVectorCache(f.searchRoom))
 	if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "precious" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -10,9 +10,10 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/search"
 )
 
-// embedder is an identity with vectors that a text alone decides.
+// Embedder is an identity with vectors that a text alone decides.
 var embedder = chat.EmbedderID{Name: "local", Model: "test", Dimension: 16, Version: 1}
 
 func other(model string) chat.EmbedderID {
@@ -102,7 +103,7 @@ func TestNamespaceOfAnEmptyHistoryServesAtOnce(t *testing.T) {
 		t.Fatalf("%+v", next)
 	}
 	f.ok(f.ServeNamespace(f.ctx, next.ID)) // nothing is missing
-	for _, id := range []chat.EmbedderID{{}, {Name: "x"}, {Name: "x", Dimension: maxDimension + 1}} {
+	for _, id := range []chat.EmbedderID{{}, {Name: "x"}, {Name: "x", Dimension: search.MaxDimension + 1}} {
 		_, err := f.OpenNamespace(f.ctx, id)
 		f.refused(err, chat.CodeInvalid)
 	}
@@ -230,7 +231,7 @@ func TestGenerationTellsOfWhatDoesNotFollow(t *testing.T) {
 	expect(1, "another vector", func() {
 		f.ok(f.PutVectors(f.ctx, ns.ID, []chat.UnitVector{{N: all[0].N, Vector: vectorOf("other", 16)}}))
 	})
-	expect(1, "a deletion", func() { f.ok(f.db.Writer.Exec(`DELETE FROM unit_embeddings WHERE unit_n = ?`, all[2].N).Error) })
+	expect(1, "a deletion", func() { f.ok(f.core.DB.Writer.Exec(`DELETE FROM unit_embeddings WHERE unit_n = ?`, all[2].N).Error) })
 	expect(0, "a unit that is gone", func() { f.ok(f.PutVectors(f.ctx, ns.ID, []chat.UnitVector{{N: 999, Vector: all[0].Vector}})) })
 	for _, bad := range [][]float32{nil, make([]float32, 16), make([]float32, 15), {0: float32(math.NaN()), 15: 1}} {
 		f.refused(f.PutVectors(f.ctx, ns.ID, []chat.UnitVector{all[2], {N: all[3].N, Vector: bad}}), chat.CodeInvalid)
@@ -320,20 +321,20 @@ func TestLostVectorsAreMadeAgain(t *testing.T) {
 		}
 		f.verifyClean()
 	}
-	f.ok(f.db.Writer.Exec(`DELETE FROM unit_embeddings`).Error)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM unit_embeddings`).Error)
 	same()
-	f.ok(f.db.Writer.Exec(`DELETE FROM unit_embeddings WHERE unit_n % 2 = 0`).Error)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM unit_embeddings WHERE unit_n % 2 = 0`).Error)
 	same()
-	f.ok(f.db.Writer.Exec(`PRAGMA foreign_keys = OFF`).Error)
-	f.ok(f.db.Writer.Exec(`DELETE FROM namespaces`).Error)
-	f.ok(f.db.Writer.Exec(`UPDATE unit_embeddings SET vector = zeroblob(length(vector))`).Error)
-	f.ok(f.db.Writer.Exec(`PRAGMA foreign_keys = ON`).Error)
+	f.ok(f.core.DB.Writer.Exec(`PRAGMA foreign_keys = OFF`).Error)
+	f.ok(f.core.DB.Writer.Exec(`DELETE FROM namespaces`).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE unit_embeddings SET vector = zeroblob(length(vector))`).Error)
+	f.ok(f.core.DB.Writer.Exec(`PRAGMA foreign_keys = ON`).Error)
 	same()
-	f.ok(f.db.Writer.Exec(`PRAGMA foreign_keys = OFF`).Error)
-	f.ok(f.db.Writer.Exec(`UPDATE unit_embeddings SET namespace_id = 44`).Error)
-	f.ok(f.db.Writer.Exec(`PRAGMA foreign_keys = ON`).Error)
+	f.ok(f.core.DB.Writer.Exec(`PRAGMA foreign_keys = OFF`).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE unit_embeddings SET namespace_id = 44`).Error)
+	f.ok(f.core.DB.Writer.Exec(`PRAGMA foreign_keys = ON`).Error)
 	f.dropAll(4)
-	f.ok(f.db.Writer.Exec(`UPDATE namespaces SET state = 'retired', vectors = 0`).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE namespaces SET state = 'retired', vectors = 0`).Error)
 	same()
 }
 
@@ -343,7 +344,7 @@ func TestADamagedVectorIsSkipped(t *testing.T) {
 	f.full(b.ID, "first", "answer")
 	ns := f.fill(embedder, 3)
 	rows := f.rows(ns.ID, "", 0)
-	f.ok(f.db.Writer.Exec(`UPDATE unit_embeddings SET vector = x'0102' WHERE unit_n = ?`, rows[0].N).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE unit_embeddings SET vector = x'0102' WHERE unit_n = ?`, rows[0].N).Error)
 	got := f.rows(ns.ID, "", 0)
 	if len(got) != 2 || got[0].Codes != nil || got[1].Codes == nil {
 		t.Fatalf("%+v", got)

@@ -14,6 +14,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 // TestAFlippedBitOfTheFileIsFound flips bits anywhere in the database's file: each is found
@@ -23,9 +24,9 @@ func TestAFlippedBitOfTheFileIsFound(t *testing.T) {
 	d := seed(f)
 	f.everyTable(d)
 	f.ok(f.Store.Close())
-	whole, err := os.ReadFile(f.path())
+	whole, err := os.ReadFile(f.core.Path())
 	f.ok(err)
-	want := f.contents(f.path())
+	want := f.contents(f.core.Path())
 	random := rand.New(rand.NewPCG(13, 4711))
 	found, unused := 0, 0
 	for range size(40, 2000) {
@@ -92,9 +93,9 @@ func (f *fixture) saidIn(dir string) string {
 	s, err := Open(f.ctx, Options{DataDir: dir, ReadOnly: true})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()
-	sessions, err := sqlite.All[string](s.db.Reader, `SELECT id FROM sessions ORDER BY id`)
+	sessions, err := sqlite.All[string](s.core.DB.Reader, `SELECT id FROM sessions ORDER BY id`)
 	f.ok(err)
-	_, said := f.sayings(s.db.Reader, sessions)
+	_, said := f.sayings(s.core.DB.Reader, sessions)
 	return string(said)
 }
 
@@ -144,14 +145,14 @@ func TestVerifyLeavesTheLog(t *testing.T) {
 func TestReadersCompareTheTextIndex(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
-	f.ok(f.db.Writer.Exec(`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id = (SELECT max(id) FROM units_fts_data)`).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id = (SELECT max(id) FROM units_fts_data)`).Error)
 	f.ok(f.Store.Close())
 	s, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()
-	a := newAudit()
-	if agrees, err := s.compareIndex(f.ctx, a); err != nil || agrees || len(a.found) == 0 {
-		t.Errorf("the index agrees: %v, %v, %v", agrees, a.found, err)
+	a := verify.NewAudit()
+	if agrees, err := verify.CompareIndex(f.ctx, s.core, a); err != nil || agrees || len(a.Found) == 0 {
+		t.Errorf("the index agrees: %v, %v, %v", agrees, a.Found, err)
 	}
 }
 
@@ -163,8 +164,8 @@ func TestATextIndexThatIsGone(t *testing.T) {
 				f := newFixture(t)
 				names := f.names(seed(f))
 				f.unguard()
-				f.ok(f.db.Writer.Exec(names.Replace(`UPDATE turns SET phase = 'Finished' WHERE id = '$T1'`)).Error)
-				f.ok(f.db.Writer.Exec(sql).Error)
+				f.ok(f.core.DB.Writer.Exec(names.Replace(`UPDATE turns SET phase = 'Finished' WHERE id = '$T1'`)).Error)
+				f.ok(f.core.DB.Writer.Exec(sql).Error)
 				f.ok(f.Store.Close())
 				s, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: readOnly})
 				f.ok(err)

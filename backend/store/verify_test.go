@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
 )
 
 func TestVerifyIsCleanOnEverything(t *testing.T) {
@@ -164,20 +165,20 @@ func TestVerifyNamesEachCorruption(t *testing.T) {
 	f.unguard()
 	for _, c := range corruptions {
 		t.Run(c.name, func(t *testing.T) {
-			db := f.db.Writer.Begin()
+			db := f.core.DB.Writer.Begin()
 			defer db.Rollback() // the next case finds the database whole
 			for _, sql := range c.sql {
 				f.ok(db.Exec(names.Replace(sql)).Error)
 			}
-			a := newAudit()
-			f.ok(a.tables(f.ctx, db))
-			agrees, err := a.compareTextIndex(db)
+			a := verify.NewAudit()
+			f.ok(a.Tables(f.ctx, db))
+			agrees, err := a.CompareTextIndex(db)
 			f.ok(err)
 			if !agrees {
-				f.ok(a.lookUpUnits(f.ctx, db))
+				f.ok(a.LookUpUnits(f.ctx, db))
 			}
-			if !names.in(a.found, c.table, c.id) {
-				t.Fatalf("not named among %v", a.found)
+			if !names.in(a.Found, c.table, c.id) {
+				t.Fatalf("not named among %v", a.Found)
 			}
 		})
 	}
@@ -196,7 +197,7 @@ func TestDamageLeavesTheRestReadable(t *testing.T) {
 		case "user message not JSON", "answer torn", "request torn", "items not JSON", "event payload torn", "draft not JSON",
 			"unit rewritten past the index", "fork point moved", "epoch changed", "chunk rewritten", "pin rewritten":
 			for _, sql := range c.sql {
-				f.ok(f.db.Writer.Exec(names.Replace(sql)).Error)
+				f.ok(f.core.DB.Writer.Exec(names.Replace(sql)).Error)
 			}
 			applied++
 		}
@@ -219,7 +220,7 @@ func TestDamageLeavesTheRestReadable(t *testing.T) {
 func (f *fixture) unguard() {
 	f.Helper()
 	for _, sql := range []string{`PRAGMA foreign_keys = OFF`, `PRAGMA ignore_check_constraints = ON`} {
-		f.ok(f.db.Writer.Exec(sql).Error)
+		f.ok(f.core.DB.Writer.Exec(sql).Error)
 	}
 }
 
@@ -251,7 +252,7 @@ func (f *fixture) names(d seeded) replacer {
 		"$CHUNK":   `SELECT id FROM chunks WHERE source_turn = '` + string(d.Turns[0].ID) + `' ORDER BY ordinal LIMIT 1`,
 		"$UNIT":    `SELECT id FROM units WHERE turn_id = '` + string(d.Turns[1].ID) + `' ORDER BY n LIMIT 1`,
 	} {
-		id, err := sqlite.One[string](f.db.Reader, name, "", query)
+		id, err := sqlite.One[string](f.core.DB.Reader, name, "", query)
 		f.ok(err)
 		pairs = append(pairs, name, id)
 	}
@@ -311,7 +312,7 @@ func TestDamagedMessageStandsIsolated(t *testing.T) {
 	f.full(b.ID, "one", "first answer")
 	hurt := f.full(b.ID, "two", "second answer")
 	f.full(b.ID, "three", "third answer")
-	f.ok(f.db.Writer.Exec(`UPDATE turns SET user_message_json = '{"role":"user","blo' WHERE id = ?`, hurt.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET user_message_json = '{"role":"user","blo' WHERE id = ?`, hurt.ID).Error)
 	turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: b.ID})
 	f.ok(err)
 	if len(turns) != 3 || turns[1].Failure == nil || turns[1].Failure.Code != chat.CodeCorrupt || !strings.Contains(turns[1].Failure.Message, string(hurt.ID)) {
@@ -326,7 +327,7 @@ func TestDamagedMessageStandsIsolated(t *testing.T) {
 func TestVerifyAfterASearch(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("s")
-	pool, err := f.db.Reader.DB()
+	pool, err := f.core.DB.Reader.DB()
 	f.ok(err)
 	pool.SetMaxOpenConns(1)
 	say := func(times int) {

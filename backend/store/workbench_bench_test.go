@@ -35,10 +35,10 @@ func (f *fixture) forks(main chat.Branch, turns, n int) {
 	for i := range n {
 		at := int64((i+1)*turns/(n+1) + 1)
 		id, turn := fmt.Sprintf("%s-f%04d", main.ID, i), fmt.Sprintf("%s-%08d", main.ID, at)
-		f.ok(f.db.Writer.Exec(`INSERT INTO branches (id, session_id, created_at, parent_branch, fork_turn, fork_seq, base_state, head_state, head_seq, label)
+		f.ok(f.core.DB.Writer.Exec(`INSERT INTO branches (id, session_id, created_at, parent_branch, fork_turn, fork_seq, base_state, head_state, head_seq, label)
 			VALUES (?, ?, '2026-01-02T03:04:06.000Z', ?, ?, ?, ?, ?, 0, ?)`, id, main.SessionID, main.ID, turn, at, main.BaseState, main.BaseState,
 			fmt.Sprintf("fork %d", i)).Error)
-		f.ok(f.db.Writer.Exec(`INSERT INTO turns (id, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status, primary_provider,
+		f.ok(f.core.DB.Writer.Exec(`INSERT INTO turns (id, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status, primary_provider,
 			  primary_model, created_at, updated_at, user_hash, assistant_hash, user_message_json, final_assistant_message_json)
 			SELECT ? || '-' || t.turn_seq, session_id, ?, turn_seq, state_before, state_after, phase, outcome, index_status, primary_provider,
 			  primary_model, created_at, updated_at, user_hash, assistant_hash, user_message_json, final_assistant_message_json

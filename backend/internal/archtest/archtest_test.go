@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"os"
@@ -21,6 +22,11 @@ func TestTheProjectKeepsItsRules(t *testing.T) {
 	}
 	for _, finding := range report.Findings {
 		t.Error(finding)
+	}
+	for _, dir := range largeRooms {
+		if n := report.files[dir]; n <= maxFiles {
+			t.Errorf("%s holds %d files and can be taken out of largeRooms", dir, n)
+		}
 	}
 	// A walk that looked in the wrong place would find nothing wrong.
 	if report.GoFiles < 20 || report.PageFiles < 5 {
@@ -68,6 +74,37 @@ func TestWhatIsAllowed(t *testing.T) {
 	}
 	if report.GoFiles < 4 || report.PageFiles < 2 {
 		t.Errorf("looked at only %d Go files and %d page files", report.GoFiles, report.PageFiles)
+	}
+}
+
+// TestARoomIsNotTooLarge counts files in a tree made for it.
+func TestARoomIsNotTooLarge(t *testing.T) {
+	root := t.TempDir()
+	fill := func(dir string, files int) {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for i := range files {
+			for _, name := range []string{fmt.Sprintf("f%d.go", i), fmt.Sprintf("f%d_test.go", i)} {
+				if err := os.WriteFile(filepath.Join(root, dir, name), []byte("package x\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	fill("backend/small", maxFiles)
+	fill("backend/large", maxFiles+1)
+	fill(largeRooms[0], maxFiles+1)
+	report, err := Check(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, f := range report.Findings {
+		found = append(found, f.Rule+" "+f.File)
+	}
+	if want := []string{"size of a room backend/large"}; !slices.Equal(found, want) {
+		t.Errorf("found %v, want %v", found, want)
 	}
 }
 
@@ -155,7 +192,7 @@ func imports(t *testing.T, file, target string) bool {
 }
 
 func ruleNames() []string {
-	names := []string{"clock", "bindings", "adapters know no other"}
+	names := []string{"clock", "bindings", "adapters know no other", "floors of the store"}
 	for _, rule := range onlyRules {
 		names = append(names, rule.name)
 	}

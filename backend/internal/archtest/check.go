@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,6 +32,8 @@ type Report struct {
 	Findings  []Finding
 	GoFiles   int
 	PageFiles int
+
+	files map[string]int // in each directory of backend, but for tests
 }
 
 // source is a Go file being checked.
@@ -62,7 +65,20 @@ func Check(root string) (Report, error) {
 		}
 		return report.checkFile(name, rel)
 	})
+	report.checkSizes()
 	return report, err
+}
+
+// checkSizes names directories that hold too many files.
+func (r *Report) checkSizes() {
+	for dir, n := range r.files {
+		if n > maxFiles && !slices.Contains(largeRooms, dir) {
+			r.Findings = append(r.Findings, Finding{
+				Rule: "size of a room", File: dir, Line: 1, What: fmt.Sprintf("holds %d files; %d are the most", n, maxFiles),
+				Reason: "what is too large to be seen whole is parted",
+			})
+		}
+	}
 }
 
 // skipped is true of directories that hold nothing of ours that is compiled.
@@ -81,6 +97,12 @@ func (r *Report) checkFile(name, rel string) error {
 			return err
 		}
 		r.GoFiles++
+		if dir := path.Dir(rel); strings.HasPrefix(dir, "backend/") && !strings.HasSuffix(rel, "_test.go") {
+			if r.files == nil {
+				r.files = map[string]int{}
+			}
+			r.files[dir]++
+		}
 		r.checkGo(source{file: rel, dir: path.Dir(rel), test: strings.HasSuffix(rel, "_test.go"), tree: tree, set: set})
 	case strings.HasPrefix(rel, "frontend/src/") && pageFile.MatchString(rel):
 		text, err := os.ReadFile(name)
@@ -129,10 +151,33 @@ func brokenBy(s source, target string) []Finding {
 			found = append(found, Finding{Rule: rule.name, Reason: rule.reason})
 		}
 	}
+	if reason := upwards(s, target); reason != "" {
+		found = append(found, Finding{Rule: "floors of the store", Reason: reason})
+	}
 	if siblings(s, target) {
 		found = append(found, Finding{Rule: "adapters know no other", Reason: "adapters translate between the wire and the contract, and are replaceable one by one"})
 	}
 	return found
+}
+
+// upwards says why a room of the store may not import another; empty: it may.
+func upwards(s source, target string) string {
+	room, ok := strings.CutPrefix(s.dir, storePlace+"/")
+	if !ok || s.test {
+		return ""
+	}
+	here := slices.Index(storeFloors, room)
+	if here < 0 {
+		return "each room of the store has its floor in storeFloors"
+	}
+	if target == module+"/"+storePlace {
+		return "the store is the facade of its rooms; none of them knows it"
+	}
+	other, ok := strings.CutPrefix(target, module+"/"+storePlace+"/")
+	if ok && slices.Index(storeFloors, other) >= here {
+		return "no arrow between the rooms of the store runs back up"
+	}
+	return ""
 }
 
 // siblings is true when one adapter imports another of its family.

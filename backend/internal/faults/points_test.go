@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -62,13 +63,13 @@ func (s source) points() []string {
 	return names
 }
 
-// operations are what the store's write is called with: a text, a constant of the
+// operations are what Write of the store's rooms is called with: a text, a constant of the
 // function, or a parameter of it, which its callers give.
 func (s source) operations(dir, callee string, arg int) []string {
 	var ops []string
 	for _, f := range s.files[dir] {
 		eachCall(f, func(c *ast.CallExpr, in *ast.FuncDecl) {
-			if _, name := selector(c); name != callee || len(c.Args) <= arg {
+			if on, name := selector(c); name != callee || len(c.Args) <= arg || imported(f, on) {
 				return
 			}
 			if value, ok := literal(c.Args[arg]); ok {
@@ -101,7 +102,7 @@ func (s source) meaning(dir, name string, in *ast.FuncDecl) []string {
 			i++
 		}
 	}
-	s.t.Errorf("%s calls write with %s, of which nothing is known", in.Name.Name, name)
+	s.t.Errorf("%s calls Write with %s, of which nothing is known", in.Name.Name, name)
 	return nil
 }
 
@@ -120,8 +121,11 @@ func eachCall(f *ast.File, visit func(*ast.CallExpr, *ast.FuncDecl)) {
 	}
 }
 
-// selector is a call's x.name where x is a plain name.
+// selector is a call's x.name where x is a plain name, or its name alone.
 func selector(c *ast.CallExpr) (on, name string) {
+	if f, ok := c.Fun.(*ast.Ident); ok {
+		return "", f.Name
+	}
 	sel, ok := c.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return "", ""
@@ -130,6 +134,14 @@ func selector(c *ast.CallExpr) (on, name string) {
 		return x.Name, sel.Sel.Name
 	}
 	return "", ""
+}
+
+// imported reports that a name is that of a package: what is called is no method.
+func imported(f *ast.File, name string) bool {
+	return slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool {
+		p, err := strconv.Unquote(i.Path.Value)
+		return err == nil && path.Base(p) == name
+	})
 }
 
 func literal(e ast.Expr) (string, bool) {
@@ -147,9 +159,14 @@ func TestPointsAreThoseOfTheCode(t *testing.T) {
 	const root = "../../.."
 	s := readSource(t, root)
 	code := s.points()
-	for _, op := range s.operations(filepath.Join(root, "backend", "store"), "write", 1) {
-		for _, moment := range []string{faults.Begun, faults.Committing, faults.Committed} {
-			code = append(code, "tx."+op+"."+moment)
+	for dir := range s.files {
+		if !strings.HasPrefix(dir, filepath.Join(root, "backend", "store")) {
+			continue
+		}
+		for _, op := range s.operations(dir, "Write", 1) {
+			for _, moment := range []string{faults.Begun, faults.Committing, faults.Committed} {
+				code = append(code, "tx."+op+"."+moment)
+			}
 		}
 	}
 	slices.Sort(code)

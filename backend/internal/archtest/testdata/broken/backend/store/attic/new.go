@@ -1,0 +1,7 @@
+// breaks: floors of the store
+
+package attic
+
+import (
+	_ "contextinfinity/backend/store/schema"
+)

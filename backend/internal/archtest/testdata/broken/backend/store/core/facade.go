@@ -1,0 +1,7 @@
+// breaks: floors of the store
+
+package core
+
+import (
+	_ "contextinfinity/backend/store"
+)

@@ -1,0 +1,7 @@
+// breaks: floors of the store
+
+package schema
+
+import (
+	_ "contextinfinity/backend/store/records"
+)

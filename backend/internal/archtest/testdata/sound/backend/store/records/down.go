@@ -1,0 +1,6 @@
+package records
+
+import (
+	_ "contextinfinity/backend/store/core"
+	_ "contextinfinity/backend/store/schema"
+)

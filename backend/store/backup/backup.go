@@ -1,0 +1,377 @@
+// Package backup makes copies of the data and puts them in its place: backups, restore, moving
+// the data, and what is left of a history that was lost. It works without an open store.
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// ArchiveOptions say whose backups an Archive keeps.
+type ArchiveOptions struct {
+	DataDir string
+	Config  string       // the configuration file, which a backup holds too; empty: none
+	Clock   clock.Clock  // nil: the system's
+	Logger  *slog.Logger // nil: silent
+}
+
+// An opener opens a copy of the data as the program would, which brings it to the newest
+// schema.
+type opener func(ctx context.Context, o ArchiveOptions, steps fs.FS) (*core.Core, io.Closer, error)
+
+// Archive writes, lists and restores backups of a data directory. It needs no
+// open store, and works on data of an older schema: what there is to turn to when
+// the data cannot be opened.
+//
+// A backup is one file: a compact database that holds, in two tables of its own,
+// what it is and what does not stand in the database: the configuration, and the
+// journals of steps that were running in it. Without them the part of an answer
+// that had arrived when the backup was made would be lost with the restore.
+type Archive struct {
+	dir, ConfigFile string
+	clock           clock.Clock
+	log             *slog.Logger
+	steps           fs.FS
+	open            opener
+	// At is told of each step of a restore: tests end the process there.
+	At func(step string)
+}
+
+// New touches no disk. The steps are those that bring data to the newest schema.
+func New(o ArchiveOptions, steps fs.FS, open opener) *Archive {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	a := &Archive{dir: o.DataDir, ConfigFile: o.Config, clock: o.Clock, log: o.Logger, steps: steps, open: open}
+	a.At = func(step string) {
+		if err := faults.Point("restore.step"); err != nil { // there is nothing to undo: it may end the process, and no more
+			a.log.Warn("a step of a restore", "step", step, "err", err)
+		}
+	}
+	return a
+}
+
+func (a *Archive) database() string { return filepath.Join(a.dir, sqlite.DatabaseFile) }
+
+// ErrMoved means that the data changed so while it was copied that the copy and
+// what belongs to it are not of one moment.
+var ErrMoved = errors.New("the data changed while it was copied")
+
+// backupTries is how often a copy is begun anew when the data moved: answers that begin
+// and end while it is made, again and again, as a script sends them.
+const backupTries = 10
+
+// Backup writes a checked copy of the data to a new file, or under a dated name
+// importTo a folder. It reads on a connection of its own: writers go on meanwhile.
+//
+// Errors: CodeConflict (the file exists, or a restore was cut short), CodeNotFound (no data, or no such
+// folder), CodeNewer, CodeCorrupt, CodeNoSpace. A copy that fails leaves nothing.
+func (a *Archive) Backup(ctx context.Context, path string) (chat.Backup, error) {
+	if err := RefuseHalfRestored(a.dir); err != nil {
+		return chat.Backup{}, err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, BackupName("", a.clock.Now()))
+	}
+	return a.write(ctx, path, chat.BackupByHand)
+}
+
+func (a *Archive) write(ctx context.Context, path string, kind chat.BackupKind) (chat.Backup, error) {
+	return a.writeVerified(ctx, path, kind, false)
+}
+
+// writeVerified is write; with verify the backup tells how many problems the data in it
+// has.
+func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.BackupKind, verify bool) (chat.Backup, error) {
+	const op = "store.backup"
+	have, from, err := schema.Locate(ctx, a.dir, a.steps)
+	from.Reading = true
+	defer from.Leave()
+	if err != nil && (kind != chat.BackupBeforeRestore || chat.CodeOf(err) != chat.CodeNewer) {
+		return chat.Backup{}, err
+	}
+	if have.Version == 0 {
+		return chat.Backup{}, chat.Errorf(chat.CodeNotFound, "store.open", "There is no data in %s yet.", a.dir).
+			WithHint("send a first message")
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return chat.Backup{}, existsAlready(path)
+	}
+	for try := 1; ; try++ {
+		b, err := a.writeOnce(ctx, from, path, chat.Backup{Path: path, Kind: kind, Schema: have.Version}, verify)
+		if !errors.Is(err, ErrMoved) {
+			return b, sqlite.MapError(op, err)
+		}
+		if try == backupTries {
+			return b, chat.WrapError(chat.CodeBusy, op, err, "The data changed so while it was copied that no backup of one moment could be made; nothing is lost.").
+				WithHint("try again")
+		}
+	}
+}
+
+func existsAlready(path string) error {
+	return chat.Errorf(chat.CodeConflict, "store.backup", "There is already a file %s.", path).WithHint("choose another name")
+}
+
+// writeOnce writes the copy beside its place, checks it, and gives it its name
+// last: a file with the name of a backup is whole.
+func (a *Archive) writeOnce(ctx context.Context, from sqlite.Place, path string, b chat.Backup, verify bool) (chat.Backup, error) {
+	temp, err := createBeside(path)
+	if err != nil {
+		return b, targetError(path, err)
+	}
+	defer func() { _ = faultfs.Remove(faultfs.Backup, temp) }()
+	b.At = a.clock.Now()
+	if err := a.copyTo(ctx, from, temp, &b); err != nil {
+		return b, err
+	}
+	if verify {
+		if err := verifyDaily(ctx, temp, &b); err != nil {
+			return b, err
+		}
+	}
+	if err := syncFile(temp); err != nil {
+		return b, targetError(path, err)
+	}
+	if err := a.ReadBack(ctx, temp, b); err != nil {
+		return b, err
+	}
+	b.Checked = true
+	if b.Bytes, b.SHA256, err = hashFile(temp); err != nil {
+		return b, targetError(path, err)
+	}
+	if err := nameNew(temp, path); err != nil {
+		return b, targetError(path, err)
+	}
+	return b, targetError(path, syncDir(filepath.Dir(path)))
+}
+
+// copyTo fills a file with the data of one moment and what belongs to it.
+func (a *Archive) copyTo(ctx context.Context, from sqlite.Place, temp string, b *chat.Backup) error {
+	source, err := sqlite.ConnectAt(from, sqlite.CommonPragmas, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = sqlite.Disconnect(source) }()
+	source = source.WithContext(ctx)
+	journals, err := a.Journals()
+	if err != nil {
+		return err
+	}
+	before, err := countRecords(source)
+	if err != nil {
+		return err
+	}
+	if err := source.Exec(`VACUUM INTO ?`, temp).Error; err != nil {
+		return err
+	}
+	after, err := countRecords(source)
+	if err != nil {
+		return err
+	}
+	later, err := a.Journals()
+	if err != nil {
+		return err
+	}
+	for name, text := range later {
+		journals[name] = text // it only grows
+	}
+	// Not yet anybody's: what is written here is made durable at the end.
+	to, err := sqlite.Connect(temp, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, sqlite.CommonPragmas...), 1)
+	if err != nil {
+		return err
+	}
+	to = to.WithContext(ctx)
+	return errors.Join(a.complete(to, source, b, [2]map[string]int64{before, after}, journals), sqlite.Disconnect(to))
+}
+
+// complete checks the counts of a copy against those before and after it, and
+// writes into it what it is and what belongs to it.
+func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[string]int64, journals map[string][]byte) (err error) {
+	if b.Counts, err = countRecords(to); err != nil {
+		return err
+	}
+	for table, n := range b.Counts {
+		x, y := around[0][table], around[1][table]
+		if n < min(x, y) || n > max(x, y) {
+			return ErrMoved
+		}
+	}
+	files, err := Needed(to, source, journals)
+	if err != nil {
+		return err
+	}
+	if a.ConfigFile != "" {
+		text, err := os.ReadFile(a.ConfigFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return chat.WrapError(chat.CodeConfig, "store.backup", err, "The configuration file "+a.ConfigFile+" cannot be read, so the backup would miss it; none was made.").
+				WithHint("mend its permissions")
+		}
+		if err == nil {
+			files[schema.ConfigName] = text
+		}
+	}
+	mark, err := fingerprint(to, files)
+	if err != nil {
+		return err
+	}
+	return writeInfo(to, *b, mark, files)
+}
+
+// Needed are the journals of the steps that run in a copy. A step that ended while
+// the copy was made, and whose journal is gone with that, makes the copy useless.
+func Needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	running, err := sqlite.All[string](to, `SELECT id FROM steps WHERE status = 'running' ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range running {
+		name := id + sqlite.JournalExtension
+		if text, ok := journals[name]; ok {
+			files[sqlite.StreamDir+"/"+name] = text
+			continue
+		}
+		still, err := sqlite.All[int](source, `SELECT 1 FROM steps WHERE id = ? AND status = 'running'`, id)
+		if err != nil {
+			return nil, err
+		}
+		if len(still) == 0 {
+			return nil, ErrMoved
+		}
+	}
+	return files, nil
+}
+
+// Journals are the stream journals there are, by file name. They hold what of a
+// running answer is not in the database yet.
+func (a *Archive) Journals() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	entries, err := os.ReadDir(filepath.Join(a.dir, sqlite.StreamDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !sqlite.IsJournal(e.Name()) || !e.Type().IsRegular() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(a.dir, sqlite.StreamDir, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // pruned this moment
+		}
+		if err != nil {
+			return nil, err
+		}
+		files[e.Name()] = text
+	}
+	return files, nil
+}
+
+// ReadBack is the check after writing: on a connection that cannot write.
+func (a *Archive) ReadBack(ctx context.Context, path string, b chat.Backup) error {
+	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
+	if err != nil {
+		return sqlite.MapError("store.backup", err)
+	}
+	defer func() { _ = sqlite.Disconnect(db) }()
+	problem, err := checkCopy(db.WithContext(ctx), b)
+	if err != nil {
+		return sqlite.MapError("store.backup", err)
+	}
+	if problem != "" {
+		return chat.Errorf(chat.CodeCorrupt, "store.backup", "The copy that was written is not what was read (%s); it was removed.", problem).
+			WithHint("check the disk, and run verify")
+	}
+	return nil
+}
+
+// checkCopy says what is wrong with a backup, or nothing.
+func checkCopy(db *gorm.DB, b chat.Backup) (string, error) {
+	lines, err := sqlite.All[string](db, `PRAGMA quick_check(3)`)
+	if err != nil {
+		return "", err
+	}
+	if len(lines) != 1 || lines[0] != "ok" {
+		return strings.Join(lines, "; "), nil
+	}
+	counts, err := countRecords(db)
+	if err != nil {
+		return "", err
+	}
+	for table, n := range b.Counts {
+		if counts[table] != n {
+			return "it has " + sqlite.Itoa(counts[table]) + " records of " + table + " instead of " + sqlite.Itoa(n), nil
+		}
+	}
+	return damagedFile(db)
+}
+
+// hashFile is a file's size and SHA-256.
+func hashFile(path string) (int64, string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = f.Close() }()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	return n, hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// targetError names the place of a backup that cannot be written there.
+func targetError(path string, err error) error {
+	const op = "store.backup"
+	dir := filepath.Dir(path)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return existsAlready(path)
+	case errors.Is(err, fs.ErrNotExist):
+		return chat.WrapError(chat.CodeNotFound, op, err, "There is no folder "+dir+"; no backup was written.").
+			WithHint("make it first, or choose another")
+	case errors.Is(err, fs.ErrPermission):
+		return chat.WrapError(chat.CodeInvalid, op, err, "You may not write into the folder "+dir+"; no backup was written.").
+			WithHint("choose another")
+	}
+	mapped := chat.AsError(sqlite.MapError(op, err))
+	if mapped.Code != chat.CodeInternal {
+		return mapped
+	}
+	return chat.WrapError(chat.CodeInvalid, op, err, "No backup can be written to "+path+": "+sqlite.Reason(err)+".").
+		WithHint("choose another place")
+}
+
+// BeforeUpgrade writes a copy named by the version it has and the moment. An upgrade
+// that fails is tried at each start: the copy that stands from the try before is enough.
+func (a *Archive) BeforeUpgrade(ctx context.Context, version int64) (string, error) {
+	dir := filepath.Join(a.dir, sqlite.BackupDir)
+	if err := sqlite.MakeDir(dir); err != nil {
+		return "", sqlite.MapError("store.migrate", err)
+	}
+	word := fmt.Sprintf("v%d", version)
+	if path, err := a.standing(ctx, dir, word); err != nil || path != "" {
+		return path, err
+	}
+	b, err := a.write(ctx, filepath.Join(dir, BackupName(word, a.clock.Now())), chat.BackupMigration)
+	return b.Path, err
+}

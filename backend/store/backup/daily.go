@@ -1,0 +1,247 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Backups are those that the program makes of the data that it has open.
+type Backups struct {
+	*core.Core
+	Archive *Archive
+}
+
+// BackupPolicy says whether a backup is made each day, and how many are kept.
+type BackupPolicy struct {
+	Daily      bool
+	KeepDaily  int // the newest
+	KeepWeekly int // of the weeks before those, one each
+	// Brief is for a program that is about to end, which must not be held up: only
+	// small data, and not on its first day.
+	Brief bool
+}
+
+// backupEvery is how old the last daily backup is before another one is made.
+const backupEvery = 24 * time.Hour
+
+// briefSize is the largest data, in bytes, that is backed up where somebody waits:
+// 100 MB take about a second.
+const briefSize = 32 << 20
+
+// roomFor is how many times the data's size must be free for a daily backup, so
+// that it never takes the space that the next messages need.
+const roomFor = 2
+
+// AutoBackup makes the daily backup if it is due: the last one, or the copy made by
+// hand or by an upgrade since, is a day old, and something was written since. It then
+// removes those that are no longer to be kept, daily ones alone. It is called as often
+// as one likes.
+func (s *Backups) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
+	if s.DB.Writer == nil {
+		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open for reading only.")
+	}
+	return s.Archive.daily(ctx, p)
+}
+
+func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
+	const op = "store.backup"
+	if !p.Daily {
+		return chat.AutoBackup{Outcome: chat.BackupOff}, nil
+	}
+	dir := filepath.Join(a.dir, sqlite.BackupDir)
+	list, last, err := a.Dailies(dir)
+	if err != nil {
+		return chat.AutoBackup{}, sqlite.MapError(op, err)
+	}
+	if !last.IsZero() && a.clock.Now().Sub(last) < backupEvery {
+		return chat.AutoBackup{Outcome: chat.BackupRecent}, nil
+	}
+	out, err := a.dueDaily(ctx, dir, list, p.Brief)
+	if err != nil || out.Outcome != chat.BackupMade {
+		return out, err
+	}
+	for _, old := range toPrune(ctx, append([]DailyFile{{out.Made.Path, out.Made.At}}, list...), p) {
+		if err := faultfs.Remove(faultfs.Backup, old.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, sqlite.MapError(op, err)
+		}
+		out.Removed = append(out.Removed, old.Path)
+	}
+	return out, sqlite.MapError(op, syncDir(dir))
+}
+
+// dueDaily makes today's backup unless there is a reason not to.
+func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, brief bool) (chat.AutoBackup, error) {
+	now := a.clock.Now()
+	// One of the future was made before the clock was set back.
+	past := slices.DeleteFunc(slices.Clone(list), func(d DailyFile) bool { return d.At.After(now) })
+	if len(past) > 0 {
+		same, err := a.unchangedSince(ctx, past[0].Path)
+		if err != nil || same {
+			return chat.AutoBackup{Outcome: chat.BackupUnchanged}, err
+		}
+	}
+	size := sqlite.SizeOf(a.database()) + sqlite.SizeOf(a.database()+"-wal")
+	if brief {
+		young, err := a.firstDay(ctx)
+		if err != nil || young || size > briefSize {
+			return chat.AutoBackup{Outcome: chat.BackupLater}, err
+		}
+	}
+	if err := sqlite.MakeDir(dir); err != nil {
+		return chat.AutoBackup{}, sqlite.MapError("store.backup", err)
+	}
+	free, err := sqlite.FreeSpace(dir)
+	if err != nil {
+		return chat.AutoBackup{}, sqlite.MapError("store.backup", err)
+	}
+	if free < roomFor*size {
+		return chat.AutoBackup{Outcome: chat.BackupNoSpace, Need: roomFor * size, Free: free}, nil
+	}
+	made, err := a.writeVerified(ctx, filepath.Join(dir, BackupName(WordDaily, now)), chat.BackupDaily, verifies(ctx, now, list, brief))
+	return chat.AutoBackup{Outcome: chat.BackupMade, Made: made}, err
+}
+
+// firstDay reports that the first conversation is not a day old.
+func (a *Archive) firstDay(ctx context.Context) (bool, error) {
+	db, err := sqlite.Connect(a.database(), sqlite.ReadBackPragmas, 1)
+	if err != nil {
+		return false, sqlite.MapError("store.backup", err)
+	}
+	defer func() { _ = sqlite.Disconnect(db) }()
+	old, err := sqlite.All[int](db.WithContext(ctx), `SELECT 1 FROM sessions WHERE created_at < ? LIMIT 1`, chat.FormatTime(a.clock.Now().Add(-backupEvery)))
+	return len(old) == 0, sqlite.MapError("store.backup", err)
+}
+
+// unchangedSince reports that nothing was written since a backup. One that cannot
+// be read is no reason to go without another.
+func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error) {
+	var b chat.Backup
+	last, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
+	if err != nil {
+		return false, nil
+	}
+	defer func() { _ = sqlite.Disconnect(last) }()
+	mark, told, err := readInfo(last.WithContext(ctx), &b)
+	if err != nil || !told {
+		return false, ctx.Err()
+	}
+	db, err := sqlite.Connect(a.database(), sqlite.ReadBackPragmas, 1)
+	if err != nil {
+		return false, sqlite.MapError("store.backup", err)
+	}
+	defer func() { _ = sqlite.Disconnect(db) }()
+	db = db.WithContext(ctx)
+	journals, err := a.Journals()
+	if err != nil {
+		return false, sqlite.MapError("store.backup", err)
+	}
+	files, err := Needed(db, db, journals)
+	if err != nil {
+		return false, sqlite.MapError("store.backup", err)
+	}
+	if text, err := os.ReadFile(a.ConfigFile); err == nil {
+		files[schema.ConfigName] = text
+	}
+	now, err := fingerprint(db, files)
+	return now == mark, sqlite.MapError("store.backup", err)
+}
+
+// branchTip is the newest backup in a folder with a word in its name, if it is whole and
+// nothing was written since; else empty.
+func (a *Archive) standing(ctx context.Context, dir, word string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", sqlite.MapError("store.backup", err)
+	}
+	b := chat.Backup{}
+	for _, e := range entries { // by name, and so by time
+		if _, at, ok := Named(e.Name()); ok && e.Name() == BackupName(word, at) {
+			b.Path = filepath.Join(dir, e.Name())
+		}
+	}
+	if b.Path == "" {
+		return "", nil
+	}
+	if describeBackup(ctx, &b, true); b.Problem != "" || !b.Checked {
+		return "", sqlite.MapError("store.backup", ctx.Err())
+	}
+	same, err := a.unchangedSince(ctx, b.Path)
+	if err != nil || !same {
+		return "", err
+	}
+	return b.Path, nil
+}
+
+// DailyFile is a daily backup, known by its name.
+type DailyFile struct {
+	Path string
+	At   time.Time
+}
+
+// Dailies lists the daily backups, newest first, and removes what copies that were
+// cut short left a day ago or earlier: a temporary file, or an empty one that had
+// taken the name. last is when the present data was copied last, by whomever; what a
+// restore replaced is other data.
+func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, last, err
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			continue // removed this moment
+		}
+		path := filepath.Join(dir, e.Name())
+		kind, at, ok := Named(e.Name())
+		if ok && info.Size() > 0 {
+			if kind == chat.BackupDaily {
+				list = append(list, DailyFile{path, at})
+			}
+			if kind != chat.BackupBeforeRestore && at.After(last) && !at.After(a.clock.Now()) {
+				last = at
+			}
+		}
+		if (IsTemp(e.Name()) || ok && kind == chat.BackupDaily && info.Size() == 0) && time.Since(info.ModTime()) > backupEvery {
+			_ = faultfs.Remove(faultfs.Backup, path)
+		}
+	}
+	slices.SortFunc(list, func(x, y DailyFile) int { return y.At.Compare(x.At) })
+	return list, last, nil
+}
+
+// Kept are the daily backups to keep, of a list with the one made last first: that
+// one, the newest, and before them the newest of each week.
+func Kept(list []DailyFile, p BackupPolicy) []DailyFile {
+	newest := slices.Clone(list)
+	slices.SortFunc(newest, func(x, y DailyFile) int { return y.At.Compare(x.At) })
+	var out []DailyFile
+	weeks := map[string]bool{}
+	for i, d := range newest {
+		year, week := d.At.ISOWeek()
+		name := fmt.Sprintf("%d/%d", year, week)
+		switch {
+		case i < p.KeepDaily || d == list[0]:
+			out = append(out, d)
+		case !weeks[name] && len(weeks) < p.KeepWeekly:
+			weeks[name] = true
+			out = append(out, d)
+		}
+	}
+	return out
+}

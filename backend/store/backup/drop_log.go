@@ -1,0 +1,110 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// DamagedLog reports that the write-ahead log is damaged, so that DropLog can leave it out.
+func (a *Archive) DamagedLog() bool {
+	damage, err := sqlite.DamagedLog(a.dir)
+	return err == nil && damage != ""
+}
+
+// DropLog makes data whose write-ahead log is damaged writable again, without the changes in
+// the log that cannot be read. The files as they are are copied into a folder first, whose
+// path it returns.
+//
+// Either the database with what can be read of the log is whole, or the database without
+// the log is, because all of it was brought into the database before; which, is found out
+// on copies. Where both are, the one that holds more is taken.
+//
+// Errors: CodeLocked, CodeNotFound (the log is not damaged), CodeNoSpace, CodeCorrupt
+// (neither is whole; nothing was changed). Cut short, it is done again from the beginning.
+func (a *Archive) DropLog(ctx context.Context) (string, error) {
+	const op = "store.drop_log"
+	return a.putAside(op, func() error {
+		damage, err := sqlite.DamagedLog(a.dir)
+		if err == nil && damage == "" {
+			err = chat.Errorf(chat.CodeNotFound, op, "The write-ahead log in %s is not damaged; nothing was changed.", a.dir)
+		}
+		return err
+	}, func(aside string) error {
+		whole, err := a.keepLog(ctx, aside)
+		if err != nil {
+			_ = os.RemoveAll(aside)
+			return err
+		}
+		gone := []string{sqlite.ConfirmedFile}
+		if !whole {
+			gone = []string{sqlite.DatabaseFile + "-shm", sqlite.DatabaseFile + "-wal", sqlite.ConfirmedFile}
+		}
+		for _, name := range gone {
+			if err := faultfs.Remove(faultfs.Backup, filepath.Join(a.dir, name)); err != nil && !os.IsNotExist(err) {
+				return err
+			}
+		}
+		return syncDir(a.dir)
+	})
+}
+
+// keepLog copies the database, its log and its mark into a folder, and reports whether what
+// can be read of the log belongs to the database.
+func (a *Archive) keepLog(ctx context.Context, aside string) (withLog bool, err error) {
+	for _, name := range []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", sqlite.ConfirmedFile} {
+		to := filepath.Join(aside, name)
+		if err := errors.Join(sqlite.CopyFile(filepath.Join(a.dir, name), to), syncFile(to)); err != nil {
+			return false, err
+		}
+	}
+	if err := errors.Join(syncDir(aside), syncDir(filepath.Dir(aside)), syncDir(a.dir)); err != nil {
+		return false, err
+	}
+	with, err := wholeCopy(ctx, aside, sqlite.DatabaseFile, sqlite.DatabaseFile+"-wal")
+	if err != nil {
+		return false, err
+	}
+	without, err := wholeCopy(ctx, aside, sqlite.DatabaseFile)
+	if err == nil && with < 0 && without < 0 {
+		err = chat.Errorf(chat.CodeCorrupt, "store.drop_log", "The database is not whole, neither with what can be read of its damaged log nor without it. Nothing was changed.").
+			WithHint("restore a backup (contextinfinity backups, contextinfinity restore)")
+	}
+	return with > without, err
+}
+
+// wholeCopy checks a copy of files, which a check changes, and returns how many events it
+// holds; negative: it is damaged.
+func wholeCopy(ctx context.Context, from string, names ...string) (events int64, err error) {
+	dir, err := os.MkdirTemp(from, "check-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	for _, name := range names {
+		if err := sqlite.CopyFile(filepath.Join(from, name), filepath.Join(dir, name)); err != nil {
+			return 0, err
+		}
+	}
+	pool, err := sqlite.Connect(filepath.Join(dir, sqlite.DatabaseFile), sqlite.CommonPragmas, 1)
+	if err != nil {
+		return -1, nil //nolint:nilerr // what cannot be opened is not whole
+	}
+	defer func() { _ = sqlite.Disconnect(pool) }()
+	db := pool.WithContext(ctx)
+	lines, err := sqlite.All[string](db, `PRAGMA integrity_check(1)`)
+	broken, brokenErr := sqlite.All[string](db, `SELECT "table" FROM pragma_foreign_key_check LIMIT 1`)
+	count, countErr := sqlite.One[int64](db, "count", "", `SELECT count(*) FROM events`)
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err := errors.Join(err, brokenErr, countErr); err != nil || len(lines) != 1 || lines[0] != "ok" || len(broken) > 0 {
+		return -1, nil //nolint:nilerr // so is what cannot be read
+	}
+	return count, nil
+}

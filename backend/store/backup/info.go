@@ -1,0 +1,300 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// counted are the tables whose records a backup must hold as many of as the data.
+// Jobs and drafts come and go by themselves.
+var counted = []string{"sessions", "branches", "turns", "steps", "states", "pins", "events", "chunks", "units", "files"}
+
+// countRecords counts those tables that there are.
+func countRecords(db *gorm.DB) (map[string]int64, error) {
+	there, err := sqlite.All[string](db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int64{}
+	for _, table := range counted {
+		if !slices.Contains(there, table) {
+			continue
+		}
+		n, err := sqlite.All[int64](db, `SELECT count(*) FROM `+table)
+		if err != nil {
+			return nil, err
+		}
+		counts[table] = n[0]
+	}
+	return counts, nil
+}
+
+// fingerprint changes with everything a person would miss: what the ledgers tell,
+// drafts, documents, the configuration, and running answers. Derived data, jobs and
+// settings are not in it.
+func fingerprint(db *gorm.DB, files map[string][]byte) (string, error) {
+	row, err := sqlite.One[struct{ Mark string }](db, "fingerprint", "", `SELECT
+		(SELECT max(version_id) FROM `+schema.VersionTable+`) || '|' ||
+		(SELECT count(*) || '/' || coalesce(max(rowid), 0) FROM events) || '|' ||
+		(SELECT count(*) || '/' || coalesce(max(updated_at), '') || '/' || coalesce(sum(length(message_json)), 0) FROM drafts) || '|' ||
+		(SELECT count(*) || '/' || coalesce(max(rowid), 0) FROM files) AS mark`)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n", row.Mark)
+	for _, name := range sortedNames(files) {
+		fmt.Fprintf(sum, "%s %x\n", name, sha256.Sum256(files[name]))
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+func sortedNames(files map[string][]byte) []string {
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// writeInfo writes a backup's own tables. A database that was put in place by hand
+// may have those of the backup it was.
+func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte) error {
+	return db.Transaction(func(t *gorm.DB) error {
+		for _, statement := range []string{
+			`DROP TABLE IF EXISTS ` + schema.InfoTable, `DROP TABLE IF EXISTS ` + schema.FilesTable,
+			`CREATE TABLE ` + schema.InfoTable + ` (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT`,
+			`CREATE TABLE ` + schema.FilesTable + ` (name TEXT PRIMARY KEY NOT NULL, sha256 BLOB NOT NULL, content BLOB NOT NULL) STRICT`,
+		} {
+			if err := t.Exec(statement).Error; err != nil {
+				return err
+			}
+		}
+		info := map[string]string{"kind": string(b.Kind), "at": chat.FormatTime(b.At), "fingerprint": mark}
+		for table, n := range b.Counts {
+			info["count."+table] = sqlite.Itoa(n)
+		}
+		for key, value := range info {
+			if err := t.Exec(`INSERT INTO `+schema.InfoTable+` VALUES (?, ?)`, key, value).Error; err != nil {
+				return err
+			}
+		}
+		for _, name := range sortedNames(files) {
+			sum := sha256.Sum256(files[name])
+			if err := t.Exec(`INSERT INTO `+schema.FilesTable+` VALUES (?, ?, ?)`, name, sum[:], append([]byte{}, files[name]...)).Error; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// BackupFile is a file that a backup holds beside the data.
+type BackupFile struct {
+	Name    string
+	SHA256  []byte `gorm:"column:sha256"`
+	Content []byte
+}
+
+func (f BackupFile) whole() bool {
+	sum := sha256.Sum256(f.Content)
+	return string(sum[:]) == string(f.SHA256)
+}
+
+// FilesIn reads the files in a backup, none from one that has no such table.
+func FilesIn(db *gorm.DB) ([]BackupFile, error) {
+	there, err := schema.HasTable(db, schema.FilesTable)
+	if err != nil || !there {
+		return nil, err
+	}
+	return sqlite.All[BackupFile](db, `SELECT name, sha256, content FROM `+schema.FilesTable+` ORDER BY name`)
+}
+
+func damagedFile(db *gorm.DB) (string, error) {
+	files, err := FilesIn(db)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range files {
+		if !f.whole() {
+			return "the file " + f.Name + " in it does not match its hash", nil
+		}
+	}
+	return "", nil
+}
+
+// readInfo fills in what a backup says of itself; false if it says nothing: made
+// by an earlier version, or a copy of the database made by hand.
+func readInfo(db *gorm.DB, b *chat.Backup) (mark string, told bool, err error) {
+	there, err := schema.HasTable(db, schema.InfoTable)
+	if err != nil || !there {
+		return "", false, err
+	}
+	rows, err := sqlite.All[struct{ Key, Value string }](db, `SELECT key, value FROM `+schema.InfoTable)
+	if err != nil {
+		return "", false, err
+	}
+	b.Counts = map[string]int64{}
+	for _, r := range rows {
+		table, isCount := strings.CutPrefix(r.Key, "count.")
+		switch {
+		case isCount:
+			if b.Counts[table], err = strconv.ParseInt(r.Value, 10, 64); err != nil {
+				return "", false, err
+			}
+		case r.Key == "kind":
+			b.Kind = chat.BackupKind(r.Value)
+		case r.Key == "at":
+			if b.At, err = chat.ParseTime(r.Value); err != nil {
+				return "", false, err
+			}
+		case r.Key == "fingerprint":
+			mark = r.Value
+		case r.Key == infoProblems:
+			if b.Problems, err = strconv.Atoi(r.Value); err != nil {
+				return "", false, err
+			}
+		}
+	}
+	return mark, true, nil
+}
+
+// backupStamp is the moment in a backup's name, in UTC.
+const backupStamp = "20060102T150405.000"
+
+// BackupName is the name of a backup; the word says why it was made.
+func BackupName(word string, at time.Time) string {
+	if word != "" {
+		word += "-"
+	}
+	return "contextinfinity-" + word + at.Format(backupStamp) + ".db"
+}
+
+const (
+	WordDaily   = "daily"
+	wordRestore = "before-restore"
+)
+
+var backupNames = regexp.MustCompile(`^contextinfinity-(?:(daily|before-restore|v[0-9]+)-)?([0-9]{8}T[0-9]{6}\.[0-9]{3})\.db$`)
+
+// Named reads a backup's name; false for other files.
+func Named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
+	m := backupNames.FindStringSubmatch(name)
+	if m == nil {
+		return "", at, false
+	}
+	at, err := time.Parse(backupStamp, m[2])
+	switch m[1] {
+	case "":
+		kind = chat.BackupByHand
+	case WordDaily:
+		kind = chat.BackupDaily
+	case wordRestore:
+		kind = chat.BackupBeforeRestore
+	default:
+		kind = chat.BackupMigration
+	}
+	return kind, at, err == nil
+}
+
+// Backups lists the copies in the data directory's folder for them, newest first.
+// With check each is read through, and the data in it verified as a restore does, in
+// a copy that is removed again. What keeps one from being restored stands in its
+// Problem, what verify finds in its Findings.
+func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error) {
+	dir := filepath.Join(a.dir, sqlite.BackupDir)
+	entries, err := os.ReadDir(dir)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, sqlite.MapError("store.backups", err)
+	}
+	var list []chat.Backup
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), ".db") {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, sqlite.MapError("store.backups", err)
+		}
+		b := chat.Backup{Path: filepath.Join(dir, e.Name()), Kind: chat.BackupByHand, Bytes: info.Size(), At: info.ModTime().UTC()}
+		if kind, at, ok := Named(e.Name()); ok {
+			b.Kind, b.At = kind, at
+		}
+		describeBackup(ctx, &b, check)
+		if check && b.Problem == "" {
+			if err := a.verifyCopy(ctx, &b); err != nil {
+				return nil, sqlite.MapError("store.backups", err)
+			}
+		}
+		list = append(list, b)
+	}
+	slices.SortFunc(list, func(x, y chat.Backup) int {
+		if c := y.At.Compare(x.At); c != 0 {
+			return c
+		}
+		return strings.Compare(y.Path, x.Path)
+	})
+	return list, nil
+}
+
+// verifyCopy tells of a backup what a restore of it would find.
+func (a *Archive) verifyCopy(ctx context.Context, b *chat.Backup) error {
+	r, err := a.PreviewRestore(ctx, b.Path)
+	switch chat.CodeOf(err) {
+	case "":
+		b.Problems, b.Findings = r.Problems, r.Findings
+	case chat.CodeCancelled, chat.CodeTimeout, chat.CodeNoSpace, chat.CodeLocked, chat.CodeBusy:
+		return err
+	default:
+		b.Problem = "It cannot be restored: " + chat.AsError(err).Message
+	}
+	return nil
+}
+
+// describeBackup opens a backup to see what it is.
+func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
+	var err error
+	if b.Schema, err = schema.ReadVersion(ctx, b.Path); err != nil || b.Schema == 0 {
+		b.Problem = "It cannot be read as a backup of this program."
+		return
+	}
+	db, err := sqlite.Connect(b.Path, sqlite.ReadBackPragmas, 1)
+	if err != nil {
+		b.Problem = "It cannot be opened."
+		return
+	}
+	defer func() { _ = sqlite.Disconnect(db) }()
+	db = db.WithContext(ctx)
+	if _, b.Checked, err = readInfo(db, b); err != nil {
+		b.Problem = "What it says of itself cannot be read."
+		return
+	}
+	if b.Counts == nil {
+		b.Counts, err = countRecords(db)
+	}
+	if err == nil && check {
+		b.Problem, err = checkCopy(db, *b)
+	}
+	if err != nil {
+		b.Problem = "It cannot be read: " + chat.AsError(sqlite.MapError("store.backups", err)).Message
+	}
+}

@@ -1,0 +1,117 @@
+package backup
+
+import (
+	"context"
+	"path/filepath"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// MarkFile is written when a database has been made in a data directory. Where it is there
+// and the database is not, the history was lost, and not never begun.
+const MarkFile = "history.mark"
+
+// lostSign names what is in a data directory that only an earlier history leaves there;
+// empty: nothing is. A lock is no sign: it is made before the database.
+func lostSign(dir string) string {
+	journals, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.StreamDir, "*.jsonl"))
+	backups, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.BackupDir, "*.db"))
+	switch {
+	case len(backups) > 0:
+		return "backups"
+	case len(journals) > 0:
+		return "stream journals"
+	case !sqlite.Exists(dir, sqlite.DatabaseFile) && sqlite.BytesBeside(filepath.Join(dir, sqlite.DatabaseFile)) > 0: // beside an empty one it may be of a first start
+		return "the write-ahead log"
+	case sqlite.Exists(dir, MarkFile):
+		return "the history marker"
+	}
+	return ""
+}
+
+// RefuseLost refuses to take a missing or empty database for a new one where there are
+// signs of an older one.
+func RefuseLost(dir string, have schema.Found) error {
+	if have.Version > 0 || have.Started && !sqlite.Exists(dir, MarkFile) {
+		return nil
+	}
+	sign := lostSign(dir)
+	if sign == "" {
+		return nil
+	}
+	what := "is missing"
+	if sqlite.Exists(dir, sqlite.DatabaseFile) {
+		what = "is empty"
+	}
+	return chat.Errorf(chat.CodeCorrupt, "store.open", "The database %s %s, but its folder contains %s of an earlier one. Nothing was written.",
+		filepath.Join(dir, sqlite.DatabaseFile), what, sign).
+		WithHint("bring the file back and try again, restore a backup (contextinfinity restore PATH), or start fresh with an empty history (contextinfinity restore --fresh), which keeps what is left in a folder")
+}
+
+// Lost reports that the database is missing or empty beside signs of an earlier history, so
+// that StartFresh can begin another.
+func (a *Archive) Lost(ctx context.Context) bool {
+	have, err := schema.Probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
+	return err == nil && RefuseLost(a.dir, have) != nil
+}
+
+// StartFresh moves what is left of a lost history into a folder of its own, whose path it
+// returns, so that the next start begins an empty one. Backups go there too: those of the
+// new history must not replace them.
+//
+// Errors: CodeLocked, CodeConflict (the database is there), CodeNotFound (nothing is left).
+// Cut short, it is done again from the beginning.
+func (a *Archive) StartFresh(ctx context.Context) (string, error) {
+	const op = "store.fresh"
+	return a.putAside(op, func() error {
+		have, err := schema.Probe(ctx, sqlite.Place{Path: a.database()}, a.steps)
+		switch {
+		case err != nil:
+			return err
+		case have.Version > 0:
+			return chat.Errorf(chat.CodeConflict, op, "There are conversations in %s; nothing was changed.", a.dir).
+				WithHint("choose another folder with --data-dir to begin another history")
+		case lostSign(a.dir) == "":
+			return chat.Errorf(chat.CodeNotFound, op, "Nothing of an earlier history is in %s: the first message begins one.", a.dir)
+		}
+		return nil
+	}, func(aside string) error {
+		for _, name := range append(append([]string{}, DatabaseFiles...), sqlite.StreamDir, sqlite.BackupDir, sqlite.ConfirmedFile, MarkFile) { // the mark goes last
+			if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// putAside makes a folder for files of the data directory, has them put there, and returns
+// it. Nobody writes meanwhile, and a restore that was cut short is finished first.
+func (a *Archive) putAside(op string, check func() error, put func(aside string) error) (string, error) {
+	lock, err := sqlite.LockWriter(a.dir, "")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.Release() }()
+	if _, err := a.FinishRestore(); err != nil {
+		return "", err
+	}
+	if err := check(); err != nil {
+		return "", sqlite.MapError(op, err)
+	}
+	aside := filepath.Join(a.dir, core.ReplacedDir, a.clock.Now().Format(backupStamp))
+	if err := faultfs.MkdirAll(faultfs.Backup, aside, 0o700); err != nil {
+		return "", sqlite.MapError(op, err)
+	}
+	if err := syncDir(a.dir); err != nil {
+		return "", sqlite.MapError(op, err)
+	}
+	if err := put(aside); err != nil {
+		return "", sqlite.MapError(op, err)
+	}
+	return aside, nil
+}

@@ -1,0 +1,61 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Mark notes that there is a history in the data directory.
+func Mark(s *core.Core) {
+	if s.Scratch || s.Copied || sqlite.Exists(s.Dir, MarkFile) {
+		return
+	}
+	text := "ContextInfinity began a history of conversations in this folder at " + chat.FormatTime(s.Clock.Now()) + ".\n"
+	if err := atomicfile.Write(filepath.Join(s.Dir, MarkFile), []byte(text), 0o600); err != nil {
+		s.Log.Warn("the mark of the history could not be written; it is tried again at the next start", "err", err)
+	}
+}
+
+// AdoptBackup marks the steps of a backup that somebody put in the place of the database by
+// hand, over the journals of what it replaced: it still has the table that only backups have.
+func AdoptBackup(ctx context.Context, s *core.Core) error {
+	if s.Copied {
+		return nil
+	}
+	byHand, err := schema.HasTable(s.DB.Reader, schema.InfoTable)
+	if err != nil || !byHand {
+		return err
+	}
+	return markRestored(ctx, s)
+}
+
+// RefuseDamagedLog refuses to write where confirmed changes in the write-ahead log cannot be
+// read: SQLite would drop them in silence, and write over them.
+func RefuseDamagedLog(dir string) error {
+	damage, err := sqlite.DamagedLog(dir)
+	if err != nil || damage == "" {
+		return sqlite.MapError("store.open", err)
+	}
+	return chat.Errorf(chat.CodeCorrupt, "store.open", "The newest changes cannot be read, because the database's write-ahead log %s is damaged. %s Nothing was written.",
+		filepath.Join(dir, sqlite.DatabaseFile+"-wal"), damage).
+		WithHint("restore a backup (contextinfinity backups, contextinfinity restore), or go on without these changes (contextinfinity restore --drop-log), which keeps the damaged files in a folder. If the folder was copied while the program ran, copy it again while it does not")
+}
+
+// LogNote says that the newest changes are missing from what is read, because the
+// write-ahead log is damaged; empty: it is not.
+func (a *Archive) LogNote() string {
+	damage, err := sqlite.DamagedLog(a.dir)
+	if err != nil || damage == "" {
+		return ""
+	}
+	return fmt.Sprintf("The newest changes are missing here, because the database's write-ahead log %s is damaged. %s Everything before them is read as it was, and nothing was changed. "+
+		"Restore a backup (contextinfinity backups, contextinfinity restore), or continue without these changes (contextinfinity restore --drop-log).",
+		filepath.Join(a.dir, sqlite.DatabaseFile+"-wal"), damage)
+}

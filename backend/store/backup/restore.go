@@ -1,0 +1,385 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
+)
+
+const opRestore = "store.restore"
+
+// maxTold is how many of verify's findings a restore tells.
+const maxTold = 20
+
+// Restore puts a backup in the place of the data. The backup is copied into the
+// data directory first; the copy is checked, upgraded and verified there, so that
+// what is put in place is what was checked. agree is then shown what would be
+// replaced by what; if it returns an error nothing is changed. What is replaced is
+// backed up first, or set aside if it cannot be read. A crash at any moment leaves
+// the old data or the new, whole (see finishRestore).
+//
+// The path may be the name alone of one in the folder of backups.
+//
+// Errors: CodeLocked (a program has the data open), CodeNotFound, CodeInvalid (no
+// backup of this program), CodeNewer, CodeCorrupt, CodeNoSpace. In all of them the
+// data stands as it was.
+func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error) {
+	if err := sqlite.MakeDir(a.dir); err != nil {
+		return chat.Restoration{}, sqlite.MapError(opRestore, err)
+	}
+	lock, err := sqlite.LockWriter(a.dir, "")
+	if err != nil {
+		if e := chat.AsError(err); e.Code == chat.CodeLocked {
+			return chat.Restoration{}, e.WithHint("close that window, or leave the conversation in the terminal, then restore")
+		}
+		return chat.Restoration{}, err
+	}
+	defer func() { _ = lock.Release() }()
+	if _, err := a.FinishRestore(); err != nil {
+		return chat.Restoration{}, err
+	}
+	r := restoring{Archive: a, source: path}
+	defer r.discard()
+	if err := r.prepare(ctx); err != nil {
+		return r.out, sqlite.MapError(opRestore, err)
+	}
+	if err := agree(r.out); err != nil {
+		return r.out, err
+	}
+	err = r.replace(ctx)
+	return r.out, sqlite.MapError(opRestore, err)
+}
+
+// restoring is one run of Restore.
+type restoring struct {
+	*Archive
+	source  string
+	staging string // a data directory of its own, below the real one
+	begun   bool   // the swap is written down: from here on it is only completed
+	out     chat.Restoration
+}
+
+func (r *restoring) staged() string { return filepath.Join(r.staging, sqlite.DatabaseFile) }
+
+// discard removes what was prepared, unless it is being put in place.
+func (r *restoring) discard() {
+	if r.staging != "" && !r.begun {
+		_ = os.RemoveAll(r.staging)
+	}
+}
+
+// prepare makes the data that is to be put in place, in the staging directory.
+func (r *restoring) prepare(ctx context.Context) error {
+	if err := r.locate(); err != nil {
+		return err
+	}
+	staging := filepath.Join(r.dir, StagingPrefix+r.clock.Now().Format(backupStamp))
+	if err := faultfs.Mkdir(faultfs.Backup, staging, 0o700); err != nil {
+		return err
+	}
+	r.staging = staging
+	if err := r.copySource(); err != nil {
+		return err
+	}
+	r.At("copied")
+	if err := r.examine(ctx); err != nil {
+		return err
+	}
+	if err := r.upgrade(ctx); err != nil {
+		return err
+	}
+	r.At("checked")
+	r.out.Present = r.summarize(ctx, r.database())
+	return r.tellUndone(ctx)
+}
+
+// locate finds the file that is meant and refuses what cannot be one.
+func (r *restoring) locate() error {
+	path := r.source
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		name := filepath.Base(r.source)
+		path = filepath.Join(r.dir, sqlite.BackupDir, name)
+		if info, err = os.Stat(path); err != nil {
+			return chat.Errorf(chat.CodeNotFound, opRestore, "There is no file %s, and no backup %s; nothing was changed.", r.source, name).
+				WithHint("contextinfinity backups lists them")
+		}
+	}
+	if err != nil {
+		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+path+" cannot be read: "+sqlite.Reason(err)+"; nothing was changed.")
+	}
+	if !info.Mode().IsRegular() {
+		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is no file; nothing was changed.", path).
+			WithHint("name the backup in it")
+	}
+	if present, err := os.Stat(r.database()); err == nil && os.SameFile(info, present) {
+		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is the present data itself; nothing was changed.", path)
+	}
+	r.out.Source = path
+	present := sqlite.SizeOf(r.database()) + sqlite.SizeOf(r.database()+"-wal")
+	free, err := sqlite.FreeSpace(r.dir)
+	if err != nil {
+		return err
+	}
+	if need := info.Size() + present; free < need { // the copy, and one of what it replaces
+		return chat.Errorf(chat.CodeNoSpace, opRestore, "The disk has %d MB free; a restore needs %d MB, for a copy of what it replaces too. Nothing was changed.",
+			free>>20, need>>20+1).WithHint("free some space and try again")
+	}
+	return nil
+}
+
+// copySource copies the file, and the log that a copy made of a running program's
+// directory has beside it. The user's file is never opened by the database engine,
+// which might write to it.
+func (r *restoring) copySource() error {
+	head, err := readHead(r.out.Source)
+	if err != nil {
+		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+r.out.Source+" cannot be read: "+sqlite.Reason(err)+"; nothing was changed.")
+	}
+	if head != "SQLite format 3\x00" {
+		return r.noBackup(nil)
+	}
+	if err := sqlite.CopyFile(r.out.Source, r.staged()); err != nil {
+		return err
+	}
+	log := r.out.Source + "-wal"
+	if sqlite.SizeOf(log) == 0 {
+		return nil
+	}
+	return sqlite.CopyFile(log, r.staged()+"-wal")
+}
+
+func readHead(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 16)
+	n, err := io.ReadFull(f, head)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return string(head[:n]), err
+}
+
+func (r *restoring) noBackup(err error) error {
+	return chat.WrapError(chat.CodeInvalid, opRestore, err, r.out.Source+" is not a backup of ContextInfinity; nothing was changed.").
+		WithHint("contextinfinity backups lists what there is")
+}
+
+// examine checks the copy and takes out of it what a backup holds beside the data.
+func (r *restoring) examine(ctx context.Context) error {
+	db, err := sqlite.Connect(r.staged(), append([]string{"journal_mode(DELETE)"}, sqlite.CommonPragmas...), 1)
+	if err != nil {
+		return r.damaged(err)
+	}
+	err = r.examineOpen(ctx, db.WithContext(ctx))
+	return errors.Join(err, sqlite.Disconnect(db))
+}
+
+func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
+	lines, err := sqlite.All[string](db, `PRAGMA integrity_check(3)`) // brings a log beside it into it, too
+	if err != nil || len(lines) != 1 || lines[0] != "ok" {
+		return r.damaged(errors.Join(err, errors.New(strings.Join(lines, "; "))))
+	}
+	version, err := schema.ReadVersion(ctx, r.staged())
+	switch newest := schema.NewestVersion(r.steps); {
+	case err != nil && ctx.Err() != nil:
+		return err
+	case err != nil || version == 0:
+		return r.noBackup(err)
+	case version > newest:
+		return chat.Errorf(chat.CodeNewer, opRestore,
+			"The backup was written by a newer version of ContextInfinity (schema %d, this one knows %d). Nothing was changed.", version, newest).
+			WithHint("install the newer version")
+	}
+	broken, err := sqlite.All[string](db, `SELECT DISTINCT "table" FROM pragma_foreign_key_check`)
+	if err != nil || len(broken) > 0 {
+		return r.damaged(errors.Join(err, errors.New("references of "+strings.Join(broken, ", "))))
+	}
+	r.out.Backup = r.summarize(ctx, r.staged())
+	if r.out.Backup.Problem != "" {
+		return r.damaged(errors.New(r.out.Backup.Problem))
+	}
+	kind, _, ok := Named(filepath.Base(r.out.Source))
+	if r.out.Kind = chat.BackupByHand; ok {
+		r.out.Kind = kind
+	}
+	info := chat.Backup{Kind: r.out.Kind}
+	if _, told, err := readInfo(db, &info); err != nil {
+		return r.damaged(err)
+	} else if told {
+		r.out.Kind, r.out.TakenAt = info.Kind, &info.At
+	}
+	return r.unpack(db)
+}
+
+func (r *restoring) damaged(err error) error {
+	if e := chat.AsError(sqlite.MapError(opRestore, err)); e.Code == chat.CodeCancelled || e.Code == chat.CodeNoSpace {
+		return e
+	}
+	return chat.WrapError(chat.CodeCorrupt, opRestore, err, r.out.Source+" is damaged, so it was not put in place; nothing was changed.").
+		WithHint("choose another: contextinfinity backups --check")
+}
+
+// unpack writes the backup's files into the staging directory and takes its own
+// tables out of the copy.
+func (r *restoring) unpack(db *gorm.DB) error {
+	streams := filepath.Join(r.staging, sqlite.StreamDir)
+	if err := faultfs.Mkdir(faultfs.Backup, streams, 0o700); err != nil {
+		return err
+	}
+	files, err := FilesIn(db)
+	if err != nil {
+		return r.damaged(err)
+	}
+	for _, f := range files {
+		name, isStream := strings.CutPrefix(f.Name, sqlite.StreamDir+"/")
+		switch {
+		case !f.whole():
+			return r.damaged(errors.New(f.Name + " does not match its hash"))
+		case f.Name == schema.ConfigName:
+			err = writeFile(filepath.Join(r.staging, schema.ConfigName), f.Content)
+		case isStream && sqlite.IsJournal(name):
+			err = writeFile(filepath.Join(streams, name), f.Content)
+			r.out.Journals++
+		default:
+			return r.damaged(errors.New("it holds a file that no backup holds"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, table := range []string{schema.InfoTable, schema.FilesTable} {
+		if err := db.Exec(`DROP TABLE IF EXISTS ` + table).Error; err != nil {
+			return err
+		}
+	}
+	return syncDir(streams)
+}
+
+// upgrade opens the copy as the program would, which brings it to the present
+// schema, and verifies it. Doing so here keeps the present data out of reach of an
+// upgrade that fails.
+func (r *restoring) upgrade(ctx context.Context) error {
+	c, open, err := r.open(ctx, ArchiveOptions{DataDir: r.staging, Clock: r.clock, Logger: r.log}, r.steps)
+	if err != nil {
+		return err
+	}
+	r.out.Schema = schema.NewestVersion(r.steps)
+	if err := markRestored(ctx, c); err != nil {
+		return errors.Join(err, open.Close())
+	}
+	found, err := verify.New(c, &search.Search{Core: c}).Verify(ctx)
+	if err = errors.Join(err, open.Close()); err != nil {
+		return err
+	}
+	r.out.Problems = len(found)
+	r.out.Findings = append([]chat.Finding{}, found[:min(len(found), maxTold)]...)
+	if sqlite.SizeOf(r.staged()+"-wal") > 0 {
+		return chat.Errorf(chat.CodeBusy, opRestore, "Another program reads the copy of the backup; nothing was changed.").WithHint("try again")
+	}
+	return nil
+}
+
+// summarize says what a database holds, on a connection that cannot write.
+func (r *restoring) summarize(ctx context.Context, path string) chat.DataSummary {
+	d := chat.DataSummary{Exists: sqlite.SizeOf(path) > 0}
+	if !d.Exists {
+		return d
+	}
+	var err error
+	if d.Schema, err = schema.ReadVersion(ctx, path); err == nil && d.Schema > 0 {
+		err = summarizeInto(ctx, path, &d)
+	}
+	if err != nil {
+		d.Problem = chat.AsError(schema.Unopenable(path, err)).Message
+	}
+	return d
+}
+
+func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error {
+	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Reading: true}, sqlite.ReadBackPragmas, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = sqlite.Disconnect(db) }()
+	row, err := sqlite.One[struct {
+		Sessions, Turns int64
+		Newest          *string
+	}](db.WithContext(ctx), "summary", "", `SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM turns) AS turns,
+		(SELECT max(created_at) FROM turns) AS newest`)
+	if err != nil {
+		return err
+	}
+	d.Sessions, d.Turns = row.Sessions, row.Turns
+	if row.Newest != nil {
+		at, err := chat.ParseTime(*row.Newest)
+		if err != nil {
+			return err
+		}
+		d.NewestTurn = &at
+	}
+	return nil
+}
+
+// replace backs up what is there and puts the prepared data in its place.
+func (r *restoring) replace(ctx context.Context) error {
+	swap := Swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(core.ReplacedDir, r.clock.Now().Format(backupStamp))}
+	// A copy of data whose log is damaged lacks what cannot be read: the files are kept instead.
+	if damage, err := sqlite.DamagedLog(r.dir); err == nil && damage == "" && sqlite.SizeOf(r.database()) > 0 {
+		dir := filepath.Join(r.dir, sqlite.BackupDir)
+		if err := sqlite.MakeDir(dir); err != nil {
+			return err
+		}
+		kept, err := r.write(ctx, filepath.Join(dir, BackupName(wordRestore, r.clock.Now())), chat.BackupBeforeRestore)
+		switch chat.CodeOf(err) {
+		case "":
+			r.out.Kept = &kept
+		case chat.CodeCancelled, chat.CodeTimeout, chat.CodeNoSpace, chat.CodeLocked, chat.CodeBusy:
+			return err
+		}
+	}
+	swap.Keep = r.out.Kept == nil // what cannot be copied as data is kept as it is, a log without its database too
+	r.At("backed up")
+	if err := r.makeDurable(); err != nil {
+		return err
+	}
+	if err := WriteSwap(r.dir, swap); err != nil {
+		return err
+	}
+	r.begun = true
+	r.At("written down")
+	var err error
+	if r.out.Config, err = r.FinishRestore(); err != nil {
+		return err
+	}
+	r.out.Done = true
+	if entries, err := os.ReadDir(filepath.Join(r.dir, swap.Aside)); err == nil && len(entries) > 0 {
+		r.out.Aside = filepath.Join(r.dir, swap.Aside)
+	}
+	return nil
+}
+
+// makeDurable brings all that was prepared to the disk.
+func (r *restoring) makeDurable() error {
+	if err := syncFile(r.staged()); err != nil {
+		return err
+	}
+	return errors.Join(syncDir(filepath.Join(r.staging, sqlite.StreamDir)), syncDir(r.staging), syncDir(r.dir))
+}

@@ -1,0 +1,33 @@
+package backup
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// markRestored writes down the steps of open turns, in data that was or is about to be put in
+// place. From then on it is no backup.
+func markRestored(ctx context.Context, s *core.Core) error {
+	return s.Write(ctx, "restore.mark", func(t *core.Tx) error {
+		if _, err := t.Exec(`DROP TABLE IF EXISTS ` + schema.InfoTable); err != nil {
+			return err
+		}
+		steps, err := sqlite.All[chat.StepID](t.DB, `SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.phase = 'Responding' ORDER BY s.id`)
+		if err != nil {
+			return err
+		}
+		if _, err := t.Exec(`DELETE FROM settings WHERE key = ?`, records.RestoredSteps); err != nil || len(steps) == 0 {
+			return err
+		}
+		list, err := chat.MarshalJSON(steps)
+		if err == nil {
+			_, err = t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)`, records.RestoredSteps, string(list), t.Stamp())
+		}
+		return err
+	})
+}

@@ -1,0 +1,208 @@
+package backup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// The swap of a restore. Once its file is on the disk the restore is decided, and
+// whoever next has the writer's lock completes it; before, it has not happened.
+//
+// The order matters. The old database is moved away before its log: a database
+// never stands at its name without the log that belongs to it, and a log never
+// meets a database that it does not belong to, which would be ruined by it. The
+// new database takes the name last, when no old log is left. Each step is made
+// durable before the next, and done again is the same.
+
+const (
+	SwapFile      = "restore.json"
+	StagingPrefix = ".restoring-"
+)
+
+// Swap is the content of that file; paths are relative to the data directory.
+type Swap struct {
+	Staging string `json:"staging"`
+	Aside   string `json:"aside"`
+	Keep    bool   `json:"keep"` // the old files, of which there is no backup
+}
+
+func WriteSwap(dir string, w Swap) error {
+	text, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(dir, SwapFile), text, 0o600)
+}
+
+// RefuseHalfRestored is for those who cannot complete a restore.
+func RefuseHalfRestored(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, SwapFile)); err != nil {
+		return nil
+	}
+	return chat.Errorf(chat.CodeConflict, "store.open", "A restore of this data was cut short. Nothing is lost: it is completed when the data is next opened for writing.").
+		WithHint("open the window once, or run contextinfinity reconcile")
+}
+
+// FinishRestore completes a restore that was decided, and removes what one that
+// was not decided had prepared. The caller has the writer's lock.
+func (a *Archive) FinishRestore() (config string, err error) {
+	text, err := os.ReadFile(filepath.Join(a.dir, SwapFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		a.sweepStaging()
+		return "", nil
+	}
+	var w Swap
+	if err == nil {
+		err = json.Unmarshal(text, &w)
+	}
+	if err == nil && (!filepath.IsLocal(w.Staging) || !filepath.IsLocal(w.Aside) || !strings.HasPrefix(w.Staging, StagingPrefix)) {
+		err = errors.New("it names other places")
+	}
+	if err != nil {
+		return "", chat.WrapError(chat.CodeCorrupt, opRestore, err, "A restore was cut short, and the file that says how far it came cannot be read. Nothing was changed.").
+			WithHint("the prepared data is in the folder %s... beside it; %s must be removed by hand", StagingPrefix, SwapFile)
+	}
+	if config, err = a.carryOut(w); err != nil {
+		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+sqlite.Reason(err)+". Nothing is lost: it goes on at the next start.").
+			WithHint("close other programs that read the data, and look whether the disk is writable")
+	}
+	return config, nil
+}
+
+func (a *Archive) carryOut(w Swap) (config string, err error) {
+	staging, aside := filepath.Join(a.dir, w.Staging), filepath.Join(a.dir, w.Aside)
+	if _, err := os.Lstat(filepath.Join(staging, sqlite.DatabaseFile)); err == nil {
+		if err := a.exchange(staging, aside); err != nil {
+			return "", err
+		}
+	}
+	a.At("installed")
+	if config, err = a.putConfig(staging, aside); err != nil {
+		return "", err
+	}
+	if !w.Keep {
+		for _, name := range DatabaseFiles {
+			if err := faultfs.Remove(faultfs.Backup, filepath.Join(aside, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return "", err
+			}
+		}
+	}
+	_ = faultfs.Remove(faultfs.Backup, aside) // only when nothing is in it
+	_ = faultfs.Remove(faultfs.Backup, filepath.Dir(aside))
+	if err := os.RemoveAll(staging); err != nil {
+		return "", err
+	}
+	a.At("cleared")
+	if err := faultfs.Remove(faultfs.Backup, filepath.Join(a.dir, SwapFile)); err != nil {
+		return "", err
+	}
+	return config, syncDir(a.dir)
+}
+
+// putConfig puts the backup's configuration where there is none, and answers where.
+// One that is in force is the user's present choice and stays; the other is set aside,
+// as where the user's folder cannot be written: that must not keep the data away.
+func (a *Archive) putConfig(staging, aside string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(staging, schema.ConfigName))
+	if errors.Is(err, fs.ErrNotExist) || a.ConfigFile == "" {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	have, err := os.ReadFile(a.ConfigFile)
+	if err == nil && bytes.Equal(have, text) {
+		return "", nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := WriteConfig(a.ConfigFile, text); err == nil {
+			return a.ConfigFile, nil
+		}
+	}
+	to := filepath.Join(aside, schema.ConfigName)
+	return to, WriteConfig(to, text)
+}
+
+func WriteConfig(path string, text []byte) error {
+	if err := faultfs.MkdirAll(faultfs.Backup, filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, text, 0o600)
+}
+
+// DatabaseFiles are the old database and its companions in the order in which
+// they are moved away.
+var DatabaseFiles = []string{sqlite.DatabaseFile, sqlite.DatabaseFile + "-wal", sqlite.DatabaseFile + "-shm", sqlite.DatabaseFile + "-journal"}
+
+func (a *Archive) exchange(staging, aside string) error {
+	if err := faultfs.MkdirAll(faultfs.Backup, aside, 0o700); err != nil {
+		return err
+	}
+	if err := errors.Join(syncDir(filepath.Dir(aside)), syncDir(a.dir)); err != nil {
+		return err
+	}
+	for _, name := range DatabaseFiles {
+		if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
+			return err
+		}
+		a.At("away " + name)
+	}
+	// Journals go once: when the new ones are in place they are no longer staged.
+	streams := filepath.Join(staging, sqlite.StreamDir)
+	if _, err := os.Lstat(streams); err == nil {
+		if err := a.setJournalsAside(filepath.Join(aside, sqlite.StreamDir)); err != nil {
+			return err
+		}
+		a.At("journals away")
+		if err := move(streams, filepath.Join(a.dir, sqlite.StreamDir)); err != nil {
+			return err
+		}
+		a.At("journals there")
+	}
+	return move(filepath.Join(staging, sqlite.DatabaseFile), filepath.Join(a.dir, sqlite.DatabaseFile))
+}
+
+// setJournalsAside moves the old journals away; an empty folder is not worth it.
+func (a *Archive) setJournalsAside(to string) error {
+	from := filepath.Join(a.dir, sqlite.StreamDir)
+	if err := faultfs.Remove(faultfs.Backup, from); err == nil || errors.Is(err, fs.ErrNotExist) {
+		return syncDir(a.dir)
+	}
+	return move(from, to)
+}
+
+// move renames durably. What is not there was moved before.
+func move(from, to string) error {
+	if err := faultfs.Rename(faultfs.Backup, from, to); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return errors.Join(syncDir(filepath.Dir(to)), syncDir(filepath.Dir(from)))
+}
+
+// sweepStaging removes what a restore that was ended before it was decided left, and
+// what a program left that was killed while it looked for room.
+func (a *Archive) sweepStaging() {
+	entries, _ := os.ReadDir(a.dir)
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), StagingPrefix) {
+			_ = os.RemoveAll(filepath.Join(a.dir, e.Name()))
+		}
+		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), sqlite.RoomPrefix) {
+			_ = faultfs.Remove(faultfs.Data, filepath.Join(a.dir, e.Name()))
+		}
+	}
+}

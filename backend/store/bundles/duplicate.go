@@ -1,0 +1,279 @@
+package bundles
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// A duplicate is a session of its own: what was said on a branch's lineage is said
+// again in it, event by event, at the moments it was said. Nothing is shared with the
+// original. What belongs to calls of a provider alone (requests, raw streams, manifests,
+// measurements) stays with the original, as do drafts and vectors: turns are indexed anew.
+
+// original is what is copied.
+type original struct {
+	session   schema.SessionRow
+	turns     []chat.Turn
+	steps     map[chat.TurnID][]chat.Step
+	states    []chat.State // oldest first, without the root
+	covers    map[chat.StateID]int64
+	pins      []records.Pinned
+	summaries []chat.RangeSummary
+}
+
+// Duplicate makes a session that holds the lineage of a branch. A turn that is still
+// open is left out.
+func (s *Bundles) Duplicate(ctx context.Context, branch chat.BranchID, title string) (chat.Duplicate, error) {
+	from, leftOut, err := s.readOriginal(ctx, branch)
+	if err != nil {
+		return chat.Duplicate{}, err
+	}
+	var made schema.SessionRow
+	err = s.Write(ctx, "session.duplicate", func(t *core.Tx) error {
+		c := copier{Tx: t, store: s, from: from, ids: map[chat.TurnID]chat.TurnID{}, files: map[chat.FileID]chat.FileID{}, pins: map[string]string{}}
+		if err := c.run(title); err != nil {
+			return err
+		}
+		var err error
+		made, err = schema.SessionByID(t.DB, chat.SessionID(c.branch.SessionID))
+		return err
+	})
+	return chat.Duplicate{Session: made.Session(), Turns: len(from.turns), LeftOut: leftOut}, err
+}
+
+// readOriginal reads what is copied before the writing transaction begins: nothing of
+// it ever changes, except that more comes after it.
+func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from original, leftOut int, err error) {
+	all, err := s.records.Lineage(ctx, chat.LineageQuery{Branch: branch})
+	if err != nil {
+		return from, 0, err
+	}
+	ids := make([]chat.TurnID, 0, len(all))
+	for _, t := range all {
+		if !t.Phase.Finalized() && t.Phase != chat.PhaseFailed {
+			leftOut++
+			continue
+		}
+		if f := t.Failure; f != nil && f.Code == chat.CodeCorrupt {
+			return from, 0, chat.Errorf(chat.CodeCorrupt, "session.duplicate", "Turn #%d cannot be read, so nothing was copied.", t.Seq).
+				WithHint("verify says what is damaged; a branch from before it can be duplicated")
+		}
+		from.turns, ids = append(from.turns, t), append(ids, t.ID)
+	}
+	from.steps = map[chat.TurnID][]chat.Step{}
+	for part := range slices.Chunk(ids, 500) {
+		steps, err := s.records.StepsWithItems(ctx, part)
+		if err != nil {
+			return from, 0, err
+		}
+		for id, list := range steps {
+			from.steps[id] = list
+		}
+	}
+	states, err := s.records.States(ctx, branch)
+	if err != nil {
+		return from, 0, err
+	}
+	slices.Reverse(states)
+	from.states = slices.DeleteFunc(states, func(st chat.State) bool { return st.Origin == chat.StateRoot })
+	if from.summaries, err = s.records.UsableSummaries(ctx, branch); err != nil {
+		return from, 0, err
+	}
+	err = s.Read(ctx, "session.duplicate", func(db *gorm.DB) (err error) { return from.rest(db, branch) })
+	return from, leftOut, err
+}
+
+func (o *original) rest(db *gorm.DB, branch chat.BranchID) error {
+	segs, err := core.Segments(db, branch)
+	if err != nil {
+		return err
+	}
+	if o.session, err = schema.SessionByID(db, chat.SessionID(segs[0].Session)); err != nil {
+		return err
+	}
+	if o.pins, err = records.PinsOn(db, segs); err != nil {
+		return err
+	}
+	covers, err := sqlite.All[struct {
+		ID        chat.StateID
+		CoversSeq int64
+	}](db, `SELECT id, covers_seq FROM states WHERE session_id = ?`, o.session.ID)
+	o.covers = make(map[chat.StateID]int64, len(covers))
+	for _, c := range covers {
+		o.covers[c.ID] = c.CoversSeq
+	}
+	return err
+}
+
+// copier says again what was said.
+type copier struct {
+	*core.Tx
+	store  *Bundles
+	from   original
+	branch schema.BranchRow            // as it stands so far
+	ids    map[chat.TurnID]chat.TurnID // of the original's turns
+	files  map[chat.FileID]chat.FileID
+	pins   map[string]string // of pins, by first version
+	said   []chat.TurnID     // final turns that no state covers yet, of the copy
+	seqs   []int64           // and their turn_seq
+}
+
+func (c *copier) run(title string) error {
+	now := c.Now
+	o := c.from.session
+	session, branch, err := records.CreateSession(c.Tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: schema.SourceDuplicate})
+	if err != nil {
+		return err
+	}
+	c.branch = branch
+	if err := c.settings(chat.SessionID(session.ID)); err != nil {
+		return err
+	}
+	if len(c.from.turns) > 0 {
+		c.Now = c.from.turns[0].CreatedAt
+	}
+	if err := c.history(); err != nil {
+		return err
+	}
+	c.Now = schema.Latest(c.Now, now)
+	if err := c.ranges(); err != nil {
+		return err
+	}
+	return c.pinOrder()
+}
+
+// settings are the session's own choices.
+func (c *copier) settings(id chat.SessionID) error {
+	o := c.from.session
+	if o.Model != "" {
+		if err := records.SetSession(c.Tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: o.Model}); err != nil {
+			return err
+		}
+	}
+	if o.Folder != "" {
+		if err := records.SetSession(c.Tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: o.Folder}); err != nil {
+			return err
+		}
+	}
+	own := o.Session().Settings()
+	if own == (chat.SessionSettings{SystemPrompt: o.SystemPrompt}) {
+		return nil
+	}
+	return records.SetSettings(c.Tx, id, own)
+}
+
+// history says the turns again, makes each state once its turns are final, and pins what
+// was pinned after each turn.
+func (c *copier) history() error {
+	states, pins := c.from.states, slices.SortedStableFunc(slices.Values(c.from.pins), func(a, b records.Pinned) int { return int(a.AfterTurnSeq - b.AfterTurnSeq) })
+	for i := 0; ; i++ {
+		last := i == len(c.from.turns) // what came after a turn that is left out comes too
+		var err error
+		for len(states) > 0 && (last || c.from.covers[states[0].ID] <= int64(i)) && err == nil {
+			err = c.state(states[0])
+			states = states[1:]
+		}
+		for len(pins) > 0 && (last || pins[0].AfterTurnSeq <= int64(i)) && err == nil {
+			err = c.pin(pins[0])
+			pins = pins[1:]
+		}
+		if err != nil || last {
+			return err
+		}
+		if err := c.turn(c.from.turns[i]); err != nil {
+			return err
+		}
+	}
+}
+
+// at moves the moment of writing on to when something happened.
+func (c *copier) at(moment time.Time) { c.Now = schema.Latest(moment, c.Now) }
+
+// State commits the final turns up to what the original's covers.
+func (c *copier) state(st chat.State) error {
+	n := 0
+	for n < len(c.seqs) && c.seqs[n] <= c.from.covers[st.ID] {
+		n++
+	}
+	if n == 0 && st.Origin != chat.StatePins {
+		st.Origin = chat.StatePins // it says anew what is covered already
+	}
+	c.at(st.CreatedAt)
+	made, err := records.Commit(c.Tx, chat.Commit{
+		BranchID: chat.BranchID(c.branch.ID), Epoch: c.branch.Epoch, Turns: c.said[:n], Summary: st.Summary, PinnedFacts: st.PinnedFacts,
+		TokenCount: st.TokenCount, Origin: st.Origin, Model: st.Model, Validation: st.Validation,
+	})
+	c.branch.Epoch++
+	c.branch.HeadState, c.branch.HeadSeq = made.ID, made.StateSeq
+	c.said, c.seqs = c.said[n:], c.seqs[n:]
+	return err
+}
+
+// Pin pins a fact again, as it stands now.
+func (c *copier) pin(p records.Pinned) error {
+	segs, err := core.Segments(c.DB, chat.BranchID(c.branch.ID))
+	if err != nil {
+		return err
+	}
+	c.at(schema.Moment(p.CreatedAt))
+	row, err := records.InsertPin(c.Tx, segs, schema.PinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
+	c.pins[p.First] = row.ID
+	return err
+}
+
+// pinOrder gives the pins the order they have on the original, if it is another.
+func (c *copier) pinOrder() error {
+	if len(c.from.pins) < 2 {
+		return nil
+	}
+	segs, err := core.Segments(c.DB, chat.BranchID(c.branch.ID))
+	if err != nil {
+		return err
+	}
+	order := make([]records.Pinned, len(c.from.pins))
+	for i, p := range c.from.pins {
+		order[i] = records.Pinned{PinRow: schema.PinRow{ID: c.pins[p.First]}, First: c.pins[p.First]}
+	}
+	standing, err := records.PinsOn(c.DB, segs)
+	if err != nil || slices.EqualFunc(standing, order, func(a, b records.Pinned) bool { return a.First == b.First }) {
+		return err
+	}
+	return records.InsertPinOrder(c.Tx, segs, order)
+}
+
+// ranges copies the range summaries, those first that others supersede.
+func (c *copier) ranges() error {
+	ids := map[string]string{}
+	list := slices.SortedStableFunc(slices.Values(c.from.summaries), func(a, b chat.RangeSummary) int { return cmp.Compare(a.ID, b.ID) })
+	for _, r := range list {
+		n := chat.NewSummary{
+			BranchID: chat.BranchID(c.branch.ID), From: r.From, To: r.To, Content: r.Content, TokenCount: r.TokenCount,
+			OriginalTokens: r.OriginalTokens, GeneratedBy: r.GeneratedBy, Validation: r.Validation,
+		}
+		for _, old := range list {
+			if old.SupersededBy == r.ID && ids[old.ID] != "" {
+				n.Supersedes = append(n.Supersedes, ids[old.ID])
+			}
+		}
+		row, err := records.AddSummary(c.Tx, n)
+		if chat.CodeOf(err) == chat.CodeConflict { // branches of the lineage may each have had one
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		ids[r.ID] = row.ID
+	}
+	return nil
+}

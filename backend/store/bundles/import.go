@@ -1,0 +1,439 @@
+// Package bundles writes sessions as bundles, brings bundles in, and duplicates sessions.
+package bundles
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/store/verify"
+	"contextinfinity/backend/transfer"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// Bundles writes sessions as bundles, brings them in, and duplicates them.
+type Bundles struct {
+	*core.Core
+	records *records.Records
+	staging sync.Mutex // held while a database is attached to the writer
+}
+
+// New brings sessions into an open database, and out of it.
+func New(c *core.Core, r *records.Records) *Bundles { return &Bundles{Core: c, records: r} }
+
+// ImportBundle brings in the session of a bundle (SPEC 12), all of it or nothing.
+//
+// The bundle is gone through twice, and nobody waits meanwhile: first its chain is
+// checked and its events are replayed by the reducer, then its tables are made in a
+// database of their own and compared with what the reducer says. One short transaction
+// takes them over. Bad input is an error that names the event, and changes nothing.
+//
+// Where the session is not here, it keeps its ids. Where it is, and one ledger is the
+// beginning of the other, only the events that are new are added, in one transaction.
+// Where the two have gone different ways, the bundle's is imported beside as a copy,
+// with ids of its own. Notices tell what was left out of use.
+func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
+	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
+		return chat.Imported{}, nil, ofBundle(name, err)
+	}
+	if s.DB.Writer == nil {
+		return fail(chat.Errorf(chat.CodeLocked, opBundle, "The data is open for reading only."))
+	}
+	in, err := validate(ctx, r, size)
+	if err != nil {
+		return fail(err)
+	}
+	out, err := in.importTo(s)
+	for tries := 1; errors.Is(err, errWentOn) && tries < bundleTries; tries++ {
+		out, err = in.importTo(s)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return out, in.notices(s, out), nil
+}
+
+const opBundle = "bundle.import"
+
+// bundleTries bounds how often an import is tried again because somebody wrote to the session
+// meanwhile.
+const bundleTries = 8
+
+// errWentOn is a session that was written to between two looks at it.
+var errWentOn = chat.Errorf(chat.CodeConflict, opBundle, "The conversation was written to while it was imported; nothing was changed.").
+	WithHint("import it again")
+
+// incoming is a bundle whose ledger is sound.
+type incoming struct {
+	ctx     context.Context
+	bundle  *bundle.Reader
+	session string
+	state   *ledger.State // after its last event
+	hashes  [][sha256.Size]byte
+	gone    map[string]bool // documents that were erased
+	erased  int64           // the last event that tells of a hard delete; 0: there was none
+	torn    bool
+}
+
+// validate checks a bundle by itself.
+func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error) {
+	b, err := bundle.Open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	in := &incoming{ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID)), gone: map[string]bool{}}
+	documents := map[chat.FileID]int64{} // that messages name, and the event that does
+	in.torn, err = b.Read(func(e ledger.Event, _ []bundle.Content) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := in.state.Apply(e); err != nil {
+			return unsound("event %d cannot be replayed: %v", e.Seq, err)
+		}
+		in.hashes = append(in.hashes, [sha256.Size]byte(e.Hash))
+		switch e.Type {
+		case ledger.EventFileAdded:
+			in.gone[e.Entity] = true
+		case ledger.EventContentErased:
+			in.erased = e.Seq
+		}
+		return documentsIn(e, documents)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(in.state.Sessions) != 1 {
+		return nil, unsound("no event of it makes the session")
+	}
+	if fault := reachesOut(in.state); fault != "" {
+		return nil, unsound("%s", fault)
+	}
+	for id := range in.state.Files {
+		delete(in.gone, id)
+	}
+	for id, seq := range documents {
+		if in.state.Files[string(id)] == nil && !in.gone[string(id)] {
+			return nil, unsound("event %d names a document that is not of the session", seq)
+		}
+	}
+	return in, nil
+}
+
+// documentsIn notes the documents that a message names.
+func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
+	if e.Type != ledger.EventTurnAccepted {
+		return nil
+	}
+	_, err := events.PayloadOf(e, func(e ledger.Event, d ledger.TurnAccepted) (struct{}, error) {
+		m, err := schema.DecodeMessage(chat.RoleUser, string(d.User))
+		if err != nil {
+			return struct{}{}, unsound("the message of event %d cannot be read", e.Seq)
+		}
+		for _, b := range m.Blocks.Documents() {
+			if b.File != "" {
+				into[b.File] = e.Seq
+			}
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// relation is how a bundle stands to what is here.
+type relation struct {
+	outcome chat.ImportOutcome
+	from    int64          // the last event that both have, where one goes on from the other
+	there   chat.SessionID // already
+}
+
+// relation compares the two ledgers by their ends: a hash stands for all before it.
+func (in *incoming) relation(db *gorm.DB) (relation, error) {
+	here, err := sqlite.All[core.LedgerTail](db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
+	if err != nil {
+		return relation{}, err
+	}
+	last := int64(len(in.hashes))
+	if len(here) == 0 {
+		return relation{outcome: chat.ImportMade}, nil
+	}
+	if at := here[0].EventSeq; at < last {
+		// What was erased there since is still here: that is for the user to delete.
+		if bytes.Equal(here[0].Hash, in.hashes[at-1][:]) && in.erased <= at {
+			return relation{outcome: chat.ImportGrown, from: at}, nil
+		}
+	} else {
+		same, err := sqlite.All[int64](db, `SELECT event_seq FROM events WHERE session_id = ? AND event_seq = ? AND hash = ?`, in.session, last, in.hashes[last-1][:])
+		if err != nil || len(same) > 0 {
+			return relation{outcome: chat.ImportAlready, there: chat.SessionID(in.session)}, err
+		}
+	}
+	there, err := sqlite.All[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, events.SourceBundle, in.key())
+	if err != nil || len(there) > 0 {
+		return relation{outcome: chat.ImportAlready, there: append(there, "")[0]}, err
+	}
+	return relation{outcome: chat.ImportCopied}, nil
+}
+
+// key is that by which a copy of the bundle is known.
+func (in *incoming) key() string {
+	return fmt.Sprintf("%s/%d/%x", in.session, len(in.hashes), in.hashes[len(in.hashes)-1])
+}
+
+// importTo brings the session in; errWentOn if another writer was faster.
+func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
+	var as relation
+	if err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
+		as, err = in.relation(db)
+		return err
+	}); err != nil {
+		return out, err
+	}
+	still := func(t *core.Tx) error {
+		now, err := in.relation(t.DB)
+		if err == nil && now != as {
+			err = errWentOn
+		}
+		return err
+	}
+	switch as.outcome {
+	case chat.ImportAlready:
+		out = chat.Imported{Session: as.there}
+		if as.there != chat.SessionID(in.session) {
+			out.Notice = "The bundle was imported before, as a copy beside the session that it has diverged from."
+		}
+	case chat.ImportGrown:
+		out = chat.Imported{Session: chat.SessionID(in.session)}
+		err = s.Write(in.ctx, "bundle.import", func(t *core.Tx) error {
+			if err := still(t); err != nil {
+				return err
+			}
+			if err := in.replay(t, as.from, nil, &out); err != nil {
+				return err
+			}
+			if err := events.KnowElsewhere(t); err != nil {
+				return err
+			}
+			return enqueueOf(t, in.session)
+		})
+	default:
+		out, err = in.importAsCopy(s, as, still)
+	}
+	if sqlite.Constrained(err) {
+		err = unsound("a record of it cannot be, or has the id of one that is here, of another session")
+	}
+	out.Outcome = as.outcome
+	return out, err
+}
+
+// importAsCopy brings in a session that is not here, or a copy of one that has diverged.
+func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*core.Tx) error) (chat.Imported, error) {
+	var c *events.Copying
+	if as.outcome == chat.ImportCopied {
+		c = events.NewCopying(s.Clock.Now(), in.session)
+	}
+	st, err := in.stage(s, c)
+	if err != nil {
+		return chat.Imported{}, err
+	}
+	err = s.takeOver(in.ctx, st, still, func(t *core.Tx) error {
+		if err := errors.Join(events.KnowElsewhere(t), enqueueOf(t, string(st.out.Session))); err != nil || c == nil {
+			return err
+		}
+		_, err := t.Exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
+			events.SourceBundle, in.key(), c.Session, c.Session, t.Stamp())
+		return err
+	})
+	if err == nil {
+		st.out.Notice, err = in.besideWhat(s, c != nil)
+	}
+	return st.out, errors.Join(err, st.remove())
+}
+
+// besideWhat says why a session came in as it did, where that is to be known: a copy, or
+// one that was deleted here.
+func (in *incoming) besideWhat(s *Bundles, copied bool) (string, error) {
+	var erased []string
+	err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
+		if copied {
+			erased, err = sqlite.All[string](db, `SELECT entity_id FROM events WHERE session_id = ? AND type = ? LIMIT 1`, in.session, ledger.EventContentErased)
+		} else {
+			erased, err = sqlite.All[string](db, `SELECT id FROM receipts WHERE subject = ? LIMIT 1`, chat.EraseSession+" "+in.session)
+		}
+		return err
+	})
+	switch {
+	case copied && len(erased) > 0 && in.erased == 0:
+		return "This session exists here and has changed since, so the bundle's version was imported as a copy. " +
+			"Some content was permanently deleted here; the copy, which is older, may contain it.", err
+	case copied:
+		return "This session exists here and has changed since, so the bundle's version was imported as a copy.", err
+	case len(erased) > 0:
+		return "The session had been permanently deleted here; the bundle restored it.", err
+	}
+	return "", err
+}
+
+// replay makes the records of the events after one; c, if not nil, gives them other ids.
+func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat.Imported) error {
+	now := t.Now
+	p := &events.Applier{Tx: t, Session: string(out.Session)}
+	_, err := in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
+		err := in.ctx.Err()
+		if err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
+			return err
+		}
+		seq, was := e.Seq, e.Entity
+		if c != nil {
+			copied, err := c.Event(e)
+			if err != nil || copied == nil {
+				return err
+			}
+			e = *copied
+		}
+		switch e.Type {
+		case ledger.EventTurnAccepted:
+			out.Turns++
+		case ledger.EventBranchCreated:
+			out.Branches++
+		}
+		if e.Type == ledger.EventFileAdded && in.gone[was] {
+			err = p.Keep(e)
+		} else {
+			err = p.Play(e, contents)
+		}
+		if err != nil {
+			return playFault(seq, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.SettleStep(ledger.Event{}); err != nil {
+		return playFault(int64(len(in.hashes)), err)
+	}
+	t.Now = now
+	if after == 0 {
+		out.Branches = max(out.Branches-1, 0)
+	}
+	return in.agrees(t, p.Session)
+}
+
+// playFault names the event whose records cannot be made.
+func playFault(seq int64, err error) error {
+	switch chat.CodeOf(err) {
+	case chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict:
+	default:
+		if !sqlite.Constrained(err) {
+			return err
+		}
+		return unsound("event %d makes a record that cannot be, or one that is of another session here", seq)
+	}
+	return unsound("event %d cannot be replayed: %v", seq, err)
+}
+
+// agrees expects that the session's records are what its ledger says: what verify would
+// find is not let in.
+func (in *incoming) agrees(t *core.Tx, session string) error {
+	a := verify.NewAudit()
+	a.DB = t.DB
+	a.Replay(session)
+	for _, check := range []func(){a.TurnSequences, a.StateSequences, a.Heads, a.Roots, a.Strays} {
+		check()
+	}
+	if err := in.ctx.Err(); err != nil {
+		return err
+	}
+	if len(a.Found) > 0 {
+		f := a.Found[0]
+		return unsound("its records do not agree: %s %s: %s", f.Table, f.ID, f.Message)
+	}
+	return nil
+}
+
+// enqueueOf makes due what is to be done with the turns of a session.
+func enqueueOf(t *core.Tx, session string) error {
+	due, err := sqlite.All[schema.TurnRow](t.DB, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
+		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
+	if err != nil {
+		return err
+	}
+	for _, turn := range due {
+		kind := chat.JobSummarizeTurn
+		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
+			kind = chat.JobIndexTurn
+		}
+		if err := queue.Enqueue(t, kind, turn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notices tell what is to be known of the bundle beside what became of it.
+func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
+	var list []transfer.Notice
+	add := func(format string, args ...any) {
+		list = append(list, transfer.Notice{Text: fmt.Sprintf(format, args...), Count: 1})
+	}
+	if in.torn {
+		add("The last line of the bundle's events was cut off; all %d events before it are whole and were read.", len(in.hashes))
+	}
+	if in.bundle.Strange > 0 {
+		add("%d files in the bundle do not belong in one; they were not looked at.", in.bundle.Strange)
+	}
+	if !in.torn && (out.Outcome == chat.ImportMade || out.Outcome == chat.ImportGrown) && !in.snapshotHolds(s) {
+		add("The bundle's snapshot is damaged or not of its events; it was not used, and all events were replayed.")
+	}
+	return list
+}
+
+// snapshotHolds reports that the bundle's snapshot is what the session's events make.
+func (in *incoming) snapshotHolds(s *Bundles) bool {
+	sum, err := in.bundle.SnapshotSum()
+	if err != nil {
+		return false
+	}
+	var want []byte
+	err = s.Read(in.ctx, opBundle, func(db *gorm.DB) error {
+		memory, err := records.MemoryOf(db, in.state)
+		if err != nil {
+			return err
+		}
+		content, err := ledger.Snapshot{Version: ledger.SnapshotVersion, State: in.state, Memory: memory}.Encode()
+		want = codec.Hash(content)
+		return err
+	})
+	return err == nil && bytes.Equal(sum, want)
+}
+
+// unsound is a bundle whose chain holds and which is yet no session.
+func unsound(format string, args ...any) *chat.Error {
+	return chat.Errorf(chat.CodeCorrupt, "", "The bundle was refused and nothing was changed: %s.", fmt.Sprintf(format, args...)).
+		WithHint("export it again from where it came from, once verify finds nothing there")
+}
+
+// ofBundle names the file in an error.
+func ofBundle(name string, err error) error {
+	named := *chat.AsError(sqlite.MapError(opBundle, err))
+	named.Op = opBundle
+	if name != "" {
+		named.Message = name + ": " + named.Message
+	}
+	return &named
+}

@@ -1,0 +1,171 @@
+package bundles
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// A session that is not here is made of its events in a database of its own, in the data
+// directory, while the program goes on with whatever it does. Only once it is whole and
+// has been compared with its ledger are its rows taken over, as they are packed, in one
+// transaction: the writer is held for a small part of what the replay takes.
+
+// StagePrefix begins the names of such databases' directories. One that is left by a
+// crash is removed when the data is next opened for writing.
+const StagePrefix = ".incoming-"
+
+// staged is a session that is ready to be taken over.
+type staged struct {
+	dir string
+	out chat.Imported
+}
+
+// stage makes it; c, if not nil, gives it other ids.
+func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
+	dir, err := os.MkdirTemp(s.Dir, StagePrefix)
+	if err != nil {
+		return nil, err
+	}
+	st := &staged{dir: dir, out: chat.Imported{Session: chat.SessionID(in.session)}}
+	if c != nil {
+		st.out.Session = chat.SessionID(c.Session)
+	}
+	scratch, err := core.OpenScratch(in.ctx, dir, s.Clock)
+	if err != nil {
+		return nil, errors.Join(err, st.remove())
+	}
+	err = scratch.Write(in.ctx, "bundle.import", func(t *core.Tx) error { return in.replay(t, 0, c, &st.out) })
+	if err = errors.Join(err, scratch.DB.Close()); err != nil {
+		return nil, errors.Join(err, st.remove())
+	}
+	return st, nil
+}
+
+func (st *staged) remove() error { return os.RemoveAll(st.dir) }
+
+// SweepStages removes what an import that did not end left.
+func SweepStages(s *Bundles) error {
+	left, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.Dir), StagePrefix+"*"))
+	for _, dir := range left {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
+}
+
+// takeOver brings a staged session into the database. before runs first, in the same
+// transaction, and after it last.
+func (s *Bundles) takeOver(ctx context.Context, st *staged, before, after func(*core.Tx) error) error {
+	s.staging.Lock() // there is one connection to attach to
+	defer s.staging.Unlock()
+	writer := s.DB.Writer.WithContext(ctx)
+	if err := writer.Exec(`ATTACH DATABASE ? AS incoming`, filepath.Join(st.dir, sqlite.DatabaseFile)).Error; err != nil {
+		return err
+	}
+	err := s.Write(ctx, "bundle.import", func(t *core.Tx) error {
+		if err := before(t); err != nil {
+			return err
+		}
+		if err := copyRows(t); err != nil {
+			return err
+		}
+		return after(t)
+	})
+	return errors.Join(err, s.DB.Writer.WithContext(context.WithoutCancel(ctx)).Exec(`DETACH DATABASE incoming`).Error)
+}
+
+// numbers are how far the small names of rows go that are here already.
+type numbers struct{ Turns, Chunks int64 }
+
+// copyRows copies the rows of the database that is attached as incoming, in an order in
+// which each finds what it refers to. Turns and chunks get small names that are free.
+func copyRows(t *core.Tx) error {
+	free, err := sqlite.One[numbers](t.DB, "numbers", "", `SELECT (SELECT coalesce(max(n), 0) FROM main.turns) AS turns, (SELECT coalesce(max(n), 0) FROM main.chunks) AS chunks`)
+	if err != nil {
+		return err
+	}
+	shifted := map[string]map[string]int64{
+		"turns": {"n": free.Turns}, "chunks": {"n": free.Chunks}, "retrieved": {"turn_n": free.Turns, "chunk_n": free.Chunks},
+	}
+	for _, table := range schema.SessionTables {
+		if !table.Travels {
+			continue
+		}
+		if err := copyTable(t, table.Name, shifted[table.Name]); err != nil {
+			return err
+		}
+	}
+	for _, c := range []delta.Chain{delta.RequestChain, delta.ManifestChain} {
+		if err := shiftQuotes(t, c, free.Chunks); err != nil {
+			return err
+		}
+	}
+	if _, err := t.Exec(`INSERT OR IGNORE INTO main.receipts SELECT * FROM incoming.receipts`); err != nil {
+		return err
+	}
+	_, err = t.Exec(`INSERT INTO main.calibrations SELECT * FROM incoming.calibrations WHERE true
+		ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor, samples = excluded.samples,
+		updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision WHERE excluded.revision > calibrations.revision`)
+	return err
+}
+
+// copyTable copies one table, some of its numbers moved on. Units are numbered anew.
+func copyTable(t *core.Tx, table string, shift map[string]int64) error {
+	columns, err := sqlite.All[string](t.DB, `SELECT name FROM pragma_table_info(?)`, table)
+	if err != nil {
+		return err
+	}
+	var names, values []string
+	var args []any
+	for _, name := range columns {
+		if table == "units" && name == "n" {
+			continue
+		}
+		value := `"` + name + `"`
+		names = append(names, value)
+		if by, ok := shift[name]; ok {
+			value += ` + ?`
+			args = append(args, by)
+		}
+		values = append(values, value)
+	}
+	order := ``
+	if table == "units" {
+		order = ` ORDER BY n`
+	}
+	_, err = t.Exec(`INSERT INTO main.`+table+` (`+strings.Join(names, ", ")+`) SELECT `+strings.Join(values, ", ")+` FROM incoming.`+table+order, args...)
+	return err
+}
+
+// shiftQuotes gives the chunks that values quote the names that they have here.
+func shiftQuotes(t *core.Tx, c delta.Chain, by int64) error {
+	if by == 0 {
+		return nil
+	}
+	rows, err := sqlite.All[delta.LinkRow](t.DB, `SELECT `+c.Key+` AS id, quotes FROM incoming.`+c.Links+` WHERE quotes IS NOT NULL`)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		ns, err := delta.DecodeQuotes(r.Quotes)
+		if err != nil {
+			return err
+		}
+		for i := range ns {
+			ns[i] += by
+		}
+		if _, err := t.Exec(`UPDATE main.`+c.Links+` SET quotes = ? WHERE `+c.Key+` = ?`, delta.EncodeQuotes(ns), r.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

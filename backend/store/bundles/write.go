@@ -1,0 +1,216 @@
+package bundles
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// WriteBundle writes a session as a bundle (SPEC 12): its whole ledger and what that
+// tells by hash, all of one moment. Drafts, jobs, measurements and vectors are not of the
+// Session and stay here. What w then holds after an error is no bundle.
+func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer) error {
+	return s.Read(ctx, "bundle.write", func(db *gorm.DB) error {
+		row, err := schema.SessionByID(db, session)
+		if err != nil {
+			return err
+		}
+		state, _, err := records.ReplaySession(db, string(session))
+		if err != nil {
+			return err
+		}
+		memory, err := records.MemoryOf(db, state)
+		if err != nil {
+			return err
+		}
+		x := exporter{ctx: ctx, db: db, session: string(session), state: state}
+		return bundle.Write(w, bundle.Session{
+			Meta: bundle.Meta{
+				Program: "ContextInfinity", Version: s.Version, SessionID: session, Title: row.Title, CreatedAt: row.CreatedAt,
+				ExportedAt: chat.FormatTime(s.Clock.Now()), Head: bundle.Head{EventSeq: state.EventSeq, Hash: state.EventHash},
+				Counts: bundle.Counts{Branches: len(state.Branches), Turns: len(state.Turns), Documents: len(state.Files)},
+			},
+			Events: x.events(""), Contents: x.contents,
+			Snapshot: ledger.Snapshot{Version: ledger.SnapshotVersion, State: state, Memory: memory},
+		})
+	})
+}
+
+// exporter reads what is exported, a record at a time.
+type exporter struct {
+	ctx      context.Context
+	db       *gorm.DB
+	session  string
+	state    *ledger.State     // after the last event
+	decoded  core.RecentValues // payloads
+	requests core.RecentValues
+}
+
+// events is the ledger in order; where narrows it to some of it.
+func (x *exporter) events(where string) iter.Seq2[ledger.Event, error] {
+	return func(yield func(ledger.Event, error) bool) {
+		rows, err := x.db.Raw(`SELECT * FROM events WHERE session_id = ? `+where+` ORDER BY event_seq`, x.session).Rows()
+		if err != nil {
+			yield(ledger.Event{}, err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r schema.EventRow
+			if err = x.db.ScanRows(rows, &r); err != nil {
+				break
+			}
+			payload, err := x.decoded.Payload(x.db, r)
+			if err != nil {
+				err = sqlite.CorruptRecord("events", r.SessionID+"/"+sqlite.Itoa(r.EventSeq), err)
+			}
+			if !yield(r.Event(payload), errors.Join(err, x.ctx.Err())) {
+				return
+			}
+		}
+		if err = errors.Join(err, rows.Err()); err != nil {
+			yield(ledger.Event{}, err)
+		}
+	}
+}
+
+// telling are the events that tell of contents by hash.
+const telling = `AND type IN ('step_started', 'step_ended', 'turn_prepared', 'file_added')`
+
+// contents are what the events tell by hash, in their order.
+func (x *exporter) contents(yield func(bundle.Content, error) bool) {
+	for e, err := range x.events(telling) {
+		var list []bundle.Content
+		if err == nil && e.Payload != nil {
+			list, err = x.of(e)
+		}
+		if err != nil {
+			yield(bundle.Content{}, err)
+			return
+		}
+		for _, c := range list {
+			if c.Seq = e.Seq; !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// of are the contents of one event.
+func (x *exporter) of(e ledger.Event) ([]bundle.Content, error) {
+	switch e.Type {
+	case ledger.EventStepStarted:
+		return events.PayloadOf(e, x.request)
+	case ledger.EventStepEnded:
+		return events.PayloadOf(e, x.answer)
+	case ledger.EventTurnPrepared:
+		return events.PayloadOf(e, x.context)
+	}
+	return events.PayloadOf(e, x.document)
+}
+
+// toLedgerRecord keeps the contents that are what their event says; one that is not is damaged.
+type told struct {
+	list []bundle.Content
+	bad  bool
+}
+
+func (t *told) add(kind bundle.Kind, hash string, b []byte, err error) {
+	if err != nil || schema.HexHash(b) != hash {
+		t.bad = true
+	}
+	t.list = append(t.list, bundle.Content{Kind: kind, Bytes: b})
+}
+
+func (t *told) of(table, id string) ([]bundle.Content, error) {
+	if t.bad {
+		return nil, sqlite.CorruptRecord(table, id, nil).WithHint("nothing was exported; verify says what is damaged, and a backup may hold it")
+	}
+	return t.list, nil
+}
+
+func (x *exporter) request(e ledger.Event, p ledger.StepStarted) ([]bundle.Content, error) {
+	if p.RequestSHA256 == schema.HexHash(nil) {
+		return nil, nil
+	}
+	request, err := delta.RequestChain.Read(x.db, e.Entity, &x.requests)
+	if err == nil {
+		x.requests.Put(e.Entity, request)
+	}
+	var t told
+	t.add(bundle.Request, p.RequestSHA256, request, err)
+	return t.of("steps", e.Entity)
+}
+
+func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content, error) {
+	if p.ResponseSHA256 == "" && p.EventsSHA256 == "" {
+		return nil, nil
+	}
+	row, err := sqlite.One[schema.StepRow](x.db, "step", e.Entity, `SELECT response_json, raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, e.Entity)
+	if err != nil {
+		return nil, err
+	}
+	var t told
+	if p.ResponseSHA256 != "" {
+		response, err := codec.Unpack(row.ResponseJSON)
+		t.add(bundle.Response, p.ResponseSHA256, response, err)
+	}
+	if p.EventsSHA256 != "" {
+		events, err := row.Events()
+		t.add(bundle.RawEvents, p.EventsSHA256, events, err)
+	}
+	return t.of("steps", e.Entity)
+}
+
+// context is a turn's manifest and what was retrieved for it. Those of a context that was
+// made anew since are gone.
+func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Content, error) {
+	turn := x.state.Turns[e.Entity]
+	var t told
+	if p.ManifestSHA256 != "" && p.ManifestSHA256 != schema.HexHash(nil) && turn != nil && turn.Manifest == sumOfHex(p.ManifestSHA256) {
+		manifest, err := delta.ManifestChain.Read(x.db, e.Entity, nil)
+		t.add(bundle.Manifest, p.ManifestSHA256, manifest, err)
+	}
+	if p.RetrievedSHA256 != "" && turn != nil && turn.Retrieved == sumOfHex(p.RetrievedSHA256) {
+		record, err := events.RetrievedRecord(x.db, e.Entity, p.RetrievedSHA256)
+		t.add(bundle.Retrieved, p.RetrievedSHA256, record, err)
+	}
+	return t.of("turns", e.Entity)
+}
+
+// sumOfHex is the sum of what has this SHA-256 in hex.
+func sumOfHex(hash string) ledger.Sum { return ledger.Sum(hash[:min(len(hash), 32)]) }
+
+// document is none once it was erased.
+func (x *exporter) document(e ledger.Event, p ledger.FileAdded) ([]bundle.Content, error) {
+	if x.state.Files[e.Entity] == nil {
+		return nil, nil
+	}
+	row, err := sqlite.One[struct {
+		Content []byte
+		Text    *string
+	}](x.db, "document", e.Entity, `SELECT content, text FROM files WHERE id = ?`, e.Entity)
+	if err != nil {
+		return nil, err
+	}
+	var t told
+	t.add(bundle.Document, p.SHA256, row.Content, nil)
+	if row.Text != nil {
+		t.add(bundle.Words, p.TextSHA256, []byte(*row.Text), nil)
+	}
+	return t.of("files", e.Entity)
+}

@@ -1,0 +1,70 @@
+package core
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"contextinfinity/backend/store/sqlite"
+)
+
+// ReplacedDir holds what restores put aside, in a folder for each by its moment.
+const ReplacedDir = "replaced"
+
+// FormerFile lists the folders that the data was moved from: absolute paths, oldest first.
+const FormerFile = "moved-from.json"
+
+// PreviousDirs are the folders that the data in dir was moved from; one that holds no data any
+// more is among them too. A list that cannot be read is none.
+func PreviousDirs(dir string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, FormerFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	return out, err
+}
+
+// Databases are the copies of the data that are known: the backups of this folder and what
+// restores set aside in it, and all that is in the folders that the data was moved from.
+func (s *Core) Databases() ([]string, error) {
+	out, err := copiesIn(s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	list, err := PreviousDirs(s.Dir)
+	if err != nil {
+		s.Log.Warn("where the data was before cannot be read", "err", err)
+	}
+	for _, dir := range list {
+		if sqlite.Resolved(dir) == sqlite.Resolved(s.Dir) {
+			continue
+		}
+		if sqlite.Exists(dir, sqlite.DatabaseFile) {
+			out = append(out, filepath.Join(dir, sqlite.DatabaseFile))
+		}
+		copies, err := copiesIn(dir)
+		if err != nil {
+			s.Log.Warn("a folder that the data was moved from cannot be read", "dir", dir, "err", err)
+		}
+		out = append(out, copies...)
+	}
+	return out, nil
+}
+
+// copiesIn are the backups of a data directory, and what restores set aside in it.
+func copiesIn(dir string) ([]string, error) {
+	backups, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.BackupDir, "*.db"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(backups) // newest first, of each kind: they are named by their time
+	aside, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), ReplacedDir, "*", sqlite.DatabaseFile))
+	return append(backups, aside...), err
+}

@@ -1,0 +1,22 @@
+package core
+
+import (
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// ErasuresIn reads what hard deletes took out of a session's ledger.
+func ErasuresIn(db *gorm.DB, session string) (ledger.Erasures, error) {
+	out := ledger.Erasures{}
+	rows, err := sqlite.All[schema.EventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentErased)
+	for _, r := range rows {
+		payload, err := UnpackPayload(db, session, r.Payload)
+		if err == nil {
+			out.Add(r.Event(payload))
+		}
+	}
+	return out, err
+}

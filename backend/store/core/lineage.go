@@ -1,0 +1,87 @@
+package core
+
+import (
+	"math"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Segment is a part of a lineage: turns (From, To] of one branch, its states up
+// to StateTo, and what was pinned on it before the lineage left it.
+type Segment struct {
+	Branch    string
+	Session   string
+	From, To  int64
+	StateTo   int64
+	LeftAt    string // created_at of the branch that forked off here; last: end of time
+	LeftBy    string // and its id, which orders what shares a millisecond
+	BaseState string
+}
+
+// EndOfTime sorts after every stored moment and identifier.
+const EndOfTime = "~"
+
+// MaxDepth bounds the walk to the root: a damaged database may hold a circle.
+const MaxDepth = 10_000
+
+// Segments resolves a branch to its lineage, oldest first, in one query.
+func Segments(db *gorm.DB, branch chat.BranchID) ([]Segment, error) {
+	segs, err := sqlite.All[Segment](db, `
+		WITH RECURSIVE line (branch, session, parent, "from", "to", base_seq, state_to, created_at, left_at, left_by, base_state, depth) AS (
+		  SELECT id, session_id, parent_branch, fork_seq, ?, base_seq, ?, created_at, ?, ?, base_state, 0 FROM branches WHERE id = ?
+		  UNION ALL
+		  SELECT b.id, b.session_id, b.parent_branch, b.fork_seq, min(l."to", l."from"), b.base_seq, min(l.state_to, l.base_seq),
+		         b.created_at, l.created_at, l.branch, b.base_state, l.depth + 1
+		  FROM line l JOIN branches b ON b.id = l.parent WHERE l.depth < ?
+		)
+		SELECT branch, session, "from", "to", state_to, left_at, left_by, base_state FROM line ORDER BY depth DESC`,
+		int64(math.MaxInt64), int64(math.MaxInt64), EndOfTime, EndOfTime, branch, MaxDepth)
+	if err != nil {
+		return nil, err
+	}
+	if len(segs) == 0 {
+		return nil, chat.Errorf(chat.CodeNotFound, "", "There is no branch %s.", branch)
+	}
+	if len(segs) > MaxDepth {
+		return nil, sqlite.CorruptRecord("branches", string(branch), nil)
+	}
+	return segs, nil
+}
+
+// Shows reports that a turn is one of a lineage's.
+func Shows(segs []Segment, turn schema.TurnRow) bool {
+	return slices.ContainsFunc(segs, func(g Segment) bool {
+		return g.Branch == turn.BranchID && turn.TurnSeq > g.From && turn.TurnSeq <= g.To
+	})
+}
+
+// ScopeJSON is the segments as a JSON array for json_each: [[branch, from, to,
+// state_to, left_at, left_by], ...]. One bound parameter, however deep the forks.
+func ScopeJSON(segs []Segment) (string, error) {
+	rows := make([][]any, len(segs))
+	for i, g := range segs {
+		rows[i] = []any{g.Branch, g.From, g.To, g.StateTo, g.LeftAt, g.LeftBy}
+	}
+	b, err := chat.MarshalJSON(rows)
+	return string(b), err
+}
+
+// ScopeCTE names the rows of a scopeJSON parameter.
+const ScopeCTE = `WITH seg AS MATERIALIZED (
+	SELECT value ->> 0 AS branch, value ->> 1 AS "from", value ->> 2 AS "to", value ->> 3 AS state_to,
+	       value ->> 4 AS left_at, value ->> 5 AS left_by FROM json_each(?)) `
+
+// LastSeq is the turn_seq of the newest turn of a lineage, 0 for none.
+func LastSeq(db *gorm.DB, segs []Segment) (int64, error) {
+	own := segs[len(segs)-1]
+	return sqlite.One[int64](db, "branch", own.Branch,
+		`SELECT coalesce(max(turn_seq), ?) FROM turns WHERE branch_id = ?`, own.From, own.Branch)
+}
+
+// AllTurns is an open upper bound of turn_seq.
+const AllTurns = math.MaxInt64

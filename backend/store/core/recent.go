@@ -1,0 +1,79 @@
+package core
+
+import (
+	"sync"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// RecentValues holds the values decoded last, for those packed against them: requests,
+// and manifests that are a base. What it holds never changes in the database: what is
+// here is what is stored. nil holds nothing.
+type RecentValues struct {
+	mu    sync.Mutex
+	order []string
+	by    map[string][]byte
+	bytes int
+}
+
+// maxRecent and maxRecentBytes bound what recentValues holds.
+const (
+	maxRecent      = 24
+	maxRecentBytes = 16 << 20
+)
+
+func (r *RecentValues) Get(id string) ([]byte, bool) {
+	if r == nil {
+		return nil, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, ok := r.by[id]
+	return b, ok
+}
+
+func (r *RecentValues) Put(id string, value []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.by[id]; ok || len(value) > maxRecentBytes {
+		return
+	}
+	if r.by == nil {
+		r.by = map[string][]byte{}
+	}
+	r.by[id] = value
+	r.order = append(r.order, id)
+	r.bytes += len(value)
+	for len(r.order) > maxRecent || r.bytes > maxRecentBytes {
+		r.bytes -= len(r.by[r.order[0]])
+		delete(r.by, r.order[0])
+		r.order = r.order[1:]
+	}
+}
+
+func (r *RecentValues) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.order, r.by, r.bytes = nil, nil, 0
+}
+
+// Payload decodes an event's payload, with those decoded before.
+func (r *RecentValues) Payload(db *gorm.DB, e schema.EventRow) ([]byte, error) {
+	name := func(seq int64) string { return e.SessionID + "/" + sqlite.Itoa(seq) }
+	var payload []byte
+	var err error
+	_, ref, rests := codec.BaseOf(e.Payload)
+	if base, ok := r.Get(name(ref)); rests && ok {
+		payload, err = codec.UnpackOn(base, e.Payload)
+	} else {
+		payload, err = UnpackPayload(db, e.SessionID, e.Payload)
+	}
+	if err == nil && payload != nil {
+		r.Put(name(e.EventSeq), payload)
+	}
+	return payload, err
+}

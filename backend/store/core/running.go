@@ -1,0 +1,62 @@
+package core
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
+)
+
+func (s *Core) SetRunning(id chat.TurnID, running bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if running {
+		if s.running == nil {
+			s.running = map[chat.TurnID]bool{}
+		}
+		s.running[id] = true
+	} else {
+		delete(s.running, id)
+	}
+}
+
+func (s *Core) IsRunning(id chat.TurnID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running[id]
+}
+
+// RunningTurns are those that this process accepted or resumed and has not finished.
+func (s *Core) RunningTurns() []chat.TurnID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.running))
+}
+
+// Forget empties what is kept in memory of what is stored.
+func (s *Core) Forget() {
+	s.Erased.Add(1)
+	s.Requests.clear()
+	s.Manifests.clear()
+	for _, empty := range s.OnForget {
+		empty()
+	}
+}
+
+func (s *Core) Path() string { return filepath.Join(s.Dir, sqlite.DatabaseFile) }
+
+func ArchivedAt(t *Tx, archived bool) *string {
+	if !archived {
+		return nil
+	}
+	now := t.Stamp()
+	return &now
+}
+
+// Touch moves a session to the top of the list.
+func (t *Tx) Touch(id string) error {
+	_, err := t.Exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, t.Stamp(), id)
+	return err
+}

@@ -1,0 +1,32 @@
+package core
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Tx is a writing transaction with what is known of the ledgers that it writes to.
+type Tx struct {
+	*sqlite.Tx
+	tails map[chat.SessionID]LedgerTail // end of each ledger written to so far
+	// Requests and manifests are the newest ones, decoded
+	Requests, Manifests *RecentValues
+	// Commits says that what is finalized is committed in it too: no job has to do that
+	Commits bool
+}
+
+// Write runs do in one transaction: committed when do returns nil, else undone.
+func (s *Core) Write(ctx context.Context, op string, do func(*Tx) error) error {
+	return s.DB.Write(ctx, op, func(t *sqlite.Tx) error {
+		return do(&Tx{Tx: t, tails: map[chat.SessionID]LedgerTail{}, Requests: &s.Requests, Manifests: &s.Manifests})
+	})
+}
+
+// Read runs do on one moment's view of the database.
+func (s *Core) Read(ctx context.Context, op string, do func(*gorm.DB) error) error {
+	return s.DB.Read(ctx, op, do)
+}

@@ -1,0 +1,259 @@
+package deletion
+
+import (
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// What was made of an erased turn: states, range summaries, titles, drafts. A line of
+// it that shares a word with what is erased goes, and [erased] stands in its place. A
+// line that shares none cannot repeat it, and keeps what is known of the rest.
+
+// branches from which a turn is seen.
+func (x *erasingTurn) branches() []string {
+	var out []string
+	for b := range x.sees {
+		out = append(out, b)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// first is the turn_seq of the earliest of the turns.
+func (x *erasingTurn) first() int64 {
+	first := x.turns[0].TurnSeq
+	for _, t := range x.turns {
+		first = min(first, t.TurnSeq)
+	}
+	return first
+}
+
+// tainted are the states that speak of the turns and share words with them, unpacked.
+// One that cannot be read may say anything.
+func (x *erasingTurn) tainted() ([]schema.StateRow, error) {
+	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
+		x.branches(), x.first())
+	var out []schema.StateRow
+	for _, r := range rows {
+		if r.Unpack(x.DB) != nil || x.words.Without(r.Summary) != r.Summary || r.ValidationJSON != nil && x.words.In(*r.ValidationJSON) {
+			out = append(out, r)
+		}
+	}
+	return out, err
+}
+
+// states takes the erased words out of them, and moves the head of each branch that
+// sees the turn to a state of its own: who read the head before can no longer commit
+// on it.
+func (x *erasingTurn) states() error {
+	rows, err := x.tainted()
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	if err := x.unrestStates(ids); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := x.rewriteState(r); err != nil {
+			return err
+		}
+	}
+	return x.moveHeads()
+}
+
+// unrestStates packs alone what rests on states that are about to change.
+func (x *erasingTurn) unrestStates(ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE summary_z IS NOT NULL AND parent_id IN ? AND id NOT IN ?`, ids, ids)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if err := rows[i].Unpack(x.DB); err != nil {
+			return err
+		}
+	}
+	for _, r := range rows {
+		if _, err := x.Exec(`UPDATE states SET summary = ?, summary_z = NULL WHERE id = ?`, r.Summary, r.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *erasingTurn) rewriteState(r schema.StateRow) error {
+	r.Summary = x.words.Without(r.Summary)
+	if err := x.remove("states", `UPDATE states SET summary = ?, summary_z = NULL, validation_json = NULL, content_hash = ? WHERE id = ?`,
+		r.Summary, r.Hash(), r.ID); err != nil {
+		return err
+	}
+	return reword(x.Erasing, chat.SessionID(r.SessionID), r.ID, []ledger.Type{ledger.EventStateCommitted}, func(p *ledger.StateCommitted) {
+		p.Summary, p.Validation = r.Summary, nil
+	})
+}
+
+func (x *erasingTurn) moveHeads() error {
+	for _, id := range x.branches() {
+		branch, err := schema.BranchByID(x.DB, chat.BranchID(id))
+		if err != nil {
+			return err
+		}
+		head, err := records.StateByID(x.DB, chat.StateID(branch.HeadState))
+		if err != nil {
+			return err
+		}
+		if head.CoversSeq < x.first() && !x.pendingOn(branch, head) {
+			continue
+		}
+		c := chat.Commit{
+			BranchID: chat.BranchID(id), Epoch: branch.Epoch, Summary: x.words.Without(head.Summary),
+			PinnedFacts: head.PinnedFacts, TokenCount: head.TokenCountEst, Origin: chat.StateFallback,
+		}
+		st, err := records.NextState(x.Erasing.Tx, branch, c, nil)
+		if err != nil {
+			return err
+		}
+		if err := records.InsertState(x.Erasing.Tx, st, nil, c.Epoch+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pendingOn reports that a turn waits to be committed on a branch: somebody may be at it.
+func (x *erasingTurn) pendingOn(b schema.BranchRow, head schema.StateRow) bool {
+	return slices.ContainsFunc(x.turns, func(t schema.TurnRow) bool { return t.BranchID == b.ID && t.TurnSeq > head.CoversSeq })
+}
+
+// covering are the range summaries that stand for the turns and share words with them.
+func (x *erasingTurn) covering() ([]schema.RangeSummaryRow, error) {
+	var out []schema.RangeSummaryRow
+	for _, t := range x.turns {
+		rows, err := sqlite.All[schema.RangeSummaryRow](x.DB, `SELECT * FROM summaries WHERE branch_id IN ? AND from_seq <= ? AND to_seq > ? ORDER BY id`,
+			x.branches(), t.TurnSeq, t.TurnSeq)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			known := slices.ContainsFunc(out, func(o schema.RangeSummaryRow) bool { return o.ID == r.ID })
+			if !known && (x.words.Without(r.Content) != r.Content || r.ValidationJSON != nil && x.words.In(*r.ValidationJSON)) {
+				out = append(out, r)
+			}
+		}
+	}
+	return out, nil
+}
+
+// summaries takes the erased words out of range summaries.
+func (x *erasingTurn) summaries() error {
+	rows, err := x.covering()
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		r.Content = x.words.Without(r.Content)
+		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, codec.Hash([]byte(r.Content)), r.ID); err != nil {
+			return err
+		}
+		if err := reword(x.Erasing, chat.SessionID(x.subject.Session), r.ID, []ledger.Type{ledger.EventSummaryCreated}, func(p *ledger.SummaryCreated) {
+			p.Content, p.Validation = r.Content, nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names takes away the session's names that share words with it, present and past:
+// most are made of the first message. So too those of its branches.
+func (x *erasingTurn) names() error {
+	session := chat.SessionID(x.subject.Session)
+	name := func(s *string) {
+		if x.words.In(*s) {
+			*s = ErasedMark
+		}
+	}
+	events, err := sqlite.All[schema.EventRow](x.DB, `SELECT * FROM events WHERE session_id = ?
+		AND type IN ('session_created', 'session_renamed', 'branch_created', 'branch_renamed') ORDER BY event_seq`, session)
+	if err != nil {
+		return err
+	}
+	for _, r := range events {
+		payload, err := x.decoded.Payload(x.DB, r)
+		if err != nil || payload == nil || !x.words.In(string(payload)) {
+			continue
+		}
+		switch ledger.Type(r.Type) {
+		case ledger.EventSessionCreated:
+			err = rewordRow(x.Erasing, r, func(p *ledger.SessionCreated) { name(&p.Title) })
+		case ledger.EventBranchCreated:
+			err = rewordRow(x.Erasing, r, func(p *ledger.BranchCreated) { name(&p.Label) })
+		default:
+			err = rewordRow(x.Erasing, r, func(p *ledger.TextChanged) { name(&p.Text) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if x.words.In(x.subject.Title) {
+		if err := x.remove("sessions", `UPDATE sessions SET title = ? WHERE id = ?`, ErasedMark, session); err != nil {
+			return err
+		}
+	}
+	labels, err := sqlite.All[schema.BranchRow](x.DB, `SELECT id, label FROM branches WHERE session_id = ?`, session)
+	for _, b := range labels {
+		if err == nil && x.words.In(b.Label) {
+			err = x.remove("branches", `UPDATE branches SET label = ? WHERE id = ?`, ErasedMark, b.ID)
+		}
+	}
+	return err
+}
+
+// shortestLine is what of an erased text an unsent message must hold to be one of it.
+const shortestLine = 8
+
+// drafts removes unsent messages that hold a line of what is erased: an edit of the
+// message that was begun.
+func (x *erasingTurn) drafts() error {
+	rows, err := sqlite.All[records.DraftRow](x.DB, `SELECT d.* FROM drafts d JOIN branches b ON b.id = d.branch_id WHERE b.session_id = ?`, x.subject.Session)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for _, t := range x.turns {
+		turn := t.Turn()
+		said := turn.User.RenderedText()
+		if turn.Assistant != nil {
+			said += "\n" + turn.Assistant.RenderedText()
+		}
+		for line := range strings.Lines(said) {
+			if line = strings.TrimSpace(line); len(line) >= shortestLine {
+				lines = append(lines, line)
+			}
+		}
+	}
+	for _, r := range rows {
+		d, derr := r.Draft()
+		unsent := d.Message.RenderedText()
+		if derr == nil && !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(unsent, l) }) {
+			continue
+		}
+		if err := x.remove("drafts", `DELETE FROM drafts WHERE branch_id = ?`, r.BranchID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,339 @@
+// Package deletion deletes sessions and turns permanently, and keeps the receipts.
+package deletion
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/imports"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Deletion deletes sessions and turns permanently.
+type Deletion struct {
+	*core.Core
+	search *search.Search
+}
+
+// New deletes from an open database, and what a search of it keeps beside it.
+func New(c *core.Core, s *search.Search) *Deletion { return &Deletion{c, s} }
+
+// A hard delete takes a session, or the content of a turn, out of everything that the
+// program keeps (SPEC 2.12, 12). It is one transaction, with the receipt in it; what is
+// no row, and what SQLite leaves on pages that it frees, goes after it, and at the next
+// start if the program dies meanwhile: the receipt says what is still to be done.
+//
+// A session's rows go, its ledger with them: there is nothing left that could be
+// replayed. A turn stays as a shell, so that sequences, branches and the ledger stand:
+// the payloads that held its text say [erased] in place, and an event of the ledger
+// vouches for each (package ledger, ContentErased).
+//
+// A stored request in which the text stood is dropped for a mark that names the
+// receipt. It is not reworded: a request that was never sent would be no record of
+// anything. Its manifest stays, without what was erased. What was packed against it is
+// packed anew.
+
+const OpErase = "content.erase"
+
+// ErasedMark stands where content was.
+const ErasedMark = chat.ErasedMark
+
+// Erasing is one hard delete, in its transaction.
+type Erasing struct {
+	*core.Tx
+	store    *Deletion
+	receipt  string
+	subject  chat.ErasePreview
+	counts   map[string]int64
+	files    []string // below the data directory, to be removed
+	payloads map[chat.SessionID]map[int64][]byte
+	gone     []chat.FileID // documents of a turn
+	others   map[chat.SessionID]bool
+	decoded  core.RecentValues // payloads
+}
+
+// errPreview undoes what was only looked at.
+var errPreview = errors.New("a preview")
+
+// ErasePreview tells what Erase would remove. It does it, and undoes it: the counts are
+// those that the receipt would have.
+func (s *Deletion) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error) {
+	var out chat.ErasePreview
+	err := s.Write(ctx, "content.erase", func(t *core.Tx) error {
+		e, err := NewErasing(s, t, kind, id)
+		if err != nil {
+			return err
+		}
+		out = e.subject
+		if refusal := e.refuse(); refusal != nil {
+			out.Reason = chat.AsError(sqlite.MapError(OpErase, refusal)).Message
+			return errPreview
+		}
+		if err := e.CarryOut(); err != nil {
+			return err
+		}
+		out.Erased = e.erased()
+		out.Sessions, err = e.titles()
+		if err != nil {
+			return err
+		}
+		return errPreview
+	})
+	if err != nil && !errors.Is(chat.AsError(err).Err, errPreview) {
+		return out, err
+	}
+	out.Backups, err = s.holding(ctx, kind, id)
+	return out, err
+}
+
+// Erase removes a session, or the content of a turn, for good. While an answer of it is
+// being written it is CodeConflict, and nothing is removed. An error after the receipt
+// is there says so: the rest is done at the next start.
+func (s *Deletion) Erase(ctx context.Context, kind, id string) (chat.Receipt, error) {
+	backups, err := s.holding(ctx, kind, id)
+	if err != nil {
+		return chat.Receipt{}, err
+	}
+	var receipt chat.Receipt
+	err = s.Write(ctx, "content.erase", func(t *core.Tx) error {
+		e, err := NewErasing(s, t, kind, id)
+		if err != nil {
+			return err
+		}
+		if err := e.refuse(); err != nil {
+			return err
+		}
+		if _, err := t.Exec(`PRAGMA secure_delete = ON`); err != nil {
+			return err
+		}
+		if err := e.CarryOut(); err != nil {
+			return err
+		}
+		receipt, err = e.PutReceipt(backups)
+		return err
+	})
+	if err != nil {
+		return chat.Receipt{}, err
+	}
+	s.Forget()
+	if err := FinishErasures(context.WithoutCancel(ctx), s); err != nil {
+		return receipt, chat.WrapError(chat.CodeOf(err), OpErase, err,
+			"It is deleted and has its receipt, but could not be overwritten on the disk yet.").
+			WithHint("it is tried again at the next start; other programs that read the data must be closed")
+	}
+	return receipt, nil
+}
+
+// NewErasing begins a deletion of a session, a turn or a project.
+func NewErasing(s *Deletion, t *core.Tx, kind, id string) (*Erasing, error) {
+	if s.DB.Writer == nil {
+		return nil, chat.Errorf(chat.CodeLocked, OpErase, "The data is open for reading only.")
+	}
+	e := &Erasing{
+		Tx: t, store: s, receipt: t.NewID(), counts: map[string]int64{}, payloads: map[chat.SessionID]map[int64][]byte{},
+		others: map[chat.SessionID]bool{}, subject: chat.ErasePreview{Kind: kind, Subject: id},
+	}
+	session := id
+	switch kind {
+	case chat.EraseProject:
+		p, err := records.ProjectByID(t.DB, chat.ProjectID(id))
+		e.subject.Title = p.Name
+		return e, err
+	case chat.EraseTurn:
+		turn, err := schema.TurnHead(t.DB, chat.TurnID(id))
+		if err != nil {
+			return nil, err
+		}
+		session, e.subject.Seq = turn.SessionID, turn.TurnSeq
+	case chat.EraseSession:
+	default:
+		return nil, sqlite.Invalid("%q cannot be erased; a session, a turn or a project can.", kind)
+	}
+	row, err := schema.SessionByID(t.DB, chat.SessionID(session))
+	e.subject.Session, e.subject.Title = session, row.Title
+	if err == nil {
+		e.subject.Names, err = e.called(row)
+	}
+	return e, err
+}
+
+// called is what a session is and was called: in its ledger, and by the program that it
+// was imported from.
+func (e *Erasing) called(s schema.SessionRow) ([]string, error) {
+	names := []string{s.Title}
+	ids, err := sqlite.All[string](e.DB, `SELECT substr(key, ?) FROM import_keys WHERE session_id = ? AND substr(key, 1, ?) = ?`,
+		len(imports.KeyConversation)+1, s.ID, len(imports.KeyConversation), imports.KeyConversation)
+	if err != nil {
+		return nil, err
+	}
+	names = append(names, ids...)
+	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE session_id = ? AND type IN ('session_created', 'session_renamed') ORDER BY event_seq`, s.ID)
+	for _, r := range events {
+		payload, err := e.decoded.Payload(e.DB, r)
+		if err == nil && payload != nil && ledger.Type(r.Type) == ledger.EventSessionCreated {
+			_, err = ledger.Reword(payload, func(p *ledger.SessionCreated) { names = append(names, p.Title) })
+		} else if err == nil && payload != nil {
+			_, err = ledger.Reword(payload, func(p *ledger.TextChanged) { names = append(names, p.Text) })
+		}
+		if err != nil { // verify names it; the rest is erased all the same
+			e.store.Log.Warn("an earlier title cannot be read", "event", r.EventSeq, "err", err)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+// refuse says why it cannot be done now: an answer that is being written would write
+// the text again.
+func (e *Erasing) refuse() error {
+	running := e.store.RunningTurns()
+	if len(running) == 0 {
+		return nil
+	}
+	rows, err := sqlite.All[struct {
+		SessionID string
+		Phase     string
+		Quotes    bool
+	}](e.DB, `SELECT t.session_id, t.phase, EXISTS (SELECT 1 FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
+		WHERE r.turn_n = t.n AND c.session_id = ?) AS quotes FROM turns t WHERE t.id IN ?
+		AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding')`, e.subject.Session, running)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		switch {
+		case e.subject.Kind == chat.EraseProject:
+			return sqlite.Conflict("An answer is being written that may quote a file of the project; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
+		case r.SessionID == e.subject.Session:
+			return sqlite.Conflict("An answer of this conversation is being written; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
+		case r.Quotes || chat.Phase(r.Phase) == chat.PhaseAccepted:
+			return sqlite.Conflict("An answer of another conversation that may quote it is being written; nothing was deleted.").
+				WithHint("wait for it, or stop it, then delete")
+		}
+	}
+	return nil
+}
+
+// CarryOut does all of it that is rows.
+func (e *Erasing) CarryOut() error {
+	if _, err := e.Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
+		return err
+	}
+	var err error
+	switch e.subject.Kind {
+	case chat.EraseSession:
+		err = e.session()
+	case chat.EraseProject:
+		err = e.project()
+	default:
+		err = e.turn()
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.work(); err != nil {
+		return err
+	}
+	if err := e.tellLedgers(); err != nil {
+		return err
+	}
+	// Entries of deleted rows stay in the text index until its parts are merged.
+	_, err = e.Exec(`INSERT INTO units_fts (units_fts) VALUES ('optimize')`)
+	return err
+}
+
+// work forgets what long work left that names the session: conversations, and files of
+// them, are called by it. A window that has the data open forgets it before.
+func (e *Erasing) work() error {
+	rows, err := sqlite.All[struct{ Key, Value string }](e.DB, `SELECT key, value FROM settings WHERE substr(key, 1, 5) = 'task.' ORDER BY key`)
+	for _, r := range rows {
+		if err == nil && e.subject.NamedIn(r.Value) {
+			err = e.remove("settings", `DELETE FROM settings WHERE key = ?`, r.Key)
+		}
+	}
+	return err
+}
+
+// remove runs a statement and counts the records of a store that it removed or emptied.
+func (e *Erasing) remove(store, query string, args ...any) error {
+	n, err := e.Exec(query, args...)
+	e.counts[store] += n
+	return err
+}
+
+// erased is the count of each store that held something, by name.
+func (e *Erasing) erased() []chat.Erased {
+	out := []chat.Erased{}
+	for _, store := range slices.Sorted(maps.Keys(e.counts)) {
+		if n := e.counts[store]; n > 0 {
+			out = append(out, chat.Erased{Store: store, Count: n})
+		}
+	}
+	if n := int64(len(e.files)); n > 0 {
+		out = append(out, chat.Erased{Store: "files:streams", Count: n})
+	}
+	if n := e.dragged(); n > 0 {
+		out = append(out, chat.Erased{Store: "files:drags", Count: n})
+	}
+	return out
+}
+
+// titles are those of the other sessions that it touched.
+func (e *Erasing) titles() ([]string, error) {
+	ids := slices.Collect(maps.Keys(e.others))
+	if len(ids) == 0 {
+		return []string{}, nil
+	}
+	return sqlite.All[string](e.DB, `SELECT title FROM sessions WHERE id IN ? ORDER BY title, id`, ids)
+}
+
+// journals notes the journals of steps, to be removed: those that are there.
+func (e *Erasing) journals(where string, args ...any) error {
+	paths, err := sqlite.All[string](e.DB, `SELECT stream_path FROM steps WHERE stream_path <> '' AND turn_id IN (`+where+`) ORDER BY id`, args...)
+	for _, path := range paths {
+		name, ok := strings.CutPrefix(path, sqlite.StreamDir+"/")
+		if ok && sqlite.IsJournal(name) && sqlite.Exists(e.store.Dir, path) {
+			e.files = append(e.files, path)
+		}
+	}
+	return err
+}
+
+// drags are the folders of what was dragged out of the session, and out of those that
+// remembered it.
+func (e *Erasing) drags() []string {
+	var out []string
+	if e.subject.Session != "" {
+		out = append(out, sqlite.DragDir+"/"+e.subject.Session)
+	}
+	for id := range e.others {
+		out = append(out, sqlite.DragDir+"/"+string(id))
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(out, func(path string) bool { return !sqlite.Exists(e.store.Dir, path) })
+}
+
+// dragged counts the files in them.
+func (e *Erasing) dragged() int64 {
+	var n int64
+	for _, folder := range e.drags() {
+		_ = filepath.WalkDir(filepath.Join(e.store.Dir, filepath.FromSlash(folder)), func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				n++
+			}
+			return nil // what cannot be counted is removed all the same
+		})
+	}
+	return n
+}

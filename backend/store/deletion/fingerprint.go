@@ -1,0 +1,134 @@
+package deletion
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"contextinfinity/backend/internal/lexical"
+)
+
+// WordSet are those of a text by which another is known to repeat it: runs of letters and
+// digits, what stands between spaces (a password may have anything in it), and overlapping
+// pairs of scripts that are written without spaces. Words that say nothing, and very short
+// ones, are left out: two texts share those in any case.
+type WordSet map[string]bool
+
+// A word is told by its length: shorter ones stand in every text. One with a digit or
+// a sign in it is told by less.
+const (
+	shortestWord = 4
+	shortestSign = 3
+)
+
+// text adds the words of a text.
+func (w WordSet) text(s string) {
+	for word := range tokens(s) {
+		w[word] = true
+	}
+}
+
+// JSON adds the words of every text in a JSON value. What only says of what kind
+// something is, is not looked at.
+func (w WordSet) JSON(raw string) {
+	var v any
+	if raw == "" {
+		return
+	}
+	if json.Unmarshal([]byte(raw), &v) != nil {
+		w.text(raw)
+		return
+	}
+	w.value(v)
+}
+
+// kinds are the members of stored messages and items that hold no text of theirs.
+var kinds = map[string]bool{"type": true, "role": true, "media_type": true, "file_id": true, "chunk_id": true, "phase": true, "provider": true}
+
+func (w WordSet) value(v any) {
+	switch v := v.(type) {
+	case string:
+		w.text(v)
+	case []any:
+		for _, e := range v {
+			w.value(e)
+		}
+	case map[string]any:
+		for key, e := range v {
+			if !kinds[key] {
+				w.value(e)
+			}
+		}
+	}
+}
+
+// In reports that a text shares a word.
+func (w WordSet) In(s string) bool {
+	for word := range tokens(s) {
+		if w[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// Without is a text less the lines that share a word; headings stay. [erased] stands
+// where there were some.
+func (w WordSet) Without(s string) string {
+	if !w.In(s) {
+		return s
+	}
+	var b strings.Builder
+	marked := false
+	for line := range strings.Lines(s) {
+		heading := strings.HasPrefix(line, "## ") && summaryHeadings[strings.ToLower(strings.TrimSpace(line[3:]))]
+		if heading || !w.In(line) {
+			b.WriteString(line)
+			marked = false
+			continue
+		}
+		if !marked {
+			b.WriteString("- " + ErasedMark + "\n")
+		}
+		marked = true
+	}
+	return b.String()
+}
+
+// summaryHeadings are those that every summary has (SPEC 7).
+var summaryHeadings = map[string]bool{"facts": true, "decisions": true, "constraints": true, "artifacts": true, "open tasks": true}
+
+// tokens yields the words of a text, in lower case.
+func tokens(s string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for field := range strings.FieldsSeq(strings.ToLower(lexical.Fold(s))) {
+			whole := strings.TrimFunc(field, func(r rune) bool { return unicode.IsPunct(r) })
+			if isSignificant(whole) && !yield(whole) {
+				return
+			}
+			for _, part := range lexical.Words(field) {
+				if part != whole && isSignificant(part) && !yield(part) {
+					return
+				}
+				if first, _ := utf8.DecodeRuneInString(part); !lexical.IsUnspaced(first) {
+					continue
+				}
+				for _, pair := range lexical.Pairs(part) {
+					if utf8.RuneCountInString(pair) > 1 && !yield(pair) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// isSignificant reports a word that is worth comparing.
+func isSignificant(word string) bool {
+	n := utf8.RuneCountInString(word)
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return n >= shortestSign
+	}
+	return n >= shortestWord && !lexical.IsStopWord(word)
+}

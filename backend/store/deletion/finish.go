@@ -1,0 +1,140 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// FinishErasures does what hard deletes have still to do: it removes their files, writes
+// the database anew, so that no page that was freed or cut short before holds a
+// remainder, and empties the write-ahead log. Doing it again changes nothing.
+//
+// secure_delete alone would not do: it wipes what is deleted from then on, and pages
+// have remainders from before.
+func FinishErasures(ctx context.Context, s *Deletion) error {
+	rows, err := sqlite.All[schema.ReceiptRow](s.DB.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
+		AND counts_json ->> '$.pending' IS NOT NULL ORDER BY id`)
+	if err != nil || len(rows) == 0 {
+		return sqlite.MapError(OpErase, err)
+	}
+	err = errors.Join(faults.Point("erase.written"), search.DropVectorCache(s.search))
+	for _, r := range rows {
+		if err == nil {
+			err = s.removeErased(r)
+		}
+	}
+	if err == nil {
+		err = s.rewrite(ctx)
+	}
+	if err == nil {
+		err = s.emptyLog(ctx)
+	}
+	if err == nil {
+		err = faults.Point("erase.rewritten")
+	}
+	if err != nil {
+		return sqlite.MapError(OpErase, err)
+	}
+	return s.Write(ctx, "content.erased", func(t *core.Tx) error {
+		for _, r := range rows {
+			if _, err := t.Exec(`UPDATE receipts SET counts_json = json_remove(counts_json, '$.pending') WHERE id = ?`, r.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// removeErased removes the files that a receipt names, and makes that durable.
+func (s *Deletion) removeErased(r schema.ReceiptRow) error {
+	end, _, err := r.Pending()
+	if err != nil {
+		return err
+	}
+	for _, name := range end.Folders {
+		if !filepath.IsLocal(name) {
+			return sqlite.CorruptRecord("receipts", r.ID, nil)
+		}
+		if err := os.RemoveAll(filepath.Join(s.Dir, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	for _, name := range end.Files {
+		path := filepath.Join(s.Dir, filepath.FromSlash(name))
+		if !filepath.IsLocal(name) {
+			return sqlite.CorruptRecord("receipts", r.ID, nil)
+		}
+		if err := faultfs.Remove(faultfs.Data, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := faults.Point("erase.file"); err != nil {
+			return err
+		}
+	}
+	if len(end.Files) == 0 {
+		return nil
+	}
+	return faultfs.SyncDir(faultfs.Data, filepath.Join(s.Dir, sqlite.StreamDir))
+}
+
+// VacuumInMemory is how large a database is written anew by way of memory; a larger
+// one goes by way of a nameless file in the data directory.
+var VacuumInMemory int64 = 128 << 20
+
+// rewrite writes the database anew.
+func (s *Deletion) rewrite(ctx context.Context) error {
+	return s.DB.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
+		if err := db.Exec(`PRAGMA secure_delete = ON`).Error; err != nil {
+			return err
+		}
+		defer db.Exec(`PRAGMA secure_delete = OFF`)
+		if sqlite.SizeOf(s.Path()) > VacuumInMemory {
+			// The default place may be on another disk, and be full, or everybody's.
+			if err := errors.Join(db.Exec(`PRAGMA temp_store = FILE`).Error, db.Exec(`PRAGMA temp_store_directory = `+"'"+strings.ReplaceAll(s.Dir, "'", "''")+"'").Error); err != nil {
+				return err
+			}
+			defer db.Exec(`PRAGMA temp_store = MEMORY`)
+			defer db.Exec(`PRAGMA temp_store_directory = ''`)
+		}
+		return db.Exec(`VACUUM`).Error
+	})
+}
+
+// readersPatience bounds how long emptying the log waits for those who read.
+const readersPatience = 20 * time.Second
+
+// emptyLog brings the write-ahead log into the file and cuts it to nothing: pages in it
+// are as they were before.
+func (s *Deletion) emptyLog(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readersPatience)
+	defer cancel()
+	for {
+		row, err := sqlite.One[struct{ Busy int }](s.DB.Writer.WithContext(ctx), "log", "", `PRAGMA wal_checkpoint(TRUNCATE)`)
+		if err == nil && row.Busy == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return chat.Errorf(chat.CodeBusy, OpErase, "Another program reads the data.")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

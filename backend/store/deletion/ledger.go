@@ -1,0 +1,133 @@
+package deletion
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// reword puts other words into the payloads of the events of some types about a
+// record. Which sessions' ledgers that are is told at the end, once each.
+func reword[P any](e *Erasing, session chat.SessionID, entity string, types []ledger.Type, change func(*P)) error {
+	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type IN ? ORDER BY event_seq`,
+		entity, session, types)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := rewordRow(e, r, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewordLast is reword of the last of them alone.
+func rewordLast[P any](e *Erasing, session chat.SessionID, entity string, kind ledger.Type, change func(*P)) error {
+	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
+		ORDER BY event_seq DESC LIMIT 1`, entity, session, kind)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	return rewordRow(e, rows[0], change)
+}
+
+// rewordRow notes what is to stand in the place of a payload. One that cannot be read
+// becomes none: it may hold the text, and verify has named it before.
+func rewordRow[P any](e *Erasing, r schema.EventRow, change func(*P)) error {
+	session := chat.SessionID(r.SessionID)
+	if e.payloads[session] == nil {
+		e.payloads[session] = map[int64][]byte{}
+	}
+	payload, again := e.payloads[session][r.EventSeq]
+	if !again {
+		var err error
+		if payload, err = e.decoded.Payload(e.DB, r); err != nil || payload == nil {
+			e.payloads[session][r.EventSeq] = nil
+			return nil
+		}
+	}
+	if payload == nil {
+		return nil
+	}
+	changed, err := ledger.Reword(payload, change)
+	if err != nil {
+		e.payloads[session][r.EventSeq] = nil
+		return nil
+	}
+	e.payloads[session][r.EventSeq] = changed
+	return nil
+}
+
+// tellLedgers writes the reworded payloads, and the event that vouches for them.
+func (e *Erasing) tellLedgers() error {
+	for _, session := range slices.Sorted(maps.Keys(e.payloads)) {
+		if err := e.tellLedger(session, e.payloads[session]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) error {
+	if err := e.rebase(session, payloads); err != nil {
+		return err
+	}
+	told := ledger.ContentErased{Receipt: e.receipt, Events: []ledger.ErasedEvent{}, Files: e.gone}
+	if string(session) != e.subject.Session {
+		told.Files = nil
+	}
+	for _, seq := range slices.Sorted(maps.Keys(payloads)) {
+		payload := payloads[seq]
+		if err := e.remove("events", `UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, codec.Pack(payload), session, seq); err != nil {
+			return err
+		}
+		if payload != nil {
+			told.Events = append(told.Events, ledger.ErasedEvent{Seq: seq, SHA256: schema.HexHash(payload)})
+		}
+	}
+	// A snapshot holds the state as it was, and what the head knew.
+	if err := e.remove("snapshots", `DELETE FROM snapshots WHERE session_id = ?`, session); err != nil {
+		return err
+	}
+	return e.Event(session, ledger.EventContentErased, e.subject.Subject, told)
+}
+
+// rebase packs alone what rests on a payload that is about to change.
+func (e *Erasing) rebase(session chat.SessionID, payloads map[int64][]byte) error {
+	rows, err := sqlite.All[struct {
+		EventSeq int64
+		Head     []byte
+	}](e.DB, `SELECT event_seq, substr(payload, 1, 16) AS head FROM events WHERE session_id = ? AND substr(payload, 1, 1) = x'03'
+		ORDER BY event_seq DESC`, session)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		_, ref, ok := codec.BaseOf(r.Head)
+		_, changes := payloads[ref]
+		_, itself := payloads[r.EventSeq]
+		if !ok || !changes || itself {
+			continue
+		}
+		row, err := sqlite.One[schema.EventRow](e.DB, "event", r.EventSeq, `SELECT * FROM events WHERE session_id = ? AND event_seq = ?`, session, r.EventSeq)
+		if err != nil {
+			return err
+		}
+		payload, err := core.UnpackPayload(e.DB, string(session), row.Payload)
+		if err != nil {
+			return errors.Join(errors.New("an event that depends on the deleted content cannot be read"), err)
+		}
+		if _, err := e.Exec(`UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, codec.Pack(payload), session, r.EventSeq); err != nil {
+			return err
+		}
+	}
+	return nil
+}

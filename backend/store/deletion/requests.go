@@ -1,0 +1,260 @@
+package deletion
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// quoted is a turn in whose contexts erased text stood.
+type quoted struct {
+	ID        string
+	N         int64
+	SessionID string
+}
+
+// affectedContexts is what of a context is erased: records by id, and for extracts, which have no
+// record, the turns of the own session.
+type affectedContexts struct {
+	ids  map[string]bool
+	seqs []int64
+	// chunks is a condition on c, and its arguments
+	chunks string
+	args   []any
+}
+
+// requestMark stands where a request was.
+func (e *Erasing) requestMark() []byte { return []byte(`{"erased":{"receipt":"` + e.receipt + `"}}`) }
+
+// dropContexts drops the requests of turns for a mark, takes what is erased out of
+// their manifests, and forgets which of their memory it was.
+func (e *Erasing) dropContexts(turns []quoted, by affectedContexts) error {
+	requests, manifests := map[string][]byte{}, map[string][]byte{}
+	for _, t := range turns {
+		if t.SessionID != e.subject.Session {
+			e.others[chat.SessionID(t.SessionID)] = true
+		}
+		steps, err := sqlite.All[string](e.DB, `SELECT id FROM steps WHERE turn_id = ? ORDER BY id`, t.ID)
+		if err != nil {
+			return err
+		}
+		for _, id := range steps {
+			requests[id] = e.requestMark()
+			if err := reword(e, chat.SessionID(t.SessionID), id, []ledger.Type{ledger.EventStepStarted}, func(p *ledger.StepStarted) {
+				p.RequestSHA256, p.RequestBytes = schema.HexHash(e.requestMark()), len(e.requestMark())
+			}); err != nil {
+				return err
+			}
+		}
+		if err := e.dropMemory(t, by, manifests); err != nil {
+			return err
+		}
+	}
+	e.counts["requests"] += int64(len(requests))
+	e.counts["manifests"] += int64(len(manifests))
+	if err := e.replace(delta.RequestChain, requests); err != nil {
+		return err
+	}
+	return e.replace(delta.ManifestChain, manifests)
+}
+
+// dropMemory takes what is erased out of a turn's manifest and out of what was
+// retrieved for it.
+func (e *Erasing) dropMemory(t quoted, by affectedContexts, manifests map[string][]byte) error {
+	manifest, err := delta.ManifestChain.Read(e.DB, t.ID, nil)
+	if err != nil || manifest == nil {
+		manifest = nil
+	} else if manifest, err = markManifest(manifest, e.receipt, by); err != nil {
+		manifest = []byte(`{"erased":"` + e.receipt + `"}`)
+	}
+	if err := e.remove("retrieved", `DELETE FROM retrieved WHERE turn_n = ? AND chunk_n IN (SELECT c.n FROM chunks c WHERE `+by.chunks+`)`,
+		append([]any{t.N}, by.args...)...); err != nil {
+		return err
+	}
+	left, err := sqlite.All[schema.NamedRetrieval](e.DB, `SELECT r.*, c.id AS chunk_id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
+		WHERE r.turn_n = ? AND r.rank > 0 ORDER BY r.rank, c.id`, t.N)
+	if err != nil {
+		return err
+	}
+	if manifest != nil {
+		manifests[t.ID] = manifest
+	}
+	return rewordLast(e, chat.SessionID(t.SessionID), t.ID, ledger.EventTurnPrepared, func(p *ledger.TurnPrepared) {
+		if manifest != nil {
+			p.ManifestSHA256 = schema.HexHash(manifest)
+		}
+		if p.RetrievedSHA256 = ""; len(left) > 0 {
+			p.RetrievedSHA256 = records.HashRetrieved(left)
+		}
+	})
+}
+
+// replace puts other values in the place of those of a chain. Those that were packed
+// against them are packed alone first. The deepest come first: while a value is
+// decoded all it rests on is as it was.
+func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
+	ids, err := e.deepestFirst(c, values)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		dependants, err := sqlite.All[delta.LinkRow](e.DB, `SELECT `+c.Key+` AS id, depth FROM `+c.Links+` WHERE base = ?`, id)
+		if err != nil {
+			return err
+		}
+		for _, d := range dependants {
+			if _, changes := values[d.ID]; changes {
+				continue
+			}
+			value, err := c.Read(e.DB, d.ID, nil)
+			if err != nil {
+				return sqlite.CorruptRecord(c.Table, d.ID, err)
+			}
+			if err := e.packAlone(c, d.ID, value); err != nil {
+				return err
+			}
+		}
+		if err := e.packAlone(c, id, values[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packAlone stores a value as a key frame, and tells those that rest on it.
+func (e *Erasing) packAlone(c delta.Chain, id string, value []byte) error {
+	if _, err := e.Exec(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
+		  SELECT %[2]s, 1 FROM %[1]s WHERE base = ? UNION ALL
+		  SELECT l.%[2]s, below.depth + 1 FROM below JOIN %[1]s l ON l.base = below.id WHERE below.depth < ?)
+		UPDATE %[1]s SET depth = (SELECT depth FROM below WHERE below.id = %[1]s.%[2]s) WHERE %[2]s IN (SELECT id FROM below)`,
+		c.Links, c.Key), id, delta.MaxChain); err != nil {
+		return err
+	}
+	if err := c.Link(e.Tx, id, nil); err != nil {
+		return err
+	}
+	_, err := e.Exec(`UPDATE `+c.Table+` SET `+c.Column+` = ? WHERE id = ?`, codec.Pack(value), id)
+	return err
+}
+
+func (e *Erasing) deepestFirst(c delta.Chain, values map[string][]byte) ([]string, error) {
+	type placed struct {
+		ID    string
+		Depth int
+	}
+	var list []placed
+	for id := range values {
+		depth, err := sqlite.All[int](e.DB, `SELECT depth FROM `+c.Links+` WHERE `+c.Key+` = ?`, id)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, placed{id, append(depth, 0)[0]})
+	}
+	slices.SortFunc(list, func(a, b placed) int { return cmp.Or(b.Depth-a.Depth, cmp.Compare(a.ID, b.ID)) })
+	ids := make([]string, len(list))
+	for i, p := range list {
+		ids[i] = p.ID
+	}
+	return ids, nil
+}
+
+// holds reports that what a manifest describes had something of what is erased in it.
+func (by affectedContexts) holds(manifest []byte) bool {
+	var m storedManifest
+	if json.Unmarshal(manifest, &m) != nil {
+		return true // nobody can tell
+	}
+	if by.ids[m.Inputs.HeadState] {
+		return true
+	}
+	for _, s := range m.Sections {
+		for _, part := range s.Items {
+			if by.part(part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// storedManifest is as much of a manifest as has to be known here.
+type storedManifest struct {
+	Sections []struct {
+		Items []storedPart `json:"items"`
+	} `json:"sections"`
+	Inputs struct {
+		HeadState string `json:"head_state"`
+	} `json:"inputs"`
+}
+
+type storedPart struct {
+	Source string `json:"source"`
+	ID     string `json:"id"`
+	Turn   string `json:"turn"`
+	From   int64  `json:"from"`
+	To     int64  `json:"to"`
+}
+
+func (by affectedContexts) part(p storedPart) bool {
+	if by.ids[p.ID] || by.ids[p.Turn] {
+		return true
+	}
+	return p.Source == "extract" && slices.ContainsFunc(by.seqs, func(seq int64) bool { return p.From <= seq && seq < p.To })
+}
+
+// markManifest takes out of a manifest the chunks that are erased, and the hashes and
+// sizes of whatever else is, and names the receipt.
+func markManifest(manifest []byte, receipt string, by affectedContexts) ([]byte, error) {
+	var m map[string]any
+	if err := json.Unmarshal(manifest, &m); err != nil {
+		return nil, err
+	}
+	m["erased"] = receipt
+	sections, _ := m["sections"].([]any)
+	for _, s := range sections {
+		section, ok := s.(map[string]any)
+		if !ok {
+			return nil, errors.New("a section that is none")
+		}
+		items, _ := section["items"].([]any)
+		left := []any{}
+		for _, i := range items {
+			item, ok := i.(map[string]any)
+			if !ok {
+				return nil, errors.New("an item that is none")
+			}
+			raw, err := json.Marshal(item)
+			if err != nil {
+				return nil, err
+			}
+			var p storedPart
+			if err := json.Unmarshal(raw, &p); err != nil {
+				return nil, err
+			}
+			if by.part(p) {
+				if p.Source == "chunk" {
+					continue
+				}
+				item["sha256"], item["bytes"] = "", 0
+			}
+			left = append(left, item)
+		}
+		section["items"] = left
+	}
+	if inputs, ok := m["inputs"].(map[string]any); ok {
+		if id, _ := inputs["head_state"].(string); by.ids[id] {
+			delete(inputs, "head_shrunk")
+		}
+	}
+	return chat.MarshalJSON(m)
+}

@@ -1,0 +1,99 @@
+package deletion
+
+import (
+	"slices"
+
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// session removes every row of a session, and its memory from the contexts of others.
+func (e *Erasing) session() error {
+	id := e.subject.Subject
+	if err := e.journals(`SELECT id FROM turns WHERE session_id = ?`, id); err != nil {
+		return err
+	}
+	others, err := sqlite.All[quoted](e.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
+		JOIN turns t ON t.n = r.turn_n WHERE c.session_id = ? AND t.session_id <> ? ORDER BY t.n`, id, id)
+	if err != nil {
+		return err
+	}
+	turns, err := sqlite.All[string](e.DB, `SELECT id FROM turns WHERE session_id = ?`, id)
+	if err != nil {
+		return err
+	}
+	if err := e.dropContexts(others, affectedContexts{ids: schema.SetOf(turns), chunks: `c.session_id = ?`, args: []any{id}}); err != nil {
+		return err
+	}
+	if err := e.forgetCalibrations(); err != nil {
+		return err
+	}
+	if err := e.lookedUpElsewhere(id); err != nil {
+		return err
+	}
+	if err := e.accesses(`session_id = ?`, id); err != nil {
+		return err
+	}
+	return e.rowsOf(id)
+}
+
+// rowsOf removes every row of a session.
+func (e *Erasing) rowsOf(session string) error {
+	for _, t := range slices.Backward(schema.SessionTables) {
+		if err := e.remove(t.Name, `DELETE FROM `+t.Name+` WHERE `+t.Of, session); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetCalibrations takes back what of a model's counting only the session's ledger
+// tells: to what the ledgers of others tell, or to nothing.
+func (e *Erasing) forgetCalibrations() error {
+	rows, err := sqlite.All[schema.CalibrationRow](e.DB, `SELECT c.* FROM calibrations c JOIN events v ON v.entity_id = c.provider || '/' || c.model_id
+		AND v.type = 'calibration_set' AND v.session_id = ? GROUP BY c.provider, c.model_id`, e.subject.Session)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		left, err := e.toldByOthers(r)
+		if err != nil {
+			return err
+		}
+		if left.Revision == r.Revision {
+			continue
+		}
+		if left.Revision == 0 {
+			err = e.remove("calibrations", `DELETE FROM calibrations WHERE provider = ? AND model_id = ?`, r.Provider, r.ModelID)
+		} else {
+			err = e.remove("calibrations", `UPDATE calibrations SET factor = ?, mean = ?, samples = ?, revision = ?, updated_at = ?
+				WHERE provider = ? AND model_id = ?`, left.Factor, left.Factor, left.Samples, left.Revision, e.Stamp(), r.Provider, r.ModelID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toldByOthers is a model's calibration as the other ledgers tell it; revision 0: none
+// does.
+func (e *Erasing) toldByOthers(r schema.CalibrationRow) (schema.CalibrationRow, error) {
+	var left schema.CalibrationRow
+	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
+		r.Provider+"/"+r.ModelID, e.subject.Session)
+	for _, v := range events {
+		payload, err := core.UnpackPayload(e.DB, v.SessionID, v.Payload)
+		if err != nil {
+			continue // verify names it
+		}
+		var told ledger.CalibrationSet
+		_, err = ledger.Reword(payload, func(p *ledger.CalibrationSet) { told = *p })
+		if err == nil && told.Revision > left.Revision {
+			left.Factor, left.Samples, left.Revision = told.Factor, told.Samples, told.Revision
+		}
+	}
+	return left, err
+}

@@ -1,0 +1,101 @@
+package deletion
+
+import (
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// erasedArguments and erasedResult stand in the place of what a call was given and gave.
+const (
+	erasedArguments = `{}`
+	erasedResult    = `[]`
+)
+
+// toolWords reads what the calls of a turn say, before it is erased.
+func (x *erasingTurn) toolWords(turn string) error {
+	batches, err := sqlite.All[events.CallRow](x.DB, `SELECT c.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id WHERE b.turn_id = ?`, turn)
+	if err != nil {
+		return err
+	}
+	for _, c := range batches {
+		x.words.JSON(c.Arguments)
+	}
+	results, err := sqlite.All[events.ResultRow](x.DB, `SELECT r.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id
+		JOIN tool_results r ON r.tool_call_id = c.id WHERE b.turn_id = ?`, turn)
+	for _, r := range results {
+		if content, err := r.Unpacked(); err == nil {
+			x.words.JSON(string(content))
+		}
+	}
+	return err
+}
+
+// tools empties the calls of the turn. That there were some, and what was decided about
+// them, stays, as it does of calls of the model.
+func (x *erasingTurn) tools() error {
+	const ofTurn = `batch_id IN (SELECT id FROM tool_batches WHERE turn_id IN ?)`
+	if err := x.remove("tool_results", `UPDATE tool_results SET content = ?, content_hash = ? WHERE tool_call_id IN (SELECT id FROM tool_calls WHERE `+ofTurn+`)`,
+		codec.Pack([]byte(erasedResult)), codec.Hash([]byte(erasedResult)), x.ids()); err != nil {
+		return err
+	}
+	if err := x.remove("tool_recalled", `DELETE FROM tool_recalled WHERE tool_call_id IN (SELECT id FROM tool_calls WHERE `+ofTurn+`)`, x.ids()); err != nil {
+		return err
+	}
+	if err := x.remove("tool_calls", `UPDATE tool_calls SET arguments = ?, name = ?, call_id = '' WHERE `+ofTurn, erasedArguments, ErasedMark, x.ids()); err != nil {
+		return err
+	}
+	session := chat.SessionID(x.subject.Session)
+	batches, err := sqlite.All[string](x.DB, `SELECT id FROM tool_batches WHERE turn_id IN ? ORDER BY id`, x.ids())
+	if err != nil {
+		return err
+	}
+	for _, id := range batches {
+		if err := reword(x.Erasing, session, id, []ledger.Type{ledger.EventToolBatchProposed}, func(p *ledger.ToolBatchProposed) {
+			for i := range p.Calls {
+				c := &p.Calls[i]
+				c.Arguments, c.Name, c.UseID = erasedArguments, ErasedMark, ""
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	calls, err := sqlite.All[string](x.DB, `SELECT id FROM tool_calls WHERE `+ofTurn+` ORDER BY id`, x.ids())
+	if err != nil {
+		return err
+	}
+	for _, id := range calls {
+		if err := reword(x.Erasing, session, id, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
+			if p.Reason == "" {
+				p.Content, p.Recalled = []byte(erasedResult), nil
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookedUpElsewhere takes a session that goes out of the records of what models of other
+// sessions looked up.
+func (e *Erasing) lookedUpElsewhere(session string) error {
+	calls, err := sqlite.All[struct{ ID, SessionID string }](e.DB, `SELECT DISTINCT c.id, t.session_id FROM tool_recalled r
+		JOIN tool_calls c ON c.id = r.tool_call_id JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id
+		WHERE r.session_id = ? AND t.session_id <> ? ORDER BY c.id`, session, session)
+	if err != nil {
+		return err
+	}
+	for _, c := range calls {
+		e.others[chat.SessionID(c.SessionID)] = true
+		if err := reword(e, chat.SessionID(c.SessionID), c.ID, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
+			p.Recalled = slices.DeleteFunc(p.Recalled, func(r ledger.RecalledTurn) bool { return string(r.Session) == session })
+		}); err != nil {
+			return err
+		}
+	}
+	return e.remove("tool_recalled", `DELETE FROM tool_recalled WHERE session_id = ?`, session)
+}

@@ -1,0 +1,360 @@
+package deletion
+
+import (
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// erasingTurn is a hard delete of a turn's content.
+type erasingTurn struct {
+	*Erasing
+	turns []schema.TurnRow // the turn, and those that said the same again when it was retried
+	files []string         // documents that only these hold
+	words WordSet          // of all that is erased
+	sees  map[string]bool  // branches from which the turn is seen
+}
+
+// turn empties a turn: its messages say [erased], and whatever was made of it goes, or
+// loses the lines that hold words of it.
+func (e *Erasing) turn() error {
+	x := &erasingTurn{Erasing: e, sees: map[string]bool{}}
+	for _, do := range []func() error{
+		x.gather, x.contexts, x.states, x.summaries, x.names, x.drafts, x.memory, x.steps, x.messages, x.programs, x.fence,
+	} {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather reads what is to be erased, before any of it is.
+func (x *erasingTurn) gather() error {
+	var err error
+	x.turns, err = sqlite.All[schema.TurnRow](x.DB, `WITH RECURSIVE same (id, said) AS (
+		  SELECT id, user_hash FROM turns WHERE id = ? UNION
+		  SELECT t.id, t.user_hash FROM same JOIN turns t ON t.session_id = ? AND t.user_hash = same.said
+		    AND (t.retry_of = same.id OR t.id = (SELECT o.retry_of FROM turns o WHERE o.id = same.id)))
+		SELECT t.* FROM same JOIN turns t ON t.id = same.id ORDER BY t.n`, x.subject.Subject, x.subject.Session)
+	if err != nil {
+		return err
+	}
+	x.words = WordSet{}
+	for _, t := range x.turns {
+		x.words.JSON(t.UserMessageJSON)
+		x.words.JSON(schema.Text(t.FinalAssistantMessageJSON))
+		steps, err := sqlite.All[schema.StepRow](x.DB, `SELECT `+schema.StepColumns+` FROM steps WHERE turn_id = ?`, t.ID)
+		if err != nil {
+			return err
+		}
+		for _, s := range steps {
+			if items, err := s.Items(); err == nil {
+				x.words.JSON(items)
+			}
+		}
+		if err := x.toolWords(t.ID); err != nil {
+			return err
+		}
+	}
+	if err := x.documents(); err != nil {
+		return err
+	}
+	branches, err := sqlite.All[string](x.DB, `SELECT id FROM branches WHERE session_id = ? ORDER BY id`, x.subject.Session)
+	for _, b := range branches {
+		segs, err := core.Segments(x.DB, chat.BranchID(b))
+		if err != nil {
+			continue // a broken lineage; verify names it
+		}
+		for _, t := range x.turns {
+			if slices.ContainsFunc(segs, func(g core.Segment) bool { return g.Branch == t.BranchID && g.From < t.TurnSeq && t.TurnSeq <= g.To }) {
+				x.sees[b] = true
+			}
+		}
+	}
+	return err
+}
+
+// ids are the turns' ids.
+func (x *erasingTurn) ids() []string {
+	out := make([]string, len(x.turns))
+	for i, t := range x.turns {
+		out[i] = t.ID
+	}
+	return out
+}
+
+// documents finds those that no other turn and no draft names.
+func (x *erasingTurn) documents() error {
+	var err error
+	x.files, err = sqlite.All[string](x.DB, `SELECT f.id FROM files f WHERE f.turn_id IN ? AND NOT EXISTS (SELECT 1 FROM turns t
+		WHERE t.session_id = f.session_id AND t.id NOT IN ? AND instr(t.user_message_json, '"file_id":"' || f.id || '"') > 0)
+		AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || f.id || '"') > 0) ORDER BY f.id`, x.ids(), x.ids())
+	for _, id := range x.files {
+		if words, err := schema.FileText(x.DB, chat.FileID(id)); err == nil {
+			x.words.text(words)
+		}
+		x.gone = append(x.gone, chat.FileID(id))
+	}
+	return err
+}
+
+// chunks is the condition of the chunks that go: those of documents which others hold
+// too stay.
+func (x *erasingTurn) chunks() (string, []any) {
+	if len(x.files) == 0 {
+		return `c.source_turn IN ? AND c.file_id IS NULL`, []any{x.ids()}
+	}
+	return `c.source_turn IN ? AND (c.file_id IS NULL OR c.file_id IN ?)`, []any{x.ids(), x.files}
+}
+
+// contexts drops the requests of every turn in whose context the text stood.
+func (x *erasingTurn) contexts() error {
+	where, args := x.chunks()
+	by := affectedContexts{ids: schema.SetOf(x.ids()), chunks: where, args: args}
+	for _, t := range x.turns {
+		by.seqs = append(by.seqs, t.TurnSeq)
+	}
+	states, err := x.tainted()
+	if err != nil {
+		return err
+	}
+	for _, s := range states {
+		by.ids[s.ID] = true
+	}
+	ranges, err := x.covering()
+	if err != nil {
+		return err
+	}
+	for _, r := range ranges {
+		by.ids[r.ID] = true
+	}
+	remembering, err := sqlite.All[quoted](x.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
+		JOIN turns t ON t.n = r.turn_n WHERE t.id NOT IN ? AND `+where+` ORDER BY t.n`, append([]any{x.ids()}, args...)...)
+	if err != nil {
+		return err
+	}
+	list, err := x.following(by)
+	if err != nil {
+		return err
+	}
+	for _, r := range remembering {
+		if !slices.ContainsFunc(list, func(q quoted) bool { return q.ID == r.ID }) {
+			list = append(list, r)
+		}
+	}
+	return x.dropContexts(list, by)
+}
+
+// following are the other turns of the session whose context held something of it. Of
+// a turn for which several were assembled only the last is described: it counts as
+// one that did.
+func (x *erasingTurn) following(by affectedContexts) ([]quoted, error) {
+	turns, err := sqlite.All[struct {
+		Quoted quoted `gorm:"embedded"`
+		Times  int
+		Branch string
+	}](x.DB, `SELECT t.id, t.n, t.session_id, t.branch_id AS branch,
+		  (SELECT count(*) FROM events v WHERE v.entity_id = t.id AND v.type = 'turn_prepared') AS times
+		FROM turns t WHERE t.session_id = ? AND t.n > ? AND t.id NOT IN ?
+		AND (t.manifest IS NOT NULL OR EXISTS (SELECT 1 FROM steps s WHERE s.turn_id = t.id)) ORDER BY t.n`,
+		x.subject.Session, x.turns[0].N, x.ids())
+	if err != nil {
+		return nil, err
+	}
+	var out []quoted
+	var known core.RecentValues
+	for _, t := range turns {
+		if !x.sees[t.Branch] {
+			continue
+		}
+		manifest, err := delta.ManifestChain.Read(x.DB, t.Quoted.ID, &known)
+		if err == nil && manifest != nil {
+			known.Put(t.Quoted.ID, manifest)
+		}
+		if err != nil || manifest == nil || t.Times > 1 || by.holds(manifest) {
+			out = append(out, t.Quoted)
+		}
+	}
+	return out, nil
+}
+
+// memory removes chunks, units, their entries in the text index, vectors, documents.
+func (x *erasingTurn) memory() error {
+	where, args := x.chunks()
+	units := `chunk_id IN (SELECT c.id FROM chunks c WHERE ` + where + `)`
+	if err := x.remove("unit_embeddings", `DELETE FROM unit_embeddings WHERE unit_n IN (SELECT n FROM units WHERE `+units+`)`, args...); err != nil {
+		return err
+	}
+	if err := x.remove("units", `DELETE FROM units WHERE `+units, args...); err != nil {
+		return err
+	}
+	for _, t := range x.turns {
+		if err := reword(x.Erasing, chat.SessionID(t.SessionID), t.ID, []ledger.Type{ledger.EventTurnIndexed}, func(p *ledger.TurnIndexed) {
+			p.Chunks = slices.DeleteFunc(p.Chunks, func(c ledger.IndexedChunk) bool {
+				return c.File == "" || slices.Contains(x.files, string(c.File))
+			})
+			if len(p.Chunks) == 0 { // without chunks it would drop those that stay
+				p.Chunks, p.Dropped = nil, false
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	if err := x.remove("retrieved", `DELETE FROM retrieved WHERE turn_n IN (SELECT n FROM turns WHERE id IN ?)`, x.ids()); err != nil {
+		return err
+	}
+	if err := x.remove("pin_suggestions", `DELETE FROM pin_suggestions WHERE turn_id IN ?`, x.ids()); err != nil {
+		return err
+	}
+	if err := x.remove("chunks", `DELETE FROM chunks AS c WHERE `+where, args...); err != nil || len(x.files) == 0 {
+		return err
+	}
+	for _, id := range x.files {
+		if err := reword(x.Erasing, chat.SessionID(x.subject.Session), id, []ledger.Type{ledger.EventFileAdded}, func(p *ledger.FileAdded) {
+			*p = ledger.FileAdded{TurnID: p.TurnID}
+		}); err != nil {
+			return err
+		}
+	}
+	return x.remove("files", `DELETE FROM files WHERE id IN ?`, x.files)
+}
+
+// steps empties the calls of the turn: what was sent and what came.
+func (x *erasingTurn) steps() error {
+	if err := x.journals(`SELECT id FROM turns WHERE id IN ?`, x.ids()); err != nil {
+		return err
+	}
+	rows, err := sqlite.All[schema.StepRow](x.DB, `SELECT `+schema.StepColumns+` FROM steps WHERE turn_id IN ? ORDER BY id`, x.ids())
+	if err != nil {
+		return err
+	}
+	requests := map[string][]byte{}
+	for _, r := range rows {
+		if err := x.step(r); err != nil {
+			return err
+		}
+		requests[r.ID] = x.requestMark()
+	}
+	if err := x.tools(); err != nil {
+		return err
+	}
+	if err := x.remove("turn_tokens", `DELETE FROM turn_tokens WHERE turn_id IN ?`, x.ids()); err != nil {
+		return err
+	}
+	x.counts["requests"] += int64(len(requests))
+	return x.replace(delta.RequestChain, requests)
+}
+
+func (x *erasingTurn) step(r schema.StepRow) error {
+	session := chat.SessionID(x.subject.Session)
+	outcome := r.Step().Outcome
+	if outcome.Code == chat.CodeCorrupt {
+		outcome.Code = chat.CodeInternal
+	}
+	if outcome.Message != "" {
+		outcome.Message = ErasedMark
+	}
+	told, err := chat.MarshalJSON(outcome)
+	if err != nil {
+		return err
+	}
+	if r.Status == string(chat.StepRunning) {
+		told = []byte(r.OutcomeJSON)
+	}
+	if err := x.remove("steps", `UPDATE steps SET outcome_json = ?, normalized_items_json = '[]', items_z = NULL, response_json = NULL,
+		raw_events = NULL WHERE id = ?`, string(told), r.ID); err != nil {
+		return err
+	}
+	if err := reword(x.Erasing, session, r.ID, []ledger.Type{ledger.EventStepStarted}, func(p *ledger.StepStarted) {
+		p.RequestSHA256, p.RequestBytes = schema.HexHash(x.requestMark()), len(x.requestMark())
+	}); err != nil {
+		return err
+	}
+	return reword(x.Erasing, session, r.ID, []ledger.Type{ledger.EventStepEnded}, func(p *ledger.StepEnded) {
+		p.Outcome, p.Items, p.ResponseSHA256, p.EventsSHA256 = outcome, []byte("[]"), "", ""
+	})
+}
+
+// messages empties the turns themselves.
+func (x *erasingTurn) messages() error {
+	manifests := map[string][]byte{}
+	for _, t := range x.turns {
+		if err := x.message(t); err != nil {
+			return err
+		}
+		manifests[t.ID] = nil
+	}
+	// What was packed against their manifests is packed alone; they have none any more.
+	return x.replace(delta.ManifestChain, manifests)
+}
+
+func (x *erasingTurn) message(t schema.TurnRow) error {
+	session := chat.SessionID(t.SessionID)
+	user, userHash, err := schema.EncodeMessage(chat.UserText(ErasedMark))
+	if err != nil {
+		return err
+	}
+	answer, answerHash, err := schema.EncodeMessage(chat.AssistantText(ErasedMark))
+	if err != nil {
+		return err
+	}
+	failure, _ := schema.DecodeOptional[chat.Failure](t.ErrorJSON)
+	if failure != nil {
+		failure.Message, failure.Hint = ErasedMark, ""
+	}
+	told, err := schema.EncodeOptional(failure)
+	if err != nil {
+		return err
+	}
+	if err := x.remove("turns", `UPDATE turns SET user_message_json = ?, user_hash = ?, error_json = ? WHERE id = ?`,
+		user, userHash, told, t.ID); err != nil {
+		return err
+	}
+	if t.FinalAssistantMessageJSON != nil {
+		if _, err := x.Exec(`UPDATE turns SET final_assistant_message_json = ?, assistant_hash = ? WHERE id = ?`, answer, answerHash, t.ID); err != nil {
+			return err
+		}
+	}
+	for _, do := range []func() error{
+		func() error {
+			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnAccepted}, func(p *ledger.TurnAccepted) { p.User = []byte(user) })
+		},
+		func() error {
+			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnPrepared}, func(p *ledger.TurnPrepared) {
+				p.ManifestSHA256, p.RetrievedSHA256 = "", ""
+			})
+		},
+		func() error {
+			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnFinalized}, func(p *ledger.TurnFinalized) { p.Assistant = []byte(answer) })
+		},
+		func() error {
+			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnInterrupted, ledger.EventTurnFailed}, func(p *ledger.TurnEnded) {
+				if p.Failure != nil {
+					p.Failure.Message, p.Failure.Hint = ErasedMark, ""
+				}
+			})
+		},
+	} {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fence takes the session's running jobs from their workers, who may have read the
+// text: what they bring is refused, and the jobs are done again.
+func (x *erasingTurn) fence() error {
+	_, err := x.Exec(`UPDATE jobs SET state = 'queued', lease_until = NULL, claim = claim + 1, last_error = '', updated_at = ?
+		WHERE session_id = ? AND state = 'running'`, x.Stamp(), x.subject.Session)
+	if err == nil {
+		_, err = x.Exec(`UPDATE jobs SET last_error = '' WHERE session_id = ?`, x.subject.Session)
+	}
+	return err
+}

@@ -1,0 +1,42 @@
+package events
+
+import (
+	"math"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// What is learned of a provider's counting: a running mean, applied in steps so
+// that budgets, and with them cuts and prompt prefixes, seldom move (SPEC 6).
+const (
+	calibrationStep    = 0.05
+	CalibrationLow     = 0.7
+	CalibrationHigh    = 1.6
+	CalibrationSamples = 50  // the mean forgets slowly from here on
+	CalibrationMin     = 200 // estimates below say more of fixed overhead than of counting
+	// One odd report, such as of an image, must not stand for fifty.
+	sampleLow, SampleHigh = 0.5, 2.0
+)
+
+func CalibrationOf(db *gorm.DB, provider, modelID string) (schema.CalibrationRow, error) {
+	rows, err := sqlite.All[schema.CalibrationRow](db, `SELECT * FROM calibrations WHERE provider = ? AND model_id = ?`, schema.Clean(provider), schema.Clean(modelID))
+	if err != nil || len(rows) == 0 {
+		return schema.CalibrationRow{Provider: schema.Clean(provider), ModelID: schema.Clean(modelID), Factor: 1, Mean: 1}, err
+	}
+	return rows[0], nil
+}
+
+// CalibrationFactor rounds a mean to a step within bounds.
+func CalibrationFactor(mean float64) float64 {
+	steps := math.Round(1 / calibrationStep)
+	return min(max(math.Round(mean*steps)/steps, CalibrationLow), CalibrationHigh)
+}
+
+func Observe(r *schema.CalibrationRow, ratio float64) {
+	r.Samples = min(r.Samples+1, CalibrationSamples)
+	r.Mean += (min(max(ratio, sampleLow), SampleHigh) - r.Mean) / float64(r.Samples)
+	r.Factor = CalibrationFactor(r.Mean)
+}

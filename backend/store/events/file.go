@@ -1,0 +1,40 @@
+package events
+
+import (
+	"slices"
+
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// fileEvents are those about attached documents.
+var fileEvents = map[ledger.Type]eventKind{
+	ledger.EventFileAdded: kindOf((*Applier).fileAdded, func(c *Copying, d *ledger.FileAdded) { idOf(c, &d.TurnID) }),
+}
+
+// fileAdded stores a document. Its bytes are in the bundle, or it is none.
+func (a *Applier) fileAdded(e ledger.Event, d ledger.FileAdded) error {
+	content, words := a.content(bundle.Document), a.content(bundle.Words)
+	if content == nil && d.SHA256 != schema.HexHash(nil) {
+		return sqlite.Invalid("The document that it tells of is missing.")
+	}
+	_, err := a.Exec(`INSERT INTO files (id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens, content, text)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.Entity, a.Session, d.TurnID, d.Name, d.MediaType, d.Size, e.CreatedAt,
+		codec.Hash(content), d.Tokens, schema.OrEmpty(content), schema.OrNull(string(words)))
+	return err
+}
+
+// StreamPath is where a step's journal is, relative to the data directory.
+func StreamPath(step string) string { return "streams/" + step + ".jsonl" }
+
+// content is one of the event at hand; nil if it is not there.
+func (a *Applier) content(kind bundle.Kind) []byte {
+	i := slices.IndexFunc(a.contents, func(c bundle.Content) bool { return c.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return a.contents[i].Bytes
+}

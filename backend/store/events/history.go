@@ -1,0 +1,83 @@
+package events
+
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// historyEvents are those about what stands for turns in a prompt, how models count, and
+// what was permanently deleted.
+var historyEvents = map[ledger.Type]eventKind{
+	ledger.EventSummaryCreated:    kindOf((*Applier).summaryCreated, func(c *Copying, d *ledger.SummaryCreated) { idOf(c, &d.BranchID) }),
+	ledger.EventSummarySuperseded: kindOf((*Applier).summarySuperseded, func(c *Copying, d *ledger.SummarySuperseded) { idOf(c, &d.By) }),
+	ledger.EventCalibrationSet:    shared(kindOf((*Applier).calibrationSet, nil)),
+	ledger.EventContentErased: kindOf((*Applier).contentErased, func(c *Copying, d *ledger.ContentErased) {
+		d.Events = []ledger.ErasedEvent{} // the copy's payloads never held it: they are chained as they are
+		idsOf(c, d.Files)
+	}),
+}
+
+func shared(k eventKind) eventKind {
+	k.shared = true
+	return k
+}
+
+func (a *Applier) summaryCreated(e ledger.Event, d ledger.SummaryCreated) error {
+	row := schema.RangeSummaryRow{
+		ID: e.Entity, SessionID: a.Session, BranchID: string(d.BranchID), FromSeq: d.From, ToSeq: d.To, TokenCount: d.Tokens,
+		OriginalTokens: d.OriginalTokens, GeneratedBy: d.GeneratedBy, CreatedAt: e.CreatedAt, ContentHash: codec.Hash([]byte(d.Content)), Content: d.Content,
+	}
+	if len(d.Validation) > 0 && string(d.Validation) != "null" {
+		row.ValidationJSON = schema.OrNull(string(d.Validation))
+	}
+	return a.DB.Create(&row).Error
+}
+
+func (a *Applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) error {
+	return a.set(`UPDATE summaries SET superseded_by = ? WHERE id = ? AND session_id = ?`, d.By, e.Entity, a.Session)
+}
+
+// calibrationSet learns what another data directory has learned since: the newest
+// revision that any ledger tells is the one that stands.
+func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error {
+	if d.Samples < 1 || d.Samples > CalibrationSamples || d.Factor != CalibrationFactor(d.Factor) || d.Revision < 1 || d.Revision > maxRevision {
+		return sqlite.Invalid("It sets a factor that no counting gives.")
+	}
+	row, err := CalibrationOf(a.DB, d.Provider, d.ModelID)
+	if err != nil || row.Revision >= d.Revision {
+		return err
+	}
+	_, err = a.Exec(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
+		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
+		samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
+		d.Provider, d.ModelID, d.Factor, d.Samples, e.CreatedAt, d.Factor, d.Revision)
+	return err
+}
+
+// maxRevision is far beyond what a factor that moves in steps ever reaches.
+const maxRevision = 1 << 40
+
+// contentErased keeps the receipt of a hard delete of another data directory, as far as
+// it is known: what was erased is in no event before it, nor in any backup here.
+func (a *Applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
+	if d.Receipt == "" || len(d.Events) == 0 {
+		return nil
+	}
+	if !chat.ValidID(d.Receipt) || !chat.ValidID(e.Entity) {
+		return sqlite.Invalid("It names no receipt.")
+	}
+	turns, err := sqlite.All[string](a.DB, `SELECT id FROM turns WHERE id = ?`, e.Entity)
+	if err != nil {
+		return err
+	}
+	kind := chat.EraseSession
+	if len(turns) > 0 {
+		kind = chat.EraseTurn
+	}
+	_, err = a.Exec(`INSERT OR IGNORE INTO receipts (id, subject, created_at, counts_json, backups_json) VALUES (?, ?, ?, '{"erased":[]}', '[]')`,
+		d.Receipt, kind+" "+e.Entity, e.CreatedAt)
+	return err
+}

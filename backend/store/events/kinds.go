@@ -1,0 +1,100 @@
+// Package events is the meaning of each type of event: the rows that it makes or changes, and
+// the ids that its payload holds. Live writes, the replay of a bundle and copies under other
+// ids all go through it.
+package events
+
+import (
+	"fmt"
+	"maps"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// An eventKind is the meaning of a type of event: which rows it makes or changes, and which
+// ids its payload holds. Live writes, the replay of a bundle and copies under other ids all
+// use it, so that a type of event is described in one place.
+type eventKind struct {
+	// Apply makes the rows; nil: the event changes none.
+	Apply func(a *Applier, e ledger.Event, data any) error
+	// Decode reads a stored payload for apply.
+	Decode func(ledger.Event) (any, error)
+	// copied is the payload with the ids of a copy; nil: it holds no id.
+	copied func(*Copying, ledger.Event) ([]byte, error)
+	// shared events are of no session, though a session's ledger holds them: a copy leaves them out.
+	shared bool
+}
+
+// kindOf describes a type of event with the payload P. Either function may be nil.
+func kindOf[P any](apply func(*Applier, ledger.Event, P) error, ids func(*Copying, *P)) eventKind {
+	k := eventKind{Decode: func(e ledger.Event) (any, error) {
+		return PayloadOf(e, func(_ ledger.Event, d P) (any, error) { return d, nil })
+	}}
+	if apply != nil {
+		k.Apply = func(a *Applier, e ledger.Event, data any) error {
+			d, ok := data.(P)
+			if !ok {
+				return fmt.Errorf("%s event with a payload of type %T", e.Type, data)
+			}
+			return apply(a, e, d)
+		}
+	}
+	if ids != nil {
+		k.copied = func(c *Copying, e ledger.Event) ([]byte, error) {
+			return PayloadOf(e, func(_ ledger.Event, d P) ([]byte, error) {
+				if ids(c, &d); c.err != nil {
+					return nil, c.err
+				}
+				return ledger.Payload(d)
+			})
+		}
+	}
+	return k
+}
+
+// EventKinds are all types of events that are written.
+var EventKinds = func() map[ledger.Type]eventKind {
+	all := map[ledger.Type]eventKind{}
+	for _, kinds := range []map[ledger.Type]eventKind{sessionEvents, branchEvents, turnEvents, stepEvents, pinEvents, historyEvents, fileEvents, toolEvents} {
+		maps.Copy(all, kinds)
+	}
+	return all
+}()
+
+// Applier makes the rows that the events of a session tell of.
+type Applier struct {
+	*core.Tx
+	Session string
+	// The rest is for replays.
+	contents []bundle.Content // of the event at hand
+	ended    *lastStep        // the step whose end came last, until it is known what followed
+	sources  map[SourceOf]ChunkSource
+	sourceOf string // the turn that sources are of
+}
+
+// Record writes an event and the rows that it tells of.
+func Record(t *core.Tx, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+	return RecordOn(t, codec.Base{}, session, kind, entity, data)
+}
+
+// RecordOn is record with a payload that repeats much of an earlier one.
+func RecordOn(t *core.Tx, base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.Stamp()}
+	if err := EventKinds[kind].Apply(&Applier{Tx: t, Session: string(session)}, e, data); err != nil {
+		return err
+	}
+	return t.EventOn(base, session, kind, entity, data)
+}
+
+// set changes rows; one that is not there is an error.
+func (a *Applier) set(query string, args ...any) error {
+	n, err := a.Exec(query, args...)
+	if err == nil && n == 0 {
+		err = sqlite.Invalid("What it changes is not there.")
+	}
+	return err
+}

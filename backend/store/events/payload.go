@@ -1,0 +1,24 @@
+package events
+
+import (
+	"encoding/json"
+	"errors"
+
+	"contextinfinity/backend/ledger"
+)
+
+// PayloadOf decodes what an event tells and makes something of it.
+func PayloadOf[P, R any](e ledger.Event, do func(ledger.Event, P) (R, error)) (R, error) {
+	var env struct {
+		Version int `json:"v"`
+		Data    P   `json:"data"`
+	}
+	var none R
+	if err := json.Unmarshal(e.Payload, &env); err != nil {
+		return none, err
+	}
+	if env.Version != ledger.PayloadVersion {
+		return none, errors.New("its payload is of another version")
+	}
+	return do(e, env.Data)
+}

@@ -1,0 +1,41 @@
+package events
+
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
+)
+
+// pinEvents are those about pinned facts and their order.
+var pinEvents = map[ledger.Type]eventKind{
+	ledger.EventPinAdded:   kindOf((*Applier).pinChanged, copyPin),
+	ledger.EventPinEdited:  kindOf((*Applier).pinChanged, copyPin),
+	ledger.EventPinRemoved: kindOf((*Applier).pinChanged, copyPin),
+	ledger.EventPinsMoved: kindOf((*Applier).pinsMoved, func(c *Copying, d *ledger.PinsMoved) {
+		idOf(c, &d.BranchID)
+		idsOf(c, d.Pins)
+	}),
+}
+
+func copyPin(c *Copying, d *ledger.PinChanged) {
+	idOf(c, &d.BranchID)
+	idOf(c, &d.Replaces)
+}
+
+func (a *Applier) pinChanged(e ledger.Event, d ledger.PinChanged) error {
+	return a.DB.Create(&schema.PinRow{
+		ID: e.Entity, SessionID: a.Session, BranchID: string(d.BranchID), AfterTurnSeq: d.AfterTurn, Replaces: schema.OrNull(d.Replaces),
+		Removed: e.Type == ledger.EventPinRemoved, Tokens: d.Tokens, CreatedAt: e.CreatedAt, ContentHash: codec.Hash([]byte(d.Text)), Text: d.Text,
+	}).Error
+}
+
+func (a *Applier) pinsMoved(e ledger.Event, d ledger.PinsMoved) error {
+	order, err := chat.MarshalJSON(d.Pins)
+	if err != nil {
+		return err
+	}
+	return a.DB.Create(&schema.PinOrderRow{
+		ID: e.Entity, SessionID: a.Session, BranchID: string(d.BranchID), AfterTurnSeq: d.AfterTurn, CreatedAt: e.CreatedAt, PinsJSON: string(order),
+	}).Error
+}

@@ -1,0 +1,71 @@
+package events
+
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// A replay makes a session's records of its events, as ledger.State does by ids and
+// hashes, and keeps the events as they are. What it makes is compared with that state
+// before it is committed: nothing here needs to distrust a payload.
+
+// Play makes what an event tells, at the moment of the event.
+func (a *Applier) Play(e ledger.Event, contents []bundle.Content) error {
+	a.Now, a.contents = schema.Moment(e.CreatedAt), contents
+	if err := a.SettleStep(e); err != nil {
+		return err
+	}
+	if k := EventKinds[e.Type]; k.Apply != nil {
+		data, err := k.Decode(e)
+		if err != nil {
+			return err
+		}
+		if err := k.Apply(a, e, data); err != nil {
+			return err
+		}
+	}
+	return a.Keep(e)
+}
+
+// Keep stores an event as it is, its payload packed as eventOn packs it.
+func (a *Applier) Keep(e ledger.Event) error {
+	base, err := a.baseOf(e)
+	if err != nil {
+		return err
+	}
+	packed := base.PackOn(e.Payload)
+	if packed == nil {
+		packed = codec.Pack(e.Payload)
+	}
+	return a.DB.Create(&schema.EventRow{
+		SessionID: e.SessionID, EventSeq: e.Seq, Type: string(e.Type), EntityID: e.Entity, CreatedAt: e.CreatedAt,
+		PayloadHash: e.PayloadHash, PrevHash: e.PrevHash, Hash: e.Hash, Payload: packed,
+	}).Error
+}
+
+// baseOf is the earlier event whose payload this one repeats.
+func (a *Applier) baseOf(e ledger.Event) (codec.Base, error) {
+	if len(e.Payload) < codec.MinLinked {
+		return codec.Base{}, nil
+	}
+	session := chat.SessionID(a.Session)
+	switch e.Type {
+	case ledger.EventTurnFinalized:
+		steps, err := sqlite.All[string](a.DB, `SELECT id FROM steps WHERE turn_id = ? ORDER BY step_index DESC, attempt DESC LIMIT 1`, e.Entity)
+		if err != nil || len(steps) == 0 {
+			return codec.Base{}, err
+		}
+		return a.PayloadOf(session, ledger.EventStepEnded, steps[0])
+	case ledger.EventTurnIndexed:
+		return a.PayloadOf(session, ledger.EventTurnFinalized, e.Entity)
+	case ledger.EventStateCommitted:
+		return PayloadOf(e, func(_ ledger.Event, s ledger.StateCommitted) (codec.Base, error) {
+			return a.PayloadOf(session, ledger.EventStateCommitted, string(s.ParentID))
+		})
+	}
+	return codec.Base{}, nil
+}

@@ -1,0 +1,79 @@
+package events
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// RetrievedBatch bounds the parameters of one statement.
+const RetrievedBatch = 100
+
+// RetireRetrievals makes what a turn's earlier context held a thing of the past.
+func RetireRetrievals(t *core.Tx, turn schema.TurnRow) error {
+	if _, err := t.Exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
+		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
+		return err
+	}
+	_, err := t.Exec(`DELETE FROM retrieved WHERE turn_n = ? AND rank > 0`, turn.N)
+	return err
+}
+
+// ChunkNumbers are the numbers of the chunks that records name, by id.
+func ChunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
+	ids := make([]chat.ChunkID, len(list))
+	for i, r := range list {
+		ids[i] = r.Chunk
+	}
+	raw, err := chat.MarshalJSON(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := sqlite.All[struct {
+		ID string
+		N  int64
+	}](t.DB, `SELECT c.id, c.n FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value`, string(raw))
+	known := make(map[chat.ChunkID]int64, len(rows))
+	for _, r := range rows {
+		known[chat.ChunkID(r.ID)] = r.N
+	}
+	return known, err
+}
+
+// RetrievedOf refuses what is no record of a retrieval.
+func RetrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (schema.RetrievedRow, error) {
+	form := slices.Index(schema.PackedForms, r.Packed)
+	if form < 0 || r.Rank < 1 || r.Tokens < 0 {
+		return schema.RetrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of rank %d, packed as %q.", turn.TurnSeq, r.Rank, r.Packed)
+	}
+	n, ok := known[r.Chunk]
+	if !ok {
+		return schema.RetrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of the chunk %s, which is not there.", turn.TurnSeq, r.Chunk)
+	}
+	row := schema.RetrievedRow{TurnN: turn.N, Rank: r.Rank, ChunkN: n, PackedAs: form, Tokens: r.Tokens}
+	for score, into := range map[*float64]*int64{&r.Similarity: &row.Similarity, &r.Vector: &row.VectorScore, &r.Keyword: &row.KeywordScore, &r.Score: &row.Score} {
+		if !(math.Abs(*score) < math.MaxInt32) {
+			return row, sqlite.Invalid("Turn %d records a retrieval with a score that is no number.", turn.TurnSeq)
+		}
+		*into = int64(math.Round(*score * schema.ScoreUnit))
+	}
+	return row, nil
+}
+
+// RetrievedText is what the hash of records is over, in the order of their ranks.
+func RetrievedText(rows []schema.NamedRetrieval) []byte {
+	b := []byte{}
+	for _, r := range rows {
+		b = append(append(b, r.ChunkID...), ' ')
+		x := r.Row
+		for _, n := range []int64{int64(x.Rank), int64(x.PackedAs), int64(x.Tokens), x.Similarity, x.VectorScore, x.KeywordScore, x.Score} {
+			b = append(strconv.AppendInt(b, n, 10), ' ')
+		}
+	}
+	return b
+}

@@ -1,0 +1,65 @@
+package events
+
+import (
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+)
+
+// sessionEvents are those about a session itself.
+var sessionEvents = map[ledger.Type]eventKind{
+	ledger.EventSessionCreated: kindOf((*Applier).sessionCreated, func(c *Copying, d *ledger.SessionCreated) {
+		d.Source = SourceBundle
+		idOf(c, &d.ActiveBranch)
+	}),
+	ledger.EventSessionRenamed:  kindOf((*Applier).sessionText, nil),
+	ledger.EventSessionPrompt:   kindOf((*Applier).sessionText, nil),
+	ledger.EventSessionModel:    kindOf((*Applier).sessionText, nil),
+	ledger.EventSessionFolder:   kindOf((*Applier).sessionText, nil),
+	ledger.EventBranchSwitched:  kindOf((*Applier).sessionText, func(c *Copying, d *ledger.TextChanged) { idOf(c, &d.Text) }),
+	ledger.EventSessionArchived: kindOf((*Applier).sessionArchived, nil),
+	ledger.EventSessionPinned:   kindOf((*Applier).sessionPinned, nil),
+	ledger.EventSessionSettings: kindOf((*Applier).sessionSettings, nil),
+	ledger.EventSessionImported: kindOf((*Applier).sessionImported, nil),
+}
+
+func (a *Applier) sessionCreated(e ledger.Event, d ledger.SessionCreated) error {
+	return a.DB.Create(&schema.SessionRow{
+		ID: e.Entity, CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, Source: d.Source, ActiveBranch: string(d.ActiveBranch),
+		Title: d.Title, SystemPrompt: d.SystemPrompt,
+	}).Error
+}
+
+// sessionColumns are where the texts of a session stand.
+var sessionColumns = map[ledger.Type]string{
+	ledger.EventSessionRenamed: "title", ledger.EventSessionPrompt: "system_prompt", ledger.EventSessionModel: "model",
+	ledger.EventSessionFolder: "folder", ledger.EventBranchSwitched: "active_branch",
+}
+
+func (a *Applier) sessionText(e ledger.Event, d ledger.TextChanged) error {
+	return a.set(`UPDATE sessions SET `+sessionColumns[e.Type]+` = ? WHERE id = ?`, d.Text, e.Entity)
+}
+
+func (a *Applier) sessionArchived(e ledger.Event, d ledger.FlagChanged) error {
+	return a.set(`UPDATE sessions SET archived_at = ? WHERE id = ?`, core.ArchivedAt(a.Tx, d.On), e.Entity)
+}
+
+func (a *Applier) sessionPinned(e ledger.Event, d ledger.FlagChanged) error {
+	return a.set(`UPDATE sessions SET pinned = ? WHERE id = ?`, d.On, e.Entity)
+}
+
+func (a *Applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) error {
+	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ?, tools_mode = ?, memory_scope = ?, assistant = ?, assistant_name = ? WHERE id = ?`,
+		d.SystemPrompt, d.Temperature, d.Effort, d.ToolsMode, d.MemoryScope, d.Assistant, d.AssistantName, e.Entity)
+}
+
+// sessionImported gives the session its place in the list. The keys by which its
+// turns are known to an import of the same export do not travel: a stranger's could keep
+// such an import from bringing in what is not here.
+func (a *Applier) sessionImported(e ledger.Event, d ledger.SessionImported) error {
+	return a.set(`UPDATE sessions SET updated_at = ? WHERE id = ?`, d.UpdatedAt, e.Entity)
+}
+
+// SourceBundle is the source of a session that is a copy of a bundle's, and of the key
+// by which it is known again.
+const SourceBundle = "bundle"

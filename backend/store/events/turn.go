@@ -1,0 +1,138 @@
+package events
+
+import (
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// turnEvents are those about a turn, from its acceptance to its index.
+var turnEvents = map[ledger.Type]eventKind{
+	ledger.EventTurnAccepted:    kindOf((*Applier).turnAccepted, copyAccepted),
+	ledger.EventTurnPrepared:    kindOf((*Applier).turnPrepared, nil),
+	ledger.EventTurnResumed:     kindOf((*Applier).turnResumed, nil),
+	ledger.EventTurnInterrupted: kindOf((*Applier).turnEnded, nil),
+	ledger.EventTurnFailed:      kindOf((*Applier).turnEnded, nil),
+	ledger.EventTurnFinalized:   kindOf((*Applier).turnFinalized, nil),
+	ledger.EventTurnIndexed: kindOf((*Applier).turnIndexed, func(c *Copying, d *ledger.TurnIndexed) {
+		for i := range d.Chunks {
+			chunk := &d.Chunks[i]
+			idOf(c, &chunk.ID)
+			idOf(c, &chunk.File)
+			for k := range chunk.Units {
+				idOf(c, &chunk.Units[k].ID)
+			}
+		}
+	}),
+}
+
+func copyAccepted(c *Copying, d *ledger.TurnAccepted) {
+	idOf(c, &d.BranchID)
+	idOf(c, &d.StateBefore)
+	idOf(c, &d.RetryOf)
+	d.User, c.err = c.message(d.User)
+}
+
+// Turn is a turn of the session that an earlier event made.
+func (a *Applier) turn(id string) (schema.TurnRow, error) {
+	row, err := schema.TurnHead(a.DB, chat.TurnID(id))
+	if err == nil && row.SessionID != a.Session {
+		err = sqlite.Invalid("Turn %s is of another session.", id)
+	}
+	return row, err
+}
+
+func (a *Applier) turnAccepted(e ledger.Event, d ledger.TurnAccepted) error {
+	n, err := sqlite.One[int64](a.DB, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
+	if err != nil {
+		return err
+	}
+	message := string(d.User)
+	if err := a.DB.Create(&schema.TurnRow{
+		ID: e.Entity, N: n, SessionID: a.Session, BranchID: string(d.BranchID), TurnSeq: d.Seq, StateBefore: string(d.StateBefore),
+		Phase: string(chat.PhaseAccepted), PrimaryProvider: d.Provider, PrimaryModel: d.Model, RetryOf: schema.OrNull(d.RetryOf),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, UserMessageJSON: message, UserHash: codec.Hash([]byte(message)),
+	}).Error; err != nil {
+		return err
+	}
+	return a.Touch(a.Session)
+}
+
+func (a *Applier) turnPrepared(e ledger.Event, d ledger.TurnPrepared) error {
+	turn, err := a.turn(e.Entity)
+	if err != nil {
+		return err
+	}
+	chunks, err := a.retrieved(turn)
+	if err != nil {
+		return err
+	}
+	if err := PutManifest(a.Tx, turn, a.content(bundle.Manifest), chunks); err != nil {
+		return err
+	}
+	return a.set(`UPDATE turns SET phase = CASE phase WHEN 'Accepted' THEN 'ContextPrepared' ELSE phase END WHERE id = ?`, turn.ID)
+}
+
+func (a *Applier) turnResumed(e ledger.Event, _ struct{}) error {
+	return a.set(`UPDATE turns SET outcome = '', error_json = NULL, updated_at = ? WHERE id = ? AND session_id = ?`, e.CreatedAt, e.Entity, a.Session)
+}
+
+func (a *Applier) turnEnded(e ledger.Event, d ledger.TurnEnded) error {
+	turn, err := a.turn(e.Entity)
+	if err != nil {
+		return err
+	}
+	if e.Type == ledger.EventTurnFailed {
+		if err := a.set(`UPDATE turns SET phase = 'Failed' WHERE id = ?`, turn.ID); err != nil {
+			return err
+		}
+	}
+	return SetEnd(a.Tx, &turn, d.Outcome, d.Failure, d.Usage)
+}
+
+func (a *Applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
+	message := string(d.Assistant)
+	usage, err := schema.EncodeOptional(d.Usage)
+	if err != nil {
+		return err
+	}
+	if err := a.set(`UPDATE turns SET phase = 'ResponseFinalized', outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
+		usage_json = coalesce(?, usage_json), error_json = NULL, updated_at = ? WHERE id = ? AND session_id = ?`,
+		d.Outcome, message, codec.Hash([]byte(message)), usage, e.CreatedAt, e.Entity, a.Session); err != nil {
+		return err
+	}
+	return a.Touch(a.Session)
+}
+
+func PutManifest(t *core.Tx, turn schema.TurnRow, manifest json.RawMessage, quoted []int64) error {
+	packed, link, err := delta.PackManifest(t, turn, manifest, quoted)
+	if err != nil {
+		return err
+	}
+	if _, err := t.Exec(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`, packed, t.Stamp(), turn.ID); err != nil {
+		return err
+	}
+	return delta.ManifestChain.Link(t, turn.ID, link)
+}
+
+// SetEnd records how a turn ended that has no final answer.
+func SetEnd(t *core.Tx, turn *schema.TurnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
+	failure, err := schema.EncodeOptional(f)
+	if err != nil {
+		return err
+	}
+	usage, err := schema.EncodeOptional(u)
+	if err != nil {
+		return err
+	}
+	_, err = t.Exec(`UPDATE turns SET outcome = ?, error_json = coalesce(?, error_json), usage_json = coalesce(?, usage_json),
+		updated_at = ? WHERE id = ?`, o, failure, usage, t.Stamp(), turn.ID)
+	return err
+}

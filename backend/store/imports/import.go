@@ -1,0 +1,362 @@
+// Package imports brings in conversations of other programs, a part at a time.
+package imports
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer"
+)
+
+// Imports brings in conversations of other programs.
+type Imports struct {
+	*core.Core
+	records *records.Records
+}
+
+// New brings conversations into an open database.
+func New(c *core.Core, r *records.Records) *Imports { return &Imports{c, r} }
+
+// An imported conversation is written as if it had been said here: turn by turn, event
+// by event, at the moments its source tells (SPEC 12). It is written in parts, each a
+// transaction that makes turns, the states that commit them and the keys by which they
+// are known. So a part is there whole or not at all, nothing of it is ever pending (no
+// model is asked), and an import that was cut off goes on with the turns it does not
+// find. The last part writes the key of the whole content: until it is there the
+// conversation is not done.
+//
+// The same way serves a conversation that grew. A turn goes on where its parent stands:
+// after it, where that is the last of its branch, else on a branch of its own beside
+// what was said here meanwhile.
+
+// Keys of import_keys; the source is a column of its own.
+const (
+	KeyConversation = "conversation:" // + its foreign id. entity: the session
+	keyContent      = "content:"      // + Conversation.Key. entity: the branch it was left on
+	keyTurn         = "turn:"         // + Turn.ContentKey. entity: the turn
+)
+
+// A part is bounded, so that others may write between two. One turn is never split.
+const (
+	ImportTurns = 40
+	importBytes = 1 << 20
+)
+
+// importTries bounds how often an import begins anew because somebody went on with the
+// session meanwhile.
+const importTries = 8
+
+// Imported reports that a conversation is in, as it stands in its source.
+func (s *Imports) Imported(ctx context.Context, source transfer.Source, key string) (bool, error) {
+	var found []string
+	err := s.Read(ctx, opImport, func(db *gorm.DB) (err error) {
+		found, err = importKey(db, source, keyContent+key)
+		return err
+	})
+	return len(found) > 0, err
+}
+
+const opImport = "import.read"
+
+func importKey(db *gorm.DB, source transfer.Source, key string) ([]string, error) {
+	return sqlite.All[string](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, source, key)
+}
+
+// ImportConversation writes what is not there yet of a conversation (SPEC 12): all of it
+// as a session of its own, or the turns by which it grew. What was changed here since,
+// its title, folder, model, pins, stays.
+func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
+	var sum chat.Imported
+	for try := 1; ; try++ {
+		m := Importer{Store: s, Ctx: ctx, Conversation: &c, Rules: rules, Now: s.Clock.Now()}
+		err := m.run()
+		sum.Turns, sum.Branches, sum.Session = sum.Turns+m.Turns, sum.Branches+m.Branches, m.Session
+		if err == nil {
+			sum.Outcome = m.outcome(sum)
+			if m.future {
+				sum.Notice = noticeFuture
+			}
+			return sum, nil
+		}
+		if sqlite.Constrained(err) { // its key is there: somebody imports the same
+			err = sqlite.Conflict("The conversation was imported by somebody else meanwhile.").WithHint("import the file again")
+		}
+		if code := chat.CodeOf(err); try == importTries || code != chat.CodeConflict && code != chat.CodeBusy && code != chat.CodeIncomplete {
+			return sum, sqlite.MapError(opImport, err)
+		}
+	}
+}
+
+const noticeFuture = "Some messages of a conversation are dated in the future; they were imported with the time of the import."
+
+// Importer writes one conversation. It knows where each turn stands that is there.
+type Importer struct {
+	Store        *Imports
+	Ctx          context.Context
+	Conversation *transfer.Conversation
+	Rules        chat.ImportRules
+	Now          time.Time // no moment of a source is later
+
+	future bool // one would have been
+
+	Session  chat.SessionID
+	finished bool      // it was whole before
+	already  bool      // and is what it is now
+	latest   time.Time // session.updated_at to be
+	leftAt   chat.BranchID
+	main     *branchTip
+	on       map[chat.BranchID]*branchTip
+	at       map[string]*spot               // by Turn.Key
+	order    []int                          // turns in the order in which they are written
+	children map[string][]int               // turns by the Key of the one before
+	labels   map[string]bool                // of branches
+	given    map[string]int64               // how often a label was, before it was made one of its own
+	asked    map[string]map[[32]byte]string // what the turns after one ask that are in, where there are several: the key of the first that does
+	Turns    int                            // written
+	Branches int                            // beside the first
+}
+
+// branchTip is a branch as the import finds it and as it goes on with it.
+type branchTip struct {
+	id      chat.BranchID // empty until it is made
+	tip     int64         // turn_seq of its last turn, or of its fork
+	epoch   int64
+	head    chat.StateID
+	summary *string // of its head, nil: not read yet
+	closed  bool    // it is put away, or a turn of it is open: nothing is added
+}
+
+// spot is where a turn stands.
+type spot struct {
+	on      *branchTip
+	id      chat.TurnID
+	seq     int64
+	at      time.Time
+	summary *string // of a state that ends with it, nil: there may be none
+}
+
+func (m *Importer) run() error {
+	if err := m.Load(); err != nil || m.already {
+		return err
+	}
+	if err := m.Sort(); err != nil {
+		return err
+	}
+	for {
+		part, err := m.Plan()
+		if err != nil {
+			return err
+		}
+		if err := m.Write(part); err != nil {
+			return err
+		}
+		m.forget(part)
+		if part.Last {
+			return nil
+		}
+		if err := faults.Point("import.part"); err != nil {
+			return err
+		}
+		if err := m.Ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// forget drops the summaries of a part that is written but for the one that is gone on
+// from: they can be read again.
+func (m *Importer) forget(part ImportPart) {
+	for i, run := range part.runs {
+		m.at[run.turns[len(run.turns)-1].Key].summary = nil
+		if i < len(part.runs)-1 && run.on != part.runs[len(part.runs)-1].on {
+			run.on.summary = nil
+		}
+	}
+}
+
+func (m *Importer) outcome(sum chat.Imported) chat.ImportOutcome {
+	switch {
+	case !m.finished:
+		return chat.ImportMade
+	case sum.Turns > 0:
+		return chat.ImportGrown
+	}
+	return chat.ImportAlready
+}
+
+// Sort puts the way to where the conversation was left first: it is the first branch.
+func (m *Importer) Sort() error {
+	m.children, m.asked = map[string][]int{}, map[string]map[[32]byte]string{}
+	place := make(map[string]int, len(m.Conversation.Turns))
+	for i := range m.Conversation.Turns {
+		place[m.Conversation.Turns[i].Key] = i
+		m.children[m.Conversation.Turns[i].Parent] = append(m.children[m.Conversation.Turns[i].Parent], i)
+	}
+	var way []int
+	first := map[int]bool{}
+	for i, ok := place[m.Conversation.Current]; ok && !first[i]; i, ok = place[m.Conversation.Turns[i].Parent] {
+		way, first[i] = append(way, i), true
+	}
+	for k := len(way) - 1; k >= 0; k-- {
+		m.order = append(m.order, way[k])
+	}
+	for i := range m.Conversation.Turns {
+		if !first[i] {
+			m.order = append(m.order, i)
+		}
+		if t := &m.Conversation.Turns[i]; m.at[t.Key] != nil {
+			m.ask(t)
+		}
+	}
+	return m.checkDepth()
+}
+
+// MaxForks bounds how deep branches fork off each other: each reads its way to the root.
+const MaxForks = 1_000
+
+func (m *Importer) checkDepth() error {
+	depth, continued := make(map[string]int, len(m.order)), map[string]bool{}
+	for _, i := range m.order {
+		t := &m.Conversation.Turns[i]
+		depth[t.Key] = depth[t.Parent]
+		if continued[t.Parent] {
+			depth[t.Key]++
+		}
+		if continued[t.Parent] = true; depth[t.Key] > MaxForks {
+			return sqlite.Invalid("Its branches fork off each other more than %d deep.", MaxForks)
+		}
+	}
+	return nil
+}
+
+// ask remembers what a turn asks that has others beside it.
+func (m *Importer) ask(t *transfer.Turn) {
+	if len(m.children[t.Parent]) < 2 {
+		return
+	}
+	if m.asked[t.Parent] == nil {
+		m.asked[t.Parent] = map[[32]byte]string{}
+	}
+	if asks := said(t); m.asked[t.Parent][asks] == "" {
+		m.asked[t.Parent][asks] = t.Key
+	}
+}
+
+// repeats is the turn whose question a turn answers anew, as retry_of says of those that
+// were made here; empty: none.
+func (m *Importer) repeats(t *transfer.Turn) chat.TurnID {
+	if len(m.children[t.Parent]) < 2 {
+		return ""
+	}
+	asks := said(t)
+	first := m.asked[t.Parent][asks]
+	if first == "" || first == t.Key || asks == said(&transfer.Turn{User: transfer.NoMessage()}) {
+		return ""
+	}
+	return m.at[first].id
+}
+
+// Load reads what is there of the conversation.
+func (m *Importer) Load() error {
+	m.on, m.at = map[chat.BranchID]*branchTip{}, map[string]*spot{}
+	m.labels, m.given = map[string]bool{}, map[string]int64{}
+	m.latest = m.moment(m.Conversation.UpdatedAt)
+	return m.Store.Read(m.Ctx, opImport, func(db *gorm.DB) error {
+		there, err := importKey(db, m.Conversation.Source, keyContent+m.Conversation.Key)
+		if err != nil {
+			return err
+		}
+		if len(there) > 0 {
+			m.Session, m.finished, m.already = chat.SessionID(there[0]), true, true
+			return nil
+		}
+		if there, err = importKey(db, m.Conversation.Source, KeyConversation+m.Conversation.ID); err != nil || len(there) == 0 {
+			return err
+		}
+		m.Session = chat.SessionID(there[0])
+		return m.loadSession(db)
+	})
+}
+
+func (m *Importer) loadSession(db *gorm.DB) error {
+	row, err := schema.SessionByID(db, m.Session)
+	if err != nil {
+		return err
+	}
+	m.latest = schema.Latest(m.latest, schema.Moment(row.UpdatedAt))
+	branches, err := sqlite.All[struct {
+		ID        chat.BranchID
+		Label     string
+		Root      bool
+		Epoch     int64
+		HeadState chat.StateID
+		Tip       int64
+		Closed    bool
+	}](db, `SELECT b.id, b.label, b.parent_branch IS NULL AS root, b.epoch, b.head_state,
+		  coalesce((SELECT max(t.turn_seq) FROM turns t WHERE t.branch_id = b.id), b.fork_seq) AS tip,
+		  b.archived_at IS NOT NULL OR EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = b.id
+		    AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding', 'ResponseFinalized')) AS closed
+		FROM branches b WHERE b.session_id = ?`, m.Session)
+	if err != nil {
+		return err
+	}
+	for _, b := range branches {
+		m.on[b.ID] = &branchTip{id: b.ID, tip: b.Tip, epoch: b.Epoch, head: b.HeadState, closed: b.Closed}
+		m.labels[b.Label] = true
+		if b.Root {
+			m.main = m.on[b.ID]
+		}
+	}
+	return m.loadTurns(db)
+}
+
+// loadTurns finds the turns that are in, and whether the conversation was ever whole.
+func (m *Importer) loadTurns(db *gorm.DB) error {
+	rows, err := sqlite.All[struct {
+		Key       string
+		ID        chat.TurnID
+		BranchID  chat.BranchID
+		TurnSeq   int64
+		CreatedAt string
+	}](db, `SELECT k.key, t.id, t.branch_id, t.turn_seq, t.created_at FROM import_keys k JOIN turns t ON t.id = k.entity_id
+		WHERE k.session_id = ? AND k.source = ?`, m.Session, m.Conversation.Source)
+	if err != nil {
+		return err
+	}
+	in := make(map[string]*spot, len(rows))
+	for _, r := range rows {
+		in[r.Key] = &spot{on: m.on[r.BranchID], id: r.ID, seq: r.TurnSeq, at: schema.Moment(r.CreatedAt)}
+	}
+	for i := range m.Conversation.Turns {
+		if p := in[keyTurn+m.Conversation.Turns[i].ContentKey]; p != nil && p.on != nil {
+			m.at[m.Conversation.Turns[i].Key] = p
+		}
+	}
+	left, err := sqlite.All[chat.BranchID](db, `SELECT entity_id FROM import_keys WHERE session_id = ? AND source = ? AND key > ? AND key < ?
+		ORDER BY imported_at DESC, rowid DESC LIMIT 1`, m.Session, m.Conversation.Source, keyContent, keyContent+"~")
+	if len(left) > 0 {
+		m.finished, m.leftAt = true, left[0]
+	}
+	return err
+}
+
+// moment is a source's time as it is kept: none of the future, and none from before
+// there were such conversations. Zero stays.
+func (m *Importer) moment(at time.Time) time.Time {
+	switch {
+	case at.Year() < 1970:
+		return time.Time{}
+	case at.After(m.Now):
+		m.future = true
+		return m.Now
+	}
+	return at
+}

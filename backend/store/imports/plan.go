@@ -1,0 +1,235 @@
+package imports
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer"
+)
+
+// ImportPart is what one transaction writes.
+type ImportPart struct {
+	runs []*importRun
+	Last bool // nothing comes after it
+}
+
+// importRun is turns of one branch, one after the other, that one state commits.
+type importRun struct {
+	on    *branchTip
+	forks bool
+	from  *spot // the turn before; nil: the run begins the conversation
+	label string
+	gap   *chat.ForkState // see chat.ForkPoint.Fallback
+	turns []*transfer.Turn
+	state chat.State // what commits them; none where no turn has an answer
+}
+
+// answered are the run's turns that a state commits.
+func (r *importRun) answered() []*transfer.Turn {
+	var out []*transfer.Turn
+	for _, t := range r.turns {
+		if Ended(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Ended reports that a turn has a final answer. What a source says is an error is none.
+func Ended(t *transfer.Turn) bool { return t.Assistant != nil && !t.Assistant.IsEmpty() && !t.Failed }
+
+// Plan takes the next turns that are not in, and summarizes them: the writer is not held
+// while that is done.
+func (m *Importer) Plan() (ImportPart, error) {
+	var part ImportPart
+	turns, size := 0, 0
+	var open *importRun
+	for len(m.order) > 0 {
+		t := &m.Conversation.Turns[m.order[0]]
+		if m.at[t.Key] != nil {
+			m.order = m.order[1:]
+			continue
+		}
+		more := t.Size()
+		if turns > 0 && (turns == ImportTurns || size+more > importBytes) {
+			return part, m.summarize(part)
+		}
+		turns, size, m.order = turns+1, size+more, m.order[1:]
+		run := m.place(t, open)
+		if run != open {
+			part.runs = append(part.runs, run)
+		}
+		run.on.tip++
+		run.turns = append(run.turns, t)
+		m.at[t.Key] = &spot{on: run.on, seq: run.on.tip}
+		m.ask(t)
+		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.Conversation.Current { // where branches part a state of its own says what came before
+			open = nil
+		}
+	}
+	part.Last = true
+	return part, m.summarize(part)
+}
+
+// place finds where a turn goes on: with the open run, with the branch of the turn
+// before it, or on a new branch.
+func (m *Importer) place(t *transfer.Turn, open *importRun) *importRun {
+	before := m.at[t.Parent]
+	if t.Parent == "" {
+		before = nil
+	}
+	switch {
+	case before == nil:
+		if m.main == nil {
+			m.main = &branchTip{}
+		}
+		if m.main.tip == 0 && !m.main.closed {
+			return &importRun{on: m.main}
+		}
+	case before.on.tip == before.seq && !before.on.closed && t.Parent != m.Conversation.Current:
+		if open != nil && open.on == before.on {
+			return open
+		}
+		return &importRun{on: before.on, from: before}
+	}
+	run := &importRun{on: &branchTip{}, forks: true, from: before}
+	if before != nil {
+		run.on.tip = before.seq
+	}
+	run.label = m.label(t, run.on.tip+1)
+	return run
+}
+
+// label says what a branch is: another answer, another question, or what came later.
+func (m *Importer) label(t *transfer.Turn, seq int64) string {
+	kind := "Continued in " + sourceName(m.Conversation.Source)
+	if len(m.children[t.Parent]) > 1 {
+		kind = "Edited"
+		if m.asked[t.Parent][said(t)] != "" {
+			kind = "Regenerated answer"
+		}
+	}
+	kind += " at #" + sqlite.Itoa(seq)
+	for {
+		label := kind
+		if m.given[kind]++; m.given[kind] > 1 {
+			label += " (" + sqlite.Itoa(m.given[kind]) + ")"
+		}
+		if !m.labels[label] {
+			m.labels[label] = true
+			return label
+		}
+	}
+}
+
+// said is the sum of what a turn asks.
+func said(t *transfer.Turn) [32]byte {
+	b, err := t.User.Blocks.MarshalJSON()
+	if err != nil { // no block of a reader fails to encode; one that did would be like no other
+		b = []byte(t.Key)
+	}
+	return sha256.Sum256(b)
+}
+
+var sourceNames = map[transfer.Source]string{
+	transfer.SourceChatGPT: "ChatGPT", transfer.SourceClaude: "Claude", transfer.SourceClaudeCode: "Claude Code",
+	transfer.SourceCodex: "Codex", transfer.SourceOpenWebUI: "Open WebUI", transfer.SourceLibreChat: "LibreChat",
+	transfer.SourceAIStudio: "AI Studio", transfer.SourceGrok: "Grok", transfer.SourceGptme: "gptme",
+	transfer.SourceChatbox: "Chatbox", transfer.SourceCherry: "Cherry Studio", transfer.SourceTakeout: "Gemini",
+}
+
+func sourceName(s transfer.Source) string {
+	if name, ok := sourceNames[s]; ok {
+		return name
+	}
+	return "the source"
+}
+
+// summarize makes the states that commit the part's runs.
+func (m *Importer) summarize(part ImportPart) error {
+	for _, run := range part.runs {
+		pins, err := m.before(run)
+		if err != nil {
+			return err
+		}
+		turns := m.toSummarize(run)
+		if len(turns) > 0 {
+			run.state = m.Rules.Summarize(*run.on.summary, pins, turns)
+			run.state.Summary = strings.Clone(run.state.Summary)
+			run.on.summary = &run.state.Summary
+		}
+		m.at[run.turns[len(run.turns)-1].Key].summary = run.on.summary
+	}
+	return nil
+}
+
+// toSummarize are a run's answered turns as the librarian needs them. Each has its date, or the last one
+// known before it, so that plans are told from what is past; without any date it has none, since the time
+// of the import says nothing about when something was said.
+func (m *Importer) toSummarize(run *importRun) []chat.Turn {
+	at := m.moment(m.Conversation.CreatedAt)
+	if run.from != nil && !run.from.at.IsZero() {
+		at = run.from.at
+	}
+	var turns []chat.Turn
+	for _, t := range run.answered() {
+		if own := m.moment(t.CreatedAt); !own.IsZero() {
+			at = own
+		}
+		turns = append(turns, chat.Turn{User: t.User, Assistant: t.Assistant, Provider: t.Provider, Model: t.Model, CreatedAt: at})
+	}
+	return turns
+}
+
+// before finds the summary that a run goes on from, and the pins that stand there.
+func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
+	none := ""
+	switch {
+	case run.forks && run.from != nil:
+		return m.beforeFork(run)
+	case run.on.summary != nil: // written by this import; nobody has pinned anything
+	case run.on.id == "" || run.forks:
+		run.on.summary = &none
+		return nil, nil
+	default:
+		st, err := m.Store.records.State(m.Ctx, run.on.head)
+		if err != nil {
+			return nil, err
+		}
+		run.on.summary = &st.Summary
+	}
+	if run.on.id == "" {
+		return nil, nil
+	}
+	return m.Store.records.Pins(m.Ctx, run.on.id)
+}
+
+// beforeFork is before of a run that leaves a branch after a turn. A state that ends
+// with the turn is there if this import made it; else what the base leaves out is
+// summarized for the fork.
+func (m *Importer) beforeFork(run *importRun) ([]chat.Pin, error) {
+	if run.from.summary != nil {
+		run.on.summary = run.from.summary
+		if run.from.on.id == "" {
+			return nil, nil
+		}
+		return m.Store.records.Pins(m.Ctx, run.from.on.id)
+	}
+	pins, err := m.Store.records.Pins(m.Ctx, run.from.on.id)
+	if err != nil {
+		return nil, err
+	}
+	base, turns, err := m.Store.records.ForkBase(m.Ctx, run.from.on.id, run.from.id)
+	if err != nil {
+		return nil, err
+	}
+	if len(turns) > 0 {
+		st := m.Rules.Summarize(base.Summary, pins, turns)
+		run.gap = &chat.ForkState{Summary: st.Summary, PinnedFacts: st.PinnedFacts, TokenCount: st.TokenCount}
+		base.Summary = st.Summary
+	}
+	run.on.summary = &base.Summary
+	return pins, nil
+}

@@ -1,0 +1,196 @@
+package imports
+
+import (
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer"
+)
+
+// unanswered is the failure of a turn that its source holds no answer of.
+const unanswered = "No answer was given to this message before it was exported."
+
+// Turn writes a turn, which is pending after it, or has failed.
+func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
+	t, err := w.instructed(t)
+	if err != nil {
+		return "", err
+	}
+	user, files, err := w.message(t.User)
+	if err != nil {
+		return "", err
+	}
+	begun, over := w.moments(t)
+	w.Now = begun
+	row, err := records.Accept(w.m.Store.Core, w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
+	if err != nil {
+		return "", err
+	}
+	id := chat.TurnID(row.ID)
+	if err := records.BindFiles(w.Tx, row, files); err != nil {
+		return "", err
+	}
+	if err := w.key(keyTurn+t.ContentKey, row.ID); err != nil {
+		return "", err
+	}
+	w.Now = over
+	if Ended(t) {
+		err = w.answer(&row, t)
+	} else {
+		err = w.failed(&row, t)
+	}
+	s := w.m.at[t.Key]
+	s.id, s.at = id, w.Now
+	w.turns++
+	w.m.latest = schema.Latest(w.m.latest, w.Now)
+	return id, err
+}
+
+// instructed is a turn with the instructions that its source gives with the conversation,
+// if it is the first: they are data of the transcript and not the session's own.
+func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
+	text := schema.Clean(w.m.Conversation.SystemPrompt)
+	if t.Parent != "" || strings.TrimSpace(text) == "" {
+		return t, nil
+	}
+	block, err := chat.InstructionsBlock(string(w.m.Conversation.Source), text)
+	if err != nil {
+		return nil, err
+	}
+	with := *t
+	if t.Assistant != nil && said(t) == said(&transfer.Turn{User: transfer.NoMessage()}) {
+		answer := *t.Assistant // nobody's message is known by being alone
+		answer.Blocks = append(slices.Clone(answer.Blocks), block)
+		with.Assistant = &answer
+	} else {
+		with.User.Blocks = append(slices.Clone(t.User.Blocks), block)
+	}
+	return &with, nil
+}
+
+// answer makes a turn final. An answer that its source says was cut short is one that
+// was kept as it is: it was gone on from, or left.
+func (w *importTx) answer(row *schema.TurnRow, t *transfer.Turn) error {
+	if err := w.respond(row); err != nil {
+		return err
+	}
+	message, files, err := w.message(*t.Assistant)
+	if err != nil {
+		return err
+	}
+	if err := records.BindFiles(w.Tx, *row, files); err != nil {
+		return err
+	}
+	outcome := chat.OutcomeCompleted
+	if t.Incomplete {
+		outcome = chat.OutcomeKept
+	}
+	return records.Finalize(w.Tx, row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: message, Outcome: outcome, Usage: t.Usage})
+}
+
+// respond passes by the phases in which a context is assembled and sent: none was.
+func (w *importTx) respond(row *schema.TurnRow) error {
+	if err := records.EnterPhase(w.Tx, row, chat.PhaseContextPrepared); err != nil {
+		return err
+	}
+	return records.EnterPhase(w.Tx, row, chat.PhaseResponding)
+}
+
+// failed makes a turn one without a final answer. What there is of one stays with its
+// call, as of a turn that failed here.
+func (w *importTx) failed(row *schema.TurnRow, t *transfer.Turn) error {
+	failure := chat.Failure{Code: chat.CodeProvider, Message: schema.Clean(t.Failure)}
+	switch {
+	case failure.Message == "" && t.Assistant != nil:
+		failure.Message = schema.Clean(t.Assistant.RenderedText())
+	case failure.Message == "":
+		failure.Message = unanswered
+	}
+	failure.Message = strings.ToValidUTF8(queue.Cut(failure.Message, queue.MaxLastError), "")
+	end := chat.TurnFailure{TurnID: chat.TurnID(row.ID), Outcome: chat.OutcomeFailed, Failure: &failure}
+	if t.Assistant != nil && !t.Assistant.IsEmpty() {
+		step, err := w.failedStep(row, t, failure)
+		if err != nil {
+			return err
+		}
+		end.Step = &step
+	}
+	return records.Fail(w.Tx, row, end)
+}
+
+func (w *importTx) failedStep(row *schema.TurnRow, t *transfer.Turn, failure chat.Failure) (chat.StepEnd, error) {
+	id := chat.TurnID(row.ID)
+	message, files, err := w.message(*t.Assistant)
+	if err != nil {
+		return chat.StepEnd{}, err
+	}
+	if err := records.BindFiles(w.Tx, *row, files); err != nil {
+		return chat.StepEnd{}, err
+	}
+	if err := w.respond(row); err != nil {
+		return chat.StepEnd{}, err
+	}
+	step, err := records.BeginStep(w.Tx, chat.StepStart{TurnID: id, Provider: t.Provider, ModelID: t.Model})
+	return chat.StepEnd{
+		StepID: chat.StepID(step.ID), Outcome: chat.StepOutcome{Status: chat.StepFailed, Code: failure.Code, Message: failure.Message},
+		Items: chat.Items{chat.AssistantMessage{Blocks: message.Blocks}}, Usage: t.Usage,
+	}, err
+}
+
+// message is a message with its documents kept as files of the session, which are to be
+// bound to its turn.
+func (w *importTx) message(m chat.Message) (kept, files chat.Message, err error) {
+	m.Blocks, err = w.blocks(m.Blocks, &files.Blocks)
+	return m, files, err
+}
+
+func (w *importTx) blocks(list chat.Blocks, files *chat.Blocks) (chat.Blocks, error) {
+	list = slices.Clone(list)
+	for i, b := range list {
+		var err error
+		switch b := b.(type) {
+		case chat.Document:
+			if list[i], err = w.document(b); err == nil {
+				*files = append(*files, list[i])
+			}
+		case chat.ToolResult:
+			b.Content, err = w.blocks(b.Content, files)
+			list[i] = b
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// document keeps a document, once in a session. One without a word is no file: it stays
+// as it came.
+func (w *importTx) document(d chat.Document) (chat.Block, error) {
+	words := schema.Clean(d.Text)
+	if strings.TrimSpace(words) == "" {
+		raw, err := chat.MarshalJSON(chat.Blocks{d})
+		return chat.Unknown{Provider: string(w.m.Conversation.Source), Raw: raw}, err
+	}
+	excerpt, tokens := w.m.Rules.Excerpt(words)
+	d.Name, d.Text, d.Tokens, d.Whole = schema.Clean(d.Name), excerpt, tokens, excerpt == words
+	sum := codec.Hash([]byte(words))
+	there, err := sqlite.All[chat.FileID](w.DB, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.Session, sum)
+	if err != nil {
+		return nil, err
+	}
+	if len(there) > 0 {
+		d.File = there[0]
+		return d, nil
+	}
+	d.File = chat.FileID(w.NewID())
+	_, err = w.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.Session, d.Name, schema.Clean(d.MediaType), len(words), w.Stamp(), sum, tokens, []byte(words))
+	return d, err
+}

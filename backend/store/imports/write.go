@@ -1,0 +1,263 @@
+package imports
+
+import (
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer"
+)
+
+// importTx writes one part of a conversation.
+type importTx struct {
+	*core.Tx
+	m               *Importer
+	turns, branches int // written
+}
+
+// Write writes a part, or nothing of it.
+func (m *Importer) Write(part ImportPart) error {
+	s, before := m.Store, m.Session
+	var w importTx
+	err := s.Write(m.Ctx, "import.write", func(t *core.Tx) error {
+		t.Commits = true
+		w = importTx{Tx: t, m: m}
+		return w.part(part)
+	})
+	if err != nil {
+		m.Session = before
+		return err
+	}
+	m.Turns, m.Branches = m.Turns+w.turns, m.Branches+w.branches
+	return nil
+}
+
+func (w *importTx) part(part ImportPart) error {
+	if w.m.Session == "" {
+		if err := w.begin(); err != nil {
+			return err
+		}
+	}
+	for _, run := range part.runs {
+		if err := w.run(run); err != nil {
+			return err
+		}
+	}
+	if part.Last {
+		return w.finish()
+	}
+	return w.settle()
+}
+
+// begin makes the session.
+func (w *importTx) begin() error {
+	c := w.m.Conversation
+	w.Now = w.m.Now
+	if at := w.m.moment(c.CreatedAt); !at.IsZero() {
+		w.Now = at
+	}
+	session, branch, err := records.CreateSession(w.Tx, chat.NewSession{Title: c.Title, Source: string(c.Source)})
+	if err != nil {
+		return err
+	}
+	id := chat.SessionID(session.ID)
+	if model := schema.Clean(w.m.Rules.Model); model != "" {
+		if err := records.SetSession(w.Tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
+			return err
+		}
+	}
+	if folder := chat.BoundTitle(schema.Clean(c.Folder)); folder != "" {
+		if err := records.SetSession(w.Tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+			return err
+		}
+	}
+	w.m.Session = id
+	w.m.latest = schema.Latest(w.m.latest, w.Now)
+	if w.m.main == nil { // no turn begins the conversation: there is none
+		w.m.main = &branchTip{}
+	}
+	w.m.main.id, w.m.main.head = chat.BranchID(branch.ID), chat.StateID(branch.HeadState)
+	return w.key(KeyConversation+c.ID, session.ID)
+}
+
+// key remembers what an import made.
+func (w *importTx) key(key, entity string) error {
+	_, err := w.Exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
+		w.m.Conversation.Source, key, w.m.Session, entity, chat.FormatTime(w.m.Now))
+	return err
+}
+
+// run writes turns of one branch and commits them.
+func (w *importTx) run(r *importRun) error {
+	at := w.m.moment(w.m.Conversation.CreatedAt)
+	if r.from != nil {
+		at = r.from.at
+	}
+	first := r.turns[0]
+	if begun := w.m.moment(first.CreatedAt); !begun.IsZero() {
+		at = begun
+	}
+	if at.IsZero() {
+		at = w.m.Now
+	}
+	w.Now = at
+	if r.forks {
+		if err := w.fork(r); err != nil {
+			return err
+		}
+	} else if err := w.unmoved(r); err != nil {
+		return err
+	}
+	var answered []chat.TurnID
+	for _, t := range r.turns {
+		id, err := w.turn(r, t)
+		if err != nil {
+			return err
+		}
+		if Ended(t) {
+			answered = append(answered, id)
+		}
+	}
+	if len(answered) == 0 {
+		return nil
+	}
+	return w.commitRun(r, answered)
+}
+
+// fork makes the run's branch.
+func (w *importTx) fork(r *importRun) error {
+	p := chat.ForkPoint{SessionID: w.m.Session, Branch: w.m.main.id, Label: r.label, Fallback: r.gap}
+	if r.from != nil {
+		p.Branch, p.After = r.from.on.id, r.from.id
+	}
+	b, err := records.Fork(w.Tx, p)
+	if err != nil {
+		return err
+	}
+	r.on.id, r.on.epoch, r.on.head = chat.BranchID(b.ID), b.Epoch, chat.StateID(b.HeadState)
+	w.m.on[r.on.id] = r.on
+	w.branches++
+	return nil
+}
+
+// unmoved refuses a branch that somebody went on with since it was looked at.
+func (w *importTx) unmoved(r *importRun) error {
+	b, err := schema.BranchByID(w.DB, r.on.id)
+	if err != nil {
+		return err
+	}
+	tip, err := sqlite.One[int64](w.DB, "branch", b.ID, `SELECT coalesce(max(turn_seq), ?) FROM turns WHERE branch_id = ?`, b.ForkSeq, b.ID)
+	if err != nil {
+		return err
+	}
+	if tip != w.m.at[r.turns[0].Key].seq-1 || b.Epoch != r.on.epoch || b.ArchivedAt != nil {
+		return sqlite.Conflict("The branch moved on meanwhile.").WithHint("import the file again")
+	}
+	return nil
+}
+
+// commitRun makes the state of the run's turns, and has them indexed when nothing else
+// is due.
+func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
+	st, err := records.Commit(w.Tx, chat.Commit{
+		BranchID: r.on.id, Epoch: r.on.epoch, Turns: turns, Summary: r.state.Summary, PinnedFacts: r.state.PinnedFacts,
+		TokenCount: r.state.TokenCount, Origin: chat.StateFallback, Validation: r.state.Validation,
+	})
+	if err != nil {
+		return err
+	}
+	r.on.epoch++
+	r.on.head = chat.StateID(st.ID)
+	keys := make([]string, len(turns))
+	for i, id := range turns {
+		keys[i] = queue.JobKey(chat.JobIndexTurn, string(id))
+	}
+	list, err := chat.MarshalJSON(keys)
+	if err != nil {
+		return err
+	}
+	now := chat.FormatTime(w.m.Now)
+	_, err = w.Exec(`UPDATE jobs SET priority = ?, run_after = ?, created_at = ?, updated_at = ? WHERE job_key IN (SELECT value FROM json_each(?))`,
+		queue.PriorityImported, now, now, now, string(list))
+	return err
+}
+
+// finish tells that all of it is in. What was changed here since the last time stays.
+func (w *importTx) finish() error {
+	c := w.m.Conversation
+	left, err := w.leftOn()
+	if err != nil {
+		return err
+	}
+	w.Now = w.m.Now
+	if !w.m.finished {
+		if c.Pinned {
+			if err := records.SetSession(w.Tx, w.m.Session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
+				return err
+			}
+		}
+		if c.Archived {
+			if err := records.SetSession(w.Tx, w.m.Session, ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := w.key(keyContent+c.Key, string(left)); err != nil {
+		return err
+	}
+	return w.settle()
+}
+
+// leftOn makes the branch on which the source was left the active one, unless somebody
+// chose here.
+func (w *importTx) leftOn() (chat.BranchID, error) {
+	row, err := schema.SessionByID(w.DB, w.m.Session)
+	if err != nil {
+		return "", err
+	}
+	active := chat.BranchID(row.ActiveBranch)
+	want := active
+	if p := w.m.at[w.m.Conversation.Current]; p != nil {
+		want = p.on.id
+	}
+	if want == active || w.m.finished && active != w.m.leftAt {
+		return active, nil
+	}
+	went, err := sqlite.All[string](w.DB, `SELECT id FROM turns WHERE branch_id = ? AND id NOT IN
+		(SELECT entity_id FROM import_keys WHERE session_id = ?) LIMIT 1`, active, w.m.Session)
+	if err != nil || len(went) > 0 {
+		return active, err
+	}
+	return want, records.Activate(w.Tx, w.m.Session, want)
+}
+
+// settle puts the session where its newest turn belongs in the list: turns are written
+// in the order of their branches, not of time. It tells the ledger what was imported.
+func (w *importTx) settle() error {
+	w.Now = w.m.Now
+	at := chat.FormatTime(w.m.latest)
+	if _, err := w.Exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, at, w.m.Session); err != nil {
+		return err
+	}
+	c := w.m.Conversation
+	return w.Event(w.m.Session, ledger.EventSessionImported, string(w.m.Session), ledger.SessionImported{
+		Source: string(c.Source), ID: schema.Clean(c.ID), Parent: schema.Clean(c.Parent), Key: c.Key, UpdatedAt: at,
+	})
+}
+
+// moments are when a turn began and ended, as far as its source tells.
+func (w *importTx) moments(t *transfer.Turn) (begun, over time.Time) {
+	begun = w.m.moment(t.CreatedAt)
+	if begun.IsZero() {
+		begun = w.Now
+	}
+	if over = w.m.moment(t.AnsweredAt); over.Before(begun) {
+		over = begun
+	}
+	return begun, over
+}

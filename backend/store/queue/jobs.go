@@ -1,0 +1,213 @@
+// Package queue is the durable queue: jobs, the leases under which they are done, and what is
+// made due again.
+package queue
+
+import (
+	"context"
+	"sync/atomic"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Queue is the durable queue of work.
+type Queue struct {
+	*core.Core
+	// orphaned is how many jobs of a process that is gone were released at opening
+	orphaned atomic.Int64
+}
+
+// priorities order due work: a turn is committed before one is indexed.
+// A range is needed only once the cut gets there, and an extract serves till then.
+var priorities = map[chat.JobType]int{
+	chat.JobSummarizeTurn: 10, chat.JobIndexTurn: 0, chat.JobSummarizeRange: -10,
+}
+
+// priorityOlder is of turns that are found as they are and would be found better.
+const priorityOlder = -20
+
+// PriorityImported is of turns that nobody waits for: those said here come first.
+const PriorityImported = -5
+
+// MaxLastError bounds a job's stored error.
+const MaxLastError = 2000
+
+// JobKey is unique: there is one job of a type for a turn.
+func JobKey(kind chat.JobType, turn string) string { return string(kind) + ":" + turn }
+
+// Enqueue makes a turn's job due now. One that is there already is left alone,
+// unless it was done: then the turn needs it again.
+func Enqueue(t *core.Tx, kind chat.JobType, turn schema.TurnRow) error {
+	return enqueueAt(t, priorities[kind], kind, turn)
+}
+
+func enqueueAt(t *core.Tx, priority int, kind chat.JobType, turn schema.TurnRow) error {
+	now := t.Stamp()
+	_, err := t.Exec(`
+		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)
+		ON CONFLICT (job_key) DO UPDATE SET state = 'queued', attempts = 0, last_error = '', run_after = excluded.run_after, priority = excluded.priority,
+		  updated_at = excluded.updated_at WHERE state = 'done'`,
+		kind, JobKey(kind, turn.ID), turn.SessionID, turn.BranchID, turn.ID, priority, now, now, now)
+	return err
+}
+
+// EnqueueRange makes the summary of a range of a branch's lineage due: from a
+// turn_seq to the last turn, inclusive. There is one such job for ever; false: it
+// is there already, whatever became of it, or the range has a live summary.
+//
+// The job is the branch's that owns the last turn, as its summary will be.
+func (s *Queue) EnqueueRange(ctx context.Context, branch chat.BranchID, from int64, lastTurn chat.TurnID) (bool, error) {
+	var made bool
+	err := s.Write(ctx, "job.enqueue", func(t *core.Tx) (err error) {
+		made, err = enqueueRange(t, branch, from, lastTurn)
+		return err
+	})
+	return made, err
+}
+
+func enqueueRange(t *core.Tx, branch chat.BranchID, from int64, last chat.TurnID) (bool, error) {
+	segs, err := core.Segments(t.DB, branch)
+	if err != nil {
+		return false, err
+	}
+	turn, err := schema.TurnHead(t.DB, last)
+	if err != nil {
+		return false, err
+	}
+	if !core.Shows(segs, turn) {
+		return false, sqlite.Invalid("Turn %s is not in the history of this branch.", last)
+	}
+	if from < 1 || from > turn.TurnSeq {
+		return false, sqlite.Invalid("Turns %d to %d are no range.", from, turn.TurnSeq)
+	}
+	now := t.Stamp()
+	n, err := t.Exec(`
+		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at, from_seq)
+		SELECT ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?
+		WHERE NOT EXISTS (SELECT 1 FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ? AND superseded_by IS NULL)
+		ON CONFLICT (job_key) DO NOTHING`,
+		chat.JobSummarizeRange, JobKey(chat.JobSummarizeRange, turn.ID)+":"+sqlite.Itoa(from), turn.SessionID, turn.BranchID, turn.ID,
+		priorities[chat.JobSummarizeRange], now, now, now, from, turn.BranchID, from, turn.TurnSeq+1)
+	return n > 0, err
+}
+
+// SettleJob ends a turn's job because what it was for is done.
+func SettleJob(t *core.Tx, kind chat.JobType, turn string) error {
+	_, err := t.Exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
+		WHERE job_key = ? AND state <> 'done'`, t.Stamp(), JobKey(kind, turn))
+	if err != nil {
+		return err
+	}
+	return ForgetJobs(t)
+}
+
+// KeptJobs is how many done jobs of a type stay to be looked at.
+const KeptJobs = 200
+
+// ForgetJobs deletes the done jobs of turns but for the newest: what they were for
+// shows in their turns' phases. A range's stays, for it is made due only once.
+func ForgetJobs(t *core.Tx) error {
+	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
+		if _, err := t.Exec(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
+			(SELECT id FROM jobs WHERE state = 'done' AND job_type = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, kind, kind, KeptJobs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Cut shortens s to at most n bytes.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n]
+}
+
+func jobByID(db *gorm.DB, id int64) (schema.JobRow, error) {
+	return sqlite.One[schema.JobRow](db, "job", id, `SELECT * FROM jobs WHERE id = ?`, id)
+}
+
+// RetryJob makes a dead or waiting job due now, its tries forgotten.
+func (s *Queue) RetryJob(ctx context.Context, id int64) error {
+	return s.setJob(ctx, "job.retry", id, `UPDATE jobs SET state = 'queued', attempts = 0, run_after = ?, updated_at = ?
+		WHERE id = ? AND state IN ('queued', 'dead')`, "running or done")
+}
+
+// KillJob makes a job dead: it is not tried again until RetryJob.
+func (s *Queue) KillJob(ctx context.Context, id int64) error {
+	return s.setJob(ctx, "job.kill", id, `UPDATE jobs SET state = 'dead', lease_until = NULL, run_after = ?, updated_at = ?
+		WHERE id = ? AND state IN ('queued', 'running', 'dead')`, "done")
+}
+
+func (s *Queue) setJob(ctx context.Context, op string, id int64, update, otherwise string) error {
+	return s.Write(ctx, op, func(t *core.Tx) error {
+		if _, err := jobByID(t.DB, id); err != nil {
+			return err
+		}
+		n, err := t.Exec(update, t.Stamp(), t.Stamp(), id)
+		if err == nil && n == 0 {
+			err = sqlite.Conflict("Job %d is %s.", id, otherwise)
+		}
+		return err
+	})
+}
+
+// Jobs lists jobs, newest first.
+func (s *Queue) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
+	limit := q.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	var rows []schema.JobRow
+	err := s.Read(ctx, "job.list", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[schema.JobRow](db, `SELECT jobs.*, CASE WHEN state = 'queued' THEN (`+firstFailed+` ORDER BY bt.turn_seq LIMIT 1) END AS waits_for
+			FROM jobs WHERE (? = '' OR state = ?) AND (? = '' OR job_type = ?) AND (? = '' OR session_id = ?)
+			ORDER BY id DESC LIMIT ?`, q.State, q.State, q.Type, q.Type, q.Session, q.Session, limit)
+		return err
+	})
+	out := make([]chat.Job, len(rows))
+	for i, r := range rows {
+		out[i] = r.Job()
+	}
+	return out, err
+}
+
+// JobCounts counts the jobs that are not done.
+func (s *Queue) JobCounts(ctx context.Context) (queued, running, dead int, err error) {
+	var c struct{ Queued, Running, Dead int }
+	err = s.Read(ctx, "job.count", func(db *gorm.DB) error {
+		return db.Raw(`SELECT coalesce(sum(state = 'queued'), 0) AS queued, coalesce(sum(state = 'running'), 0) AS running,
+			coalesce(sum(state = 'dead'), 0) AS dead FROM jobs WHERE state IN ('queued', 'running', 'dead')`).Scan(&c).Error
+	})
+	return c.Queued, c.Running, c.Dead, err
+}
+
+// Unindexed counts the turns that are still to be indexed, by words and by vectors; an empty
+// Session means all.
+func (s *Queue) Unindexed(ctx context.Context, session chat.SessionID) (int, error) {
+	var n int
+	err := s.Read(ctx, "job.unindexed", func(db *gorm.DB) error {
+		return db.Raw(`SELECT count(DISTINCT turn_id) FROM jobs WHERE state IN ('queued', 'running') AND job_type IN (?, ?)
+			AND (? = '' OR session_id = ?)`, chat.JobSummarizeTurn, chat.JobIndexTurn, session, session).Scan(&n).Error
+	})
+	return n, err
+}
+
+// JobFor finds a turn's job of a type.
+func (s *Queue) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType) (chat.Job, bool, error) {
+	var rows []schema.JobRow
+	err := s.Read(ctx, "job.read", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[schema.JobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, JobKey(kind, string(turn)))
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return chat.Job{}, false, err
+	}
+	return rows[0].Job(), true, nil
+}

@@ -1,0 +1,202 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// firstFailed selects the job that a job of the outer query waits for: turns are
+// committed in order, so that the job of a turn does not run while that of an earlier
+// one of its branch has failed and waits for its next try, or is dead. Nothing else
+// waits for a job that fails.
+const firstFailed = `SELECT b.id FROM jobs b JOIN turns bt ON bt.id = b.turn_id JOIN turns jt ON jt.id = jobs.turn_id
+	WHERE jobs.job_type = 'summarize_turn' AND b.job_type = 'summarize_turn' AND b.state IN ('queued', 'dead') AND b.attempts > 0
+	  AND b.branch_id = jobs.branch_id AND bt.phase = 'ResponseFinalized' AND bt.turn_seq < jt.turn_seq`
+
+// ClaimJob takes the next due job of these types (none given: of any) under a
+// lease, the try counted before it starts, so that a job which kills its process
+// is dead in the end too. One that waits for another is not taken.
+func (s *Queue) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
+	return s.claim(ctx, lease, "", types)
+}
+
+// ClaimTurnJobs is ClaimJob for the jobs of one turn, due or not. Somebody waits for it,
+// so that what it waits for itself is found out by trying.
+func (s *Queue) ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error) {
+	if turn == "" {
+		return chat.Job{}, false, chat.Errorf(chat.CodeInvalid, "job.claim", "No turn was named.")
+	}
+	return s.claim(ctx, lease, turn, types)
+}
+
+func anyType(types []chat.JobType) []chat.JobType {
+	if len(types) > 0 {
+		return types
+	}
+	return []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobSummarizeRange}
+}
+
+func (s *Queue) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {
+	var rows []schema.JobRow
+	err := s.Write(ctx, "job.claim", func(t *core.Tx) (err error) {
+		if err := capJobs(t); err != nil {
+			return err
+		}
+		now := t.Stamp()
+		rows, err = sqlite.All[schema.JobRow](t.DB, `
+			UPDATE jobs SET state = 'running', attempts = attempts + 1, claim = claim + 1, lease_until = ?, updated_at = ?
+			WHERE id = (SELECT id FROM jobs WHERE state IN ('queued', 'running')
+			  AND (state = 'queued' AND (run_after <= ? OR turn_id = ?) OR state = 'running' AND lease_until <= ?)
+			  AND attempts < ? AND job_type IN ? AND (? = '' OR turn_id = ?) AND (? <> '' OR NOT EXISTS (`+firstFailed+`))
+			  ORDER BY priority DESC, run_after, id LIMIT 1)
+			RETURNING *`,
+			chat.FormatTime(t.Now.Add(min(lease, chat.MaxJobLease))), now, now, turn, now, chat.MaxJobAttempts, anyType(types), turn, turn, turn)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return chat.Job{}, false, err
+	}
+	return rows[0].Job(), true, nil
+}
+
+// NextJob is how long it is until a job of these types can be claimed, 0 if one can be
+// now; false: none is waiting but for another.
+func (s *Queue) NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error) {
+	var due []string
+	now := s.Clock.Now()
+	err := s.Read(ctx, "job.next", func(db *gorm.DB) (err error) {
+		due, err = sqlite.All[string](db, `SELECT CASE state WHEN 'queued' THEN run_after ELSE lease_until END AS due FROM jobs
+			WHERE state IN ('queued', 'running') AND attempts < ? AND job_type IN ? AND NOT EXISTS (`+firstFailed+`)
+			ORDER BY due LIMIT 1`, chat.MaxJobAttempts, anyType(types))
+		return err
+	})
+	if err != nil || len(due) == 0 {
+		return 0, false, err
+	}
+	return min(max(0, schema.Moment(due[0]).Sub(now)), chat.MaxJobPause), true, nil
+}
+
+// RenewJob holds a job for longer, while it is worked on. A hold that was lost is an
+// error that chat.LeaseLost knows. A lease that ran out and was not taken over is
+// renewed: the clock may have leapt.
+func (s *Queue) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error {
+	return s.Write(ctx, "job.renew", func(t *core.Tx) error {
+		n, err := t.Exec(`UPDATE jobs SET lease_until = ? WHERE id = ? AND claim = ? AND state = 'running'`,
+			chat.FormatTime(t.Now.Add(min(lease, chat.MaxJobLease))), h.Job, h.Claim)
+		if err == nil && n == 0 {
+			err = chat.LeaseLostError(h.Job)
+		}
+		return err
+	})
+}
+
+// CheckLease refuses a worker whose try of a job is not the one that runs: the fence
+// before every effect (SRD 6.5). The zero Hold is no worker.
+func CheckLease(t *core.Tx, h chat.Lease) error {
+	if h.Job == 0 {
+		return nil
+	}
+	held, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE id = ? AND claim = ? AND state = 'running'`, h.Job, h.Claim)
+	if err == nil && len(held) == 0 {
+		err = chat.LeaseLostError(h.Job)
+	}
+	return err
+}
+
+// FinishJob ends a job that checkLease let pass; the same transaction may have settled it
+// meanwhile.
+func FinishJob(t *core.Tx, h chat.Lease) error {
+	if h.Job == 0 {
+		return nil
+	}
+	_, err := t.Exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
+		WHERE id = ? AND claim = ? AND state = 'running'`, t.Stamp(), h.Job, h.Claim)
+	if err != nil {
+		return err
+	}
+	return ForgetJobs(t)
+}
+
+// FinishJob marks a job done whose effect needed no transaction of its own. One that is
+// done already, or gone, is no error: others may have done what it was for.
+func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
+	return s.Write(ctx, "job.finish", func(t *core.Tx) error { return FinishJob(t, h) })
+}
+
+// FailJob records a failed try: again after retryAfter, or dead once all tries
+// are used up. It answers the job as it now is, which a try that had lost its lease
+// does not change. The message must not hold a key or a prompt.
+func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
+	var row schema.JobRow
+	err := s.Write(ctx, "job.fail", func(t *core.Tx) error {
+		if _, err := t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
+			lease_until = NULL, last_error = ?, run_after = ?, updated_at = ? WHERE id = ? AND claim = ? AND state = 'running'`,
+			chat.MaxJobAttempts, schema.Clean(Cut(msg, MaxLastError)), chat.FormatTime(t.Now.Add(min(retryAfter, chat.MaxJobPause))), t.Stamp(),
+			h.Job, h.Claim); err != nil {
+			return err
+		}
+		var err error
+		row, err = jobByID(t.DB, h.Job)
+		return err
+	})
+	return row.Job(), err
+}
+
+// PostponeJob puts a claimed job back for later because there is nothing to do
+// yet: the try is not counted.
+func (s *Queue) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
+	return s.Write(ctx, "job.postpone", func(t *core.Tx) error {
+		_, err := t.Exec(`UPDATE jobs SET state = 'queued', attempts = max(attempts - 1, 0), lease_until = NULL, run_after = ?, updated_at = ?
+			WHERE id = ? AND claim = ? AND state = 'running'`, chat.FormatTime(t.Now.Add(min(pause, chat.MaxJobPause))), t.Stamp(), h.Job, h.Claim)
+		return err
+	})
+}
+
+// capJobs pulls in what is due, or held, for longer than anything ever is: the clock has
+// been set back since. A job waits the pause that it was given, from now.
+func capJobs(t *core.Tx) error {
+	far := chat.FormatTime(t.Now.Add(chat.MaxJobPause))
+	late, err := sqlite.All[schema.JobRow](t.DB, `SELECT * FROM jobs WHERE state IN ('queued', 'running') AND (run_after > ? AND state = 'queued' OR lease_until > ?)`,
+		far, chat.FormatTime(t.Now.Add(chat.MaxJobLease)))
+	if err != nil {
+		return err
+	}
+	for _, r := range late {
+		pause := min(max(0, schema.Moment(r.RunAfter).Sub(schema.Moment(r.UpdatedAt))), chat.MaxJobPause)
+		_, err := t.Exec(`UPDATE jobs SET run_after = CASE state WHEN 'queued' THEN ? ELSE run_after END,
+			lease_until = CASE state WHEN 'running' THEN ? END, updated_at = ? WHERE id = ?`,
+			chat.FormatTime(t.Now.Add(pause)), chat.FormatTime(t.Now.Add(chat.MaxJobLease)), t.Stamp(), r.ID)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// JitterJobs gives the failed jobs whose pause is over new moments to be tried at, one
+// after the other within a time: after a leap of the clock, or a sleep of the machine,
+// they would be tried all at once. It answers how many it put off.
+func (s *Queue) JitterJobs(ctx context.Context, within time.Duration) (int, error) {
+	var ids []int64
+	err := s.Write(ctx, "job.spread", func(t *core.Tx) (err error) {
+		if err := capJobs(t); err != nil {
+			return err
+		}
+		ids, err = sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'queued' AND attempts > 0 AND run_after <= ? ORDER BY run_after, id`, t.Stamp())
+		for i, id := range ids {
+			if err == nil {
+				at := t.Now.Add(within * time.Duration(i) / time.Duration(len(ids)))
+				_, err = t.Exec(`UPDATE jobs SET run_after = ?, updated_at = ? WHERE id = ?`, chat.FormatTime(at), t.Stamp(), id)
+			}
+		}
+		return err
+	})
+	return len(ids), err
+}

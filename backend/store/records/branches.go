@@ -1,0 +1,300 @@
+package records
+
+import (
+	"context"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// forkedAt is the lineage of a branch that forks off now after a turn_seq: without the
+// branches that begin there, and with what was pinned up to now on the last.
+func forkedAt(segs []core.Segment, seq int64) []core.Segment {
+	var out []core.Segment
+	for i, g := range segs {
+		if i == 0 || g.From < seq {
+			g.To = min(g.To, seq)
+			out = append(out, g)
+		}
+	}
+	last := &out[len(out)-1]
+	last.LeftAt, last.LeftBy = core.EndOfTime, core.EndOfTime
+	return out
+}
+
+// Branch reads one branch.
+func (s *Records) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, error) {
+	var row schema.BranchRow
+	err := s.Read(ctx, "branch.read", func(db *gorm.DB) (err error) {
+		row, err = schema.BranchByID(db, id)
+		return err
+	})
+	return row.Branch(), err
+}
+
+type branchSummaryRow struct {
+	Row       schema.BranchRow `gorm:"embedded"`
+	LastSeq   int64
+	CoversSeq int64
+	Pending   int
+	UpdatedAt string
+}
+
+// Branches lists a session's branches, oldest first, archived ones too.
+func (s *Records) Branches(ctx context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
+	var out []chat.BranchSummary
+	err := s.Read(ctx, "branch.list", func(db *gorm.DB) (err error) {
+		if _, err = schema.SessionByID(db, session); err != nil {
+			return err
+		}
+		out, err = branchSummaries(db, session)
+		return err
+	})
+	return out, err
+}
+
+func branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.BranchSummary, error) {
+	rows, err := sqlite.All[branchSummaryRow](db, `
+		SELECT b.*, coalesce(last.turn_seq, b.fork_seq) AS last_seq,
+		  coalesce((SELECT st.covers_seq FROM states st WHERE st.id = b.head_state), 0) AS covers_seq,
+		  max(b.created_at, coalesce(last.updated_at, '')) AS updated_at,
+		  (SELECT count(*) FROM turns p WHERE p.branch_id = b.id AND p.phase = 'ResponseFinalized') AS pending
+		FROM branches b LEFT JOIN turns last ON last.id =
+		  (SELECT n.id FROM turns n WHERE n.branch_id = b.id ORDER BY n.turn_seq DESC LIMIT 1)
+		WHERE b.session_id = ? ORDER BY b.created_at, b.id`, session)
+	out := make([]chat.BranchSummary, len(rows))
+	for i, r := range rows {
+		out[i] = r.summary()
+	}
+	return out, err
+}
+
+func (r branchSummaryRow) summary() chat.BranchSummary {
+	return chat.BranchSummary{
+		Branch: r.Row.Branch(), ForkSeq: r.Row.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
+		LastSeq: r.LastSeq, Covers: r.CoversSeq, UpdatedAt: schema.Moment(r.UpdatedAt),
+	}
+}
+
+// insertBranch writes a branch whose head is its base.
+func insertBranch(t *core.Tx, b schema.BranchRow) error {
+	return events.Record(t, chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
+		Label: b.Label, ParentBranch: chat.BranchID(schema.Text(b.ParentBranch)), ForkTurn: chat.TurnID(schema.Text(b.ForkTurn)),
+		ForkSeq: b.ForkSeq, BaseState: chat.StateID(b.BaseState), BaseSeq: b.BaseSeq,
+	})
+}
+
+// Fork starts a branch after a turn of a lineage, or before its first (SPEC 4).
+//
+// Its base is the newest state of the lineage that covers nothing after that
+// turn. Where one state committed a run of turns across the fork point, base
+// leaves the first turns of the run out; p.Fallback, when given, is then
+// committed as the child's first state, so that its head speaks of them.
+// CodeConflict: the turn, or one before it, is still pending or running.
+func (s *Records) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
+	var child schema.BranchRow
+	err := s.Write(ctx, "branch.fork", func(t *core.Tx) (err error) {
+		child, err = Fork(t, p)
+		return err
+	})
+	return child.Branch(), err
+}
+
+func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
+	segs, err := core.Segments(t.DB, p.Branch)
+	if err != nil {
+		return schema.BranchRow{}, err
+	}
+	if p.SessionID != "" && segs[0].Session != string(p.SessionID) {
+		return schema.BranchRow{}, sqlite.Invalid("Branch %s belongs to another session.", p.Branch)
+	}
+	child := schema.BranchRow{
+		ID: t.NewID(), SessionID: segs[0].Session, CreatedAt: t.Stamp(), Label: chat.BoundTitle(schema.Clean(p.Label)),
+		ParentBranch: &segs[0].Branch,
+	}
+	if p.After != "" {
+		if err := forkAfter(t, &child, segs, p.After); err != nil {
+			return schema.BranchRow{}, err
+		}
+	}
+	base, err := forkBase(t.DB, segs, child.ForkSeq)
+	if err != nil {
+		return schema.BranchRow{}, err
+	}
+	child.BaseState, child.BaseSeq, child.HeadState, child.HeadSeq = base.ID, base.StateSeq, base.ID, base.StateSeq
+	if child.Label == "" {
+		if child.Label, err = freeLabel(t, child.SessionID); err != nil {
+			return schema.BranchRow{}, err
+		}
+	}
+	if err := insertBranch(t, child); err != nil {
+		return schema.BranchRow{}, err
+	}
+	if err := forkFallback(t, &child, base, p.Fallback); err != nil {
+		return schema.BranchRow{}, err
+	}
+	if p.Activate {
+		err = Activate(t, chat.SessionID(child.SessionID), chat.BranchID(child.ID))
+	}
+	return child, err
+}
+
+// forkAfter sets the fork turn, once that turn is found settled. The parent is
+// the branch that owns the turn, whichever descendant it was seen from.
+func forkAfter(t *core.Tx, child *schema.BranchRow, segs []core.Segment, after chat.TurnID) error {
+	turn, err := schema.TurnHead(t.DB, after)
+	if err != nil {
+		return err
+	}
+	if !core.Shows(segs, turn) {
+		return sqlite.Invalid("Turn %s is not in the history of this branch.", after)
+	}
+	if chat.Phase(turn.Phase) != chat.PhaseFailed && !chat.Phase(turn.Phase).Finalized() {
+		return sqlite.Conflict("Turn %d is not finished, so nothing can start after it.", turn.TurnSeq).
+			WithHint("stop, keep or discard it first")
+	}
+	pending, err := pendingIDs(t.DB, chat.BranchID(turn.BranchID), turn.TurnSeq)
+	if err != nil {
+		return err
+	}
+	if len(pending) > 0 {
+		return sqlite.Conflict("%d turns up to turn %d are not yet in the branch's state.", len(pending), turn.TurnSeq).
+			WithHint("commit them first")
+	}
+	id := string(after)
+	child.ParentBranch, child.ForkTurn, child.ForkSeq = &turn.BranchID, &id, turn.TurnSeq
+	return nil
+}
+
+// forkBase is the newest state of the lineage that covers no turn after seq.
+func forkBase(db *gorm.DB, segs []core.Segment, seq int64) (schema.StateRow, error) {
+	scope, err := core.ScopeJSON(segs)
+	if err != nil {
+		return schema.StateRow{}, err
+	}
+	row, err := sqlite.One[schema.StateRow](db, "state before turn", seq, core.ScopeCTE+`
+		SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
+		WHERE st.covers_seq <= ? ORDER BY st.state_seq DESC LIMIT 1`, scope, seq)
+	if err != nil {
+		return row, err
+	}
+	return row, row.Unpack(db)
+}
+
+// forkFallback gives the child a state of its own over the turns its base leaves out.
+func forkFallback(t *core.Tx, child *schema.BranchRow, base schema.StateRow, f *chat.ForkState) error {
+	if f == nil || base.CoversSeq >= child.ForkSeq {
+		return nil
+	}
+	st := schema.StateRow{
+		ID: t.NewID(), SessionID: child.SessionID, BranchID: child.ID, StateSeq: base.StateSeq + 1,
+		ParentID: &base.ID, CoversSeq: child.ForkSeq, Origin: string(chat.StateFallback),
+		TokenCountEst: f.TokenCount, SchemaVersion: schema.StateSchema, CreatedAt: t.Stamp(),
+		Summary: schema.Clean(f.Summary), PinnedFacts: schema.Clean(f.PinnedFacts),
+	}
+	child.HeadState, child.HeadSeq, child.Epoch = st.ID, st.StateSeq, 1
+	return InsertState(t, st, nil, 1)
+}
+
+// ForkBase tells what a fork after a turn would stand on: its base state and the
+// committed turns up to the fork point that this state does not cover, which the
+// caller summarises for ForkPoint.Fallback. After is empty for a fork before the
+// first turn.
+func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error) {
+	var base schema.StateRow
+	var turns []schema.TurnRow
+	err := s.Read(ctx, "branch.fork", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
+		if err != nil {
+			return err
+		}
+		var seq int64
+		if after != "" {
+			turn, err := schema.TurnHead(db, after)
+			if err != nil {
+				return err
+			}
+			seq = turn.TurnSeq
+		}
+		if base, err = forkBase(db, segs, seq); err != nil || base.CoversSeq >= seq {
+			return err
+		}
+		turns, err = lineageRows(db, segs, base.CoversSeq+1, seq)
+		return err
+	})
+	turns = slices.DeleteFunc(turns, func(r schema.TurnRow) bool { return r.StateAfter == nil })
+	return base.State(), schema.TurnsOf(turns), err
+}
+
+// freeLabel is "fork N", N counting the session's branches.
+func freeLabel(t *core.Tx, session string) (string, error) {
+	n, err := sqlite.One[int64](t.DB, "session", session, `SELECT count(*) FROM branches WHERE session_id = ?`, session)
+	return "fork " + sqlite.Itoa(n), err
+}
+
+// SwitchBranch makes a branch the session's active one. An archived one comes back.
+func (s *Records) SwitchBranch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
+	return s.Write(ctx, "branch.switch", func(t *core.Tx) error {
+		b, err := schema.BranchByID(t.DB, branch)
+		if err != nil {
+			return err
+		}
+		if b.SessionID != string(session) {
+			return sqlite.Invalid("Branch %s belongs to another session.", branch)
+		}
+		if b.ArchivedAt != nil { // what one works on is not put away
+			if err := archiveBranch(t, branch, false); err != nil {
+				return err
+			}
+		}
+		return Activate(t, session, branch)
+	})
+}
+
+func Activate(t *core.Tx, session chat.SessionID, branch chat.BranchID) error {
+	return SetSession(t, session, ledger.EventBranchSwitched, ledger.TextChanged{Text: string(branch)})
+}
+
+// RenameBranch gives a branch another label.
+func (s *Records) RenameBranch(ctx context.Context, id chat.BranchID, label string) error {
+	label = schema.Clean(label)
+	if err := checkTitle("The name of a branch", label); err != nil {
+		return err
+	}
+	return s.Write(ctx, "branch.rename", func(t *core.Tx) error {
+		return setBranch(t, id, ledger.EventBranchRenamed, ledger.TextChanged{Text: label})
+	})
+}
+
+// ArchiveBranch hides a branch, or brings it back. The active one stays.
+func (s *Records) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bool) error {
+	return s.Write(ctx, "branch.archive", func(t *core.Tx) error {
+		active, err := sqlite.All[string](t.DB, `SELECT id FROM sessions WHERE active_branch = ?`, id)
+		if err != nil {
+			return err
+		}
+		if archived && len(active) > 0 {
+			return sqlite.Conflict("This is the session's active branch.").WithHint("switch to another one first")
+		}
+		return archiveBranch(t, id, archived)
+	})
+}
+
+func archiveBranch(t *core.Tx, id chat.BranchID, archived bool) error {
+	return setBranch(t, id, ledger.EventBranchArchived, ledger.FlagChanged{On: archived})
+}
+
+func setBranch(t *core.Tx, id chat.BranchID, kind ledger.Type, data any) error {
+	b, err := schema.BranchByID(t.DB, id)
+	if err != nil {
+		return err
+	}
+	return events.Record(t, chat.SessionID(b.SessionID), kind, string(id), data)
+}

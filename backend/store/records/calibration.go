@@ -1,0 +1,67 @@
+package records
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Calibration is what was learned of a model's counting: 1 of no samples before
+// there was any.
+func (s *Records) Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error) {
+	var row schema.CalibrationRow
+	err := s.Read(ctx, "calibration.read", func(db *gorm.DB) (err error) {
+		row, err = events.CalibrationOf(db, provider, modelID)
+		return err
+	})
+	return chat.Calibration{Factor: row.Factor, Samples: row.Samples, Mean: row.Mean}, err
+}
+
+// ObserveCalibration learns from one request: how many tokens we counted, and how
+// many the provider says it was. Small estimates and absent reports are ignored.
+// The ledger, that of the session whose step used the model last, is told only
+// when the factor changes.
+func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error {
+	if estimated < events.CalibrationMin || reported <= 0 {
+		return nil
+	}
+	return s.Write(ctx, "calibration.observe", func(t *core.Tx) error {
+		row, err := events.CalibrationOf(t.DB, provider, modelID)
+		if err != nil {
+			return err
+		}
+		old := row.Factor
+		events.Observe(&row, float64(reported)/float64(estimated))
+		if row.Factor != old {
+			if err := tellCalibration(t, &row); err != nil {
+				return err
+			}
+		}
+		_, err = t.Exec(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
+			samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
+			row.Provider, row.ModelID, row.Factor, row.Samples, t.Stamp(), row.Mean, row.Revision)
+		return err
+	})
+}
+
+// tellCalibration writes the event of a changed factor. Revisions order events
+// that may stand in several ledgers.
+func tellCalibration(t *core.Tx, r *schema.CalibrationRow) error {
+	sessions, err := sqlite.All[chat.SessionID](t.DB, `SELECT t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
+		WHERE s.provider = ? AND s.model_id = ? ORDER BY s.rowid DESC LIMIT 1`, r.Provider, r.ModelID)
+	if err != nil || len(sessions) == 0 {
+		return err
+	}
+	r.Revision++
+	return t.Event(sessions[0], ledger.EventCalibrationSet, r.Provider+"/"+r.ModelID, ledger.CalibrationSet{
+		Provider: r.Provider, ModelID: r.ModelID, Factor: r.Factor, Samples: r.Samples, Revision: r.Revision,
+	})
+}

@@ -1,0 +1,221 @@
+package records
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Attached documents. A file belongs to a session and is kept once there, by its
+// hash. Until a message that names it is accepted it is part of a draft: the ledger
+// does not know it, and it is swept when nothing names it any more.
+
+// AddFile keeps a document for a message that is being written. The same bytes are
+// kept once in a session: what is there already is answered, under the new name.
+func (s *Records) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) {
+	var row schema.FileRow
+	err := s.Write(ctx, "file.add", func(t *core.Tx) error {
+		if err := checkFile(n); err != nil {
+			return err
+		}
+		if _, err := schema.SessionByID(t.DB, n.SessionID); err != nil {
+			return err
+		}
+		sum := codec.Hash(n.Content)
+		there, err := sqlite.All[schema.FileRow](t.DB, `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? AND content_hash = ?`, n.SessionID, sum)
+		if err != nil {
+			return err
+		}
+		if len(there) > 0 {
+			row = there[0]
+			row.Name = schema.Clean(n.Name)
+			return nil
+		}
+		row = schema.FileRow{
+			ID: t.NewID(), SessionID: string(n.SessionID), Name: schema.Clean(n.Name), MediaType: schema.Clean(n.MediaType),
+			Size: int64(len(n.Content)), CreatedAt: t.Stamp(), ContentHash: sum, Tokens: n.Tokens,
+		}
+		_, err = t.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row.ID, row.SessionID, row.Name, row.MediaType, row.Size, row.CreatedAt, sum,
+			row.Tokens, n.Content, schema.OrNull(n.Text))
+		return err
+	})
+	return row.File(), err
+}
+
+// checkFile refuses a document without a text that can be kept as it is.
+func checkFile(n chat.NewFile) error {
+	words := n.Text
+	if words == "" {
+		words = string(n.Content)
+	}
+	switch {
+	case !utf8.ValidString(words) || strings.ContainsRune(words, 0):
+		return sqlite.Invalid("The document %q has no readable text; nothing was stored.", n.Name)
+	case strings.TrimSpace(words) == "":
+		return sqlite.Invalid("The document %q has no text in it; nothing was stored.", n.Name)
+	}
+	return nil
+}
+
+// File is a document without its bytes.
+func (s *Records) File(ctx context.Context, id chat.FileID) (chat.File, error) {
+	var row schema.FileRow
+	err := s.Read(ctx, "file.read", func(db *gorm.DB) (err error) {
+		row, err = schema.FileByID(db, id)
+		return err
+	})
+	return row.File(), err
+}
+
+// Files are the documents of a session, oldest first, those of drafts included.
+func (s *Records) Files(ctx context.Context, session chat.SessionID) ([]chat.File, error) {
+	var rows []schema.FileRow
+	err := s.Read(ctx, "file.list", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[schema.FileRow](db, `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
+		return err
+	})
+	out := make([]chat.File, len(rows))
+	for i, r := range rows {
+		out[i] = r.File()
+	}
+	return out, err
+}
+
+// FileContent is a document's bytes as they were attached.
+func (s *Records) FileContent(ctx context.Context, id chat.FileID) ([]byte, error) {
+	var content []byte
+	err := s.Read(ctx, "file.read", func(db *gorm.DB) error {
+		row, err := sqlite.One[struct{ Content, ContentHash []byte }](db, "document", id, `SELECT content, content_hash FROM files WHERE id = ?`, id)
+		if err == nil && !bytes.Equal(codec.Hash(row.Content), row.ContentHash) {
+			err = sqlite.CorruptRecord("files", string(id), nil)
+		}
+		content = row.Content
+		return err
+	})
+	return content, err
+}
+
+// FileText is a document's whole text.
+func (s *Records) FileText(ctx context.Context, id chat.FileID) (string, error) {
+	var words string
+	err := s.Read(ctx, "file.read", func(db *gorm.DB) (err error) {
+		words, err = schema.FileText(db, id)
+		return err
+	})
+	return words, err
+}
+
+// TurnFiles are the documents attached to a turn's message that are indexed with
+// it: not those that a finalized turn before it in its lineage brought already.
+func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileText, error) {
+	var out []chat.FileText
+	err := s.Read(ctx, "file.turn", func(db *gorm.DB) error {
+		row, err := schema.TurnByID(db, id)
+		if err != nil {
+			return err
+		}
+		for _, d := range row.Turn().User.Blocks.Documents() {
+			f, err := schema.FileByID(db, d.File)
+			if err != nil {
+				return err
+			}
+			known, err := broughtBefore(db, row, f)
+			if err != nil {
+				return err
+			}
+			if known {
+				continue
+			}
+			words, err := schema.FileText(db, d.File)
+			if err != nil {
+				return err
+			}
+			f.Name = d.Name
+			out = append(out, chat.FileText{File: f.File(), Text: words})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// broughtBefore reports that an earlier turn of the lineage brought the file. The
+// Turn that first named it is bound to it; only for others history is looked through.
+func broughtBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, error) {
+	if schema.Text(f.TurnID) == turn.ID {
+		return false, nil
+	}
+	segs, err := core.Segments(db, chat.BranchID(turn.BranchID))
+	if err != nil {
+		return false, err
+	}
+	for _, seg := range segs {
+		there, err := sqlite.All[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
+			AND final_assistant_message_json IS NOT NULL AND instr(user_message_json, ?) > 0 LIMIT 1`,
+			seg.Branch, seg.From, min(seg.To, turn.TurnSeq-1), `"file_id":"`+f.ID+`"`)
+		if err != nil || len(there) > 0 {
+			return len(there) > 0, err
+		}
+	}
+	return false, nil
+}
+
+// BindFiles gives the documents of an accepted message to its turn and tells the
+// ledger of those that it has not heard of. Part of TX-0.
+func BindFiles(t *core.Tx, turn schema.TurnRow, m chat.Message) error {
+	for _, d := range m.Blocks.Documents() {
+		f, err := schema.FileByID(t.DB, d.File)
+		if chat.CodeOf(err) == chat.CodeNotFound || err == nil && f.SessionID != turn.SessionID {
+			return sqlite.Invalid("The document %q is not kept in this session, nothing was sent.", d.Name).WithHint("attach it again")
+		}
+		if err != nil {
+			return err
+		}
+		if f.TurnID != nil {
+			continue
+		}
+		words, err := schema.FileText(t.DB, d.File)
+		if err != nil {
+			return err
+		}
+		if _, err := t.Exec(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, schema.Clean(d.Name), f.ID); err != nil {
+			return err
+		}
+		if err := t.Event(chat.SessionID(turn.SessionID), ledger.EventFileAdded, f.ID, ledger.FileAdded{
+			TurnID: chat.TurnID(turn.ID), Name: schema.Clean(d.Name), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens,
+			SHA256: hex.EncodeToString(f.ContentHash), TextSHA256: chat.HashText(words),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draftFileAge is how long a document is kept that no message and no draft names:
+// removing it from a draft can be thought better of.
+const draftFileAge = 24 * time.Hour
+
+// SweepFiles deletes documents that were attached to a draft and never sent, once
+// nothing has named them for a day, and tells how many.
+func (s *Records) SweepFiles(ctx context.Context) (int, error) {
+	var n int64
+	err := s.Write(ctx, "file.sweep", func(t *core.Tx) (err error) {
+		n, err = t.Exec(`DELETE FROM files WHERE turn_id IS NULL AND created_at < ?
+			AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || files.id || '"') > 0)`,
+			chat.FormatTime(t.Now.Add(-draftFileAge)))
+		return err
+	})
+	return int(n), err
+}

@@ -1,0 +1,246 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Finalize is TX-A: the answer is final, its step closed, summarize_turn queued
+// and the ledger told, or none of it (SPEC 4).
+func (s *Records) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, error) {
+	const op = "turn.finalize"
+	p, err := prepareFinal(f)
+	if err != nil {
+		return chat.Turn{}, sqlite.MapError(op, err)
+	}
+	turn, err := s.endTurn(ctx, op, f.TurnID, func(t *core.Tx, turn *schema.TurnRow) error { return finalizePrepared(t, turn, p) })
+	if err == nil && p.payload != nil { // it was not read again
+		turn.Assistant = &f.Message
+	}
+	return turn, err
+}
+
+// Interrupt leaves a turn Responding and incomplete: the user decides.
+func (s *Records) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
+	const op = "turn.interrupt"
+	step, err := PrepareStep(i.TurnID, i.Step, "")
+	if err != nil {
+		return chat.Turn{}, sqlite.MapError(op, err)
+	}
+	return s.endTurn(ctx, op, i.TurnID, func(t *core.Tx, turn *schema.TurnRow) error { return interrupt(t, turn, i, step) })
+}
+
+// FailTurn ends a turn as Failed, which is possible only before TX-A.
+func (s *Records) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
+	const op = "turn.fail"
+	step, err := PrepareStep(f.TurnID, f.Step, "")
+	if err != nil {
+		return chat.Turn{}, sqlite.MapError(op, err)
+	}
+	return s.endTurn(ctx, op, f.TurnID, func(t *core.Tx, turn *schema.TurnRow) error { return failPrepared(t, turn, f, step) })
+}
+
+// endTurn runs a transaction after which the turn no longer runs, and returns it.
+func (s *Records) endTurn(ctx context.Context, op string, id chat.TurnID, do func(*core.Tx, *schema.TurnRow) error) (chat.Turn, error) {
+	var row schema.TurnRow
+	err := s.Write(ctx, op, func(t *core.Tx) error {
+		turn, err := schema.TurnHead(t.DB, id)
+		if err != nil {
+			return err
+		}
+		if err := do(t, &turn); err != nil {
+			return err
+		}
+		row, err = endedTurn(t.DB, id)
+		return err
+	})
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	s.SetRunning(id, false)
+	return row.Turn(), nil
+}
+
+// FinalOutcomes are those of a final answer.
+var FinalOutcomes = map[chat.Outcome]bool{
+	chat.OutcomeCompleted: true, chat.OutcomeTruncated: true, chat.OutcomeRefused: true,
+	chat.OutcomeStopped: true, chat.OutcomeKept: true, chat.OutcomePaused: true,
+}
+
+// endedTurn is a turn without an answer that is long.
+func endedTurn(db *gorm.DB, id chat.TurnID) (schema.TurnRow, error) {
+	columns := strings.Replace(schema.TurnColumns, "t.final_assistant_message_json",
+		`CASE WHEN octet_length(t.final_assistant_message_json) <= `+strconv.Itoa(codec.MaxWhole)+`
+			THEN t.final_assistant_message_json END AS final_assistant_message_json`, 1)
+	return sqlite.One[schema.TurnRow](db, "turn", id, `SELECT `+columns+` FROM turns t WHERE t.id = ?`, id)
+}
+
+// finalization is a final answer as it is stored, made before its transaction.
+type finalization struct {
+	chat.Finalization
+	step    *EndedStep
+	message string // JSON; of a long answer it is made when it is written
+	hash    []byte
+	payload *core.Payload // of the event, where the answer is long
+}
+
+func prepareFinal(f chat.Finalization) (p finalization, err error) {
+	p.Finalization = f
+	if f.Message.Role != chat.RoleAssistant || f.Message.IsEmpty() {
+		return p, sqlite.Invalid("An answer without content is not kept.")
+	}
+	if !FinalOutcomes[f.Outcome] {
+		return p, sqlite.Invalid("%q is not the outcome of a final answer.", f.Outcome)
+	}
+	var size schema.Counter
+	if err := f.Message.WriteJSON(&size); err != nil {
+		return p, sqlite.Invalid("The message cannot be stored: %v.", err)
+	}
+	if codec.IsLong(int(size)) {
+		told := ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(longMark), Usage: f.Usage}
+		p.payload, err = longPayload(told, longMark, f.Message.WriteJSON)
+	} else {
+		p.message, p.hash, err = schema.EncodeMessage(f.Message)
+	}
+	if err == nil {
+		p.step, err = PrepareStep(f.TurnID, f.Step, p.message)
+	}
+	return p, err
+}
+
+// Finalize is finalizePrepared for a transaction that does more than that.
+func Finalize(t *core.Tx, turn *schema.TurnRow, f chat.Finalization) error {
+	p, err := prepareFinal(f)
+	if err != nil {
+		return err
+	}
+	return finalizePrepared(t, turn, p)
+}
+
+func finalizePrepared(t *core.Tx, turn *schema.TurnRow, f finalization) error {
+	if err := EnterPhase(t, turn, chat.PhaseResponseFinalized); err != nil {
+		return err
+	}
+	if err := closeSteps(t, f.TurnID, f.step); err != nil {
+		return err
+	}
+	if err := answerRest(t, f.Unanswered); err != nil {
+		return err
+	}
+	if err := closeBatches(t, f.TurnID); err != nil {
+		return err
+	}
+	if err := putAnswer(t, f); err != nil {
+		return err
+	}
+	if err := MergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
+		return err
+	}
+	if !t.Commits {
+		if err := queue.Enqueue(t, chat.JobSummarizeTurn, *turn); err != nil {
+			return err
+		}
+	}
+	if err := t.Touch(turn.SessionID); err != nil {
+		return err
+	}
+	return tellFinalized(t, chat.SessionID(turn.SessionID), f)
+}
+
+func putAnswer(t *core.Tx, f finalization) error {
+	usage, err := schema.EncodeOptional(f.Usage)
+	if err != nil {
+		return err
+	}
+	if f.payload != nil {
+		if f.step != nil { // stored: two long texts need not be there at once
+			f.step.row = schema.StepRow{}
+		}
+		debug.FreeOSMemory()
+		if f.message, f.hash, err = schema.EncodeMessage(f.Message); err != nil {
+			return err
+		}
+	}
+	_, err = t.Exec(`UPDATE turns SET outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
+		usage_json = coalesce(?, usage_json), error_json = NULL WHERE id = ?`,
+		f.Outcome, f.message, f.hash, usage, f.TurnID)
+	return err
+}
+
+func tellFinalized(t *core.Tx, session chat.SessionID, f finalization) error {
+	if f.payload != nil {
+		return t.Append(session, ledger.EventTurnFinalized, string(f.TurnID), *f.payload)
+	}
+	var step chat.StepID
+	if f.Step != nil {
+		step = f.Step.StepID
+	}
+	base, err := t.PayloadOf(session, ledger.EventStepEnded, string(step))
+	if err != nil {
+		return err
+	}
+	return t.EventOn(base, session, ledger.EventTurnFinalized, string(f.TurnID),
+		ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(f.message), Usage: f.Usage})
+}
+
+func interrupt(t *core.Tx, turn *schema.TurnRow, i chat.Interruption, step *EndedStep) error {
+	if chat.Phase(turn.Phase) != chat.PhaseResponding {
+		return sqlite.Conflict("Turn %d is %s and cannot become incomplete.", turn.TurnSeq, turn.Phase)
+	}
+	if err := closeSteps(t, i.TurnID, step); err != nil {
+		return err
+	}
+	if err := events.SetEnd(t, turn, chat.OutcomeIncomplete, i.Failure, i.Usage); err != nil {
+		return err
+	}
+	return t.Event(chat.SessionID(turn.SessionID), ledger.EventTurnInterrupted, turn.ID,
+		ledger.TurnEnded{Outcome: chat.OutcomeIncomplete, Failure: i.Failure, Usage: i.Usage})
+}
+
+// Fail is failPrepared for a transaction that does more than that.
+func Fail(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure) error {
+	step, err := PrepareStep(f.TurnID, f.Step, "")
+	if err != nil {
+		return err
+	}
+	return failPrepared(t, turn, f, step)
+}
+
+func failPrepared(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure, step *EndedStep) error {
+	if f.Outcome != chat.OutcomeFailed && f.Outcome != chat.OutcomeDiscarded {
+		return sqlite.Invalid("%q is not the outcome of a failed turn.", f.Outcome)
+	}
+	discards := chat.Outcome(turn.Outcome) == chat.OutcomeFailed && f.Outcome == chat.OutcomeDiscarded
+	if chat.Phase(turn.Phase) != chat.PhaseFailed || !discards { // a failed turn that is discarded keeps its phase
+		if err := EnterPhase(t, turn, chat.PhaseFailed); err != nil {
+			return err
+		}
+	}
+	if err := closeSteps(t, f.TurnID, step); err != nil {
+		return err
+	}
+	if err := closeBatches(t, f.TurnID); err != nil {
+		return err
+	}
+	if err := events.SetEnd(t, turn, f.Outcome, f.Failure, nil); err != nil {
+		return err
+	}
+	if err := MergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
+		return err
+	}
+	return t.Event(chat.SessionID(turn.SessionID), ledger.EventTurnFailed, turn.ID, ledger.TurnEnded{Outcome: f.Outcome, Failure: f.Failure})
+}

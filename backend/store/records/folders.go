@@ -1,0 +1,41 @@
+package records
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// SetFolder puts sessions into a folder, all of them or none; empty takes them out.
+// A folder is there as long as a session is in it.
+func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error {
+	folder = schema.Clean(folder)
+	if err := checkTitle("The name of a folder", folder); err != nil {
+		return err
+	}
+	return s.Write(ctx, "session.folder", func(t *core.Tx) error {
+		for _, id := range ids {
+			if err := SetSession(t, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Folders are the names sessions that are not archived are kept under, by name.
+func (s *Records) Folders(ctx context.Context) ([]chat.Folder, error) {
+	var out []chat.Folder
+	err := s.Read(ctx, "session.folders", func(db *gorm.DB) (err error) {
+		out, err = sqlite.All[chat.Folder](db, `SELECT folder AS name, count(*) AS sessions FROM sessions
+			WHERE folder <> '' AND archived_at IS NULL GROUP BY folder ORDER BY folder`)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,235 @@
+package records
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+type assistantRow struct {
+	ID           string
+	Name         string
+	Instructions string
+	Model        string
+	Temperature  *float64
+	Effort       string
+	ToolsMode    string
+	CreatedAt    string
+	UpdatedAt    string
+}
+
+func (assistantRow) TableName() string { return "assistants" }
+
+func (r assistantRow) assistant() chat.Assistant {
+	return chat.Assistant{
+		ID: chat.AssistantID(r.ID), Name: r.Name, Instructions: r.Instructions, Model: r.Model, Temperature: r.Temperature,
+		Effort: r.Effort, ToolsMode: r.ToolsMode, CreatedAt: schema.Moment(r.CreatedAt), UpdatedAt: schema.Moment(r.UpdatedAt),
+	}
+}
+
+type savedPromptRow struct {
+	ID        string
+	Name      string
+	Text      string
+	CreatedAt string
+	UpdatedAt string
+}
+
+func (savedPromptRow) TableName() string { return "saved_prompts" }
+
+func (r savedPromptRow) prompt() chat.SavedPrompt {
+	return chat.SavedPrompt{ID: chat.SavedPromptID(r.ID), Name: r.Name, Text: r.Text, CreatedAt: schema.Moment(r.CreatedAt), UpdatedAt: schema.Moment(r.UpdatedAt)}
+}
+
+// Assistants are all assistants, by name.
+func (s *Records) Assistants(ctx context.Context) ([]chat.Assistant, error) {
+	var out []chat.Assistant
+	err := s.Read(ctx, "assistant.list", func(db *gorm.DB) error {
+		rows, err := sqlite.All[assistantRow](db, `SELECT * FROM assistants`)
+		for _, r := range rows {
+			out = append(out, r.assistant())
+		}
+		return err
+	})
+	slices.SortFunc(out, func(a, b chat.Assistant) int { return chat.CompareNames(a.Name, b.Name) })
+	return out, err
+}
+
+// Assistant is one of them.
+func (s *Records) Assistant(ctx context.Context, id chat.AssistantID) (chat.Assistant, error) {
+	var out chat.Assistant
+	err := s.Read(ctx, "assistant.read", func(db *gorm.DB) (err error) {
+		out, err = assistantByID(db, id)
+		return err
+	})
+	return out, err
+}
+
+func assistantByID(db *gorm.DB, id chat.AssistantID) (chat.Assistant, error) {
+	rows, err := sqlite.All[assistantRow](db, `SELECT * FROM assistants WHERE id = ?`, string(id))
+	if err == nil && len(rows) == 0 {
+		err = chat.Errorf(chat.CodeNotFound, "", "There is no such assistant; it may have been deleted.").WithHint("contextinfinity assistants lists them")
+	}
+	if err != nil {
+		return chat.Assistant{}, err
+	}
+	return rows[0].assistant(), nil
+}
+
+// PutAssistant makes an assistant where it has no id, and changes the one with its id. Sessions
+// stay as they are.
+func (s *Records) PutAssistant(ctx context.Context, a chat.Assistant) (chat.Assistant, error) {
+	a.Name, a.Instructions, a.Model = schema.Clean(a.Name), schema.Clean(a.Instructions), schema.Clean(a.Model)
+	err := s.Write(ctx, "assistant.put", func(t *core.Tx) error {
+		if err := a.Check(); err != nil {
+			return err
+		}
+		all, err := shelfOf(t, "assistants", "assistant", chat.MaxAssistants)
+		if err != nil {
+			return err
+		}
+		id, made, err := all.take(t, string(a.ID), a.Name)
+		if err != nil {
+			return err
+		}
+		_, err = t.Exec(`INSERT INTO assistants (id, name, instructions, model, temperature, effort, tools_mode, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET name = excluded.name, instructions = excluded.instructions, model = excluded.model, temperature = excluded.temperature,
+			effort = excluded.effort, tools_mode = excluded.tools_mode, updated_at = excluded.updated_at`,
+			id, a.Name, a.Instructions, a.Model, a.Temperature, a.Effort, a.ToolsMode, made, t.Stamp())
+		if err == nil {
+			a, err = assistantByID(t.DB, chat.AssistantID(id))
+		}
+		return err
+	})
+	return a, err
+}
+
+// shelf are the entries of a table of the library, by which a new one is checked.
+type shelf struct {
+	what  string
+	most  int
+	made  map[string]string // when an entry was made, by its id
+	named map[string]string // the id of an entry, by its name without regard to case
+}
+
+func shelfOf(t *core.Tx, table, what string, most int) (shelf, error) {
+	s := shelf{what: what, most: most, made: map[string]string{}, named: map[string]string{}}
+	rows, err := sqlite.All[struct{ ID, Name, CreatedAt string }](t.DB, `SELECT id, name, created_at FROM `+table)
+	for _, r := range rows {
+		s.made[r.ID], s.named[strings.ToLower(r.Name)] = r.CreatedAt, r.ID
+	}
+	return s, err
+}
+
+// take is the id of an entry, a new one where it has none, and when it was made. Another entry
+// of its name, and one more than there may be, are refused.
+func (s shelf) take(t *core.Tx, id, name string) (entry, made string, err error) {
+	if other, ok := s.named[strings.ToLower(name)]; ok && other != id {
+		return "", "", chat.Errorf(chat.CodeConflict, "", "There is already a %s named %q; nothing was changed.", s.what, name).WithHint("choose another name")
+	}
+	switch made, ok := s.made[id]; {
+	case ok:
+		return id, made, nil
+	case id != "":
+		return "", "", chat.Errorf(chat.CodeNotFound, "", "There is no such %s; it may have been deleted.", s.what)
+	case len(s.made) >= s.most:
+		return "", "", chat.Errorf(chat.CodeTooLarge, "", "There can be %d of them at most; nothing was changed.", s.most).WithHint("delete those that you do not use")
+	}
+	entry = t.NewID()
+	s.made[entry], s.named[strings.ToLower(name)] = t.Stamp(), entry
+	return entry, t.Stamp(), nil
+}
+
+// DropAssistant deletes an assistant. Sessions that have its settings keep them.
+func (s *Records) DropAssistant(ctx context.Context, id chat.AssistantID) error {
+	return s.Write(ctx, "assistant.drop", func(t *core.Tx) error {
+		if _, err := assistantByID(t.DB, id); err != nil {
+			return err
+		}
+		_, err := t.Exec(`DELETE FROM assistants WHERE id = ?`, string(id))
+		return err
+	})
+}
+
+// ApplyAssistant gives a session the settings of an assistant as they are now.
+func (s *Records) ApplyAssistant(ctx context.Context, session chat.SessionID, id chat.AssistantID) error {
+	return s.Write(ctx, "session.assistant", func(t *core.Tx) error { return applyAssistant(t, session, id) })
+}
+
+func applyAssistant(t *core.Tx, session chat.SessionID, id chat.AssistantID) error {
+	a, err := assistantByID(t.DB, id)
+	if err != nil {
+		return err
+	}
+	s, err := schema.SessionByID(t.DB, session)
+	if err != nil {
+		return err
+	}
+	if err := SetSettings(t, session, a.Over(s.Session().Settings())); err != nil || a.Model == "" {
+		return err
+	}
+	return SetSession(t, session, ledger.EventSessionModel, ledger.TextChanged{Text: a.Model})
+}
+
+// SavedPrompts are all saved prompts, by name.
+func (s *Records) SavedPrompts(ctx context.Context) ([]chat.SavedPrompt, error) {
+	var out []chat.SavedPrompt
+	err := s.Read(ctx, "prompt.list", func(db *gorm.DB) error {
+		rows, err := sqlite.All[savedPromptRow](db, `SELECT * FROM saved_prompts`)
+		for _, r := range rows {
+			out = append(out, r.prompt())
+		}
+		return err
+	})
+	slices.SortFunc(out, func(a, b chat.SavedPrompt) int { return chat.CompareNames(a.Name, b.Name) })
+	return out, err
+}
+
+// PutSavedPrompts stores prompts, all or none: one without an id is new, one with an id is
+// changed.
+func (s *Records) PutSavedPrompts(ctx context.Context, list []chat.SavedPrompt) ([]chat.SavedPrompt, error) {
+	out := make([]chat.SavedPrompt, len(list))
+	err := s.Write(ctx, "prompt.put", func(t *core.Tx) error {
+		all, err := shelfOf(t, "saved_prompts", "prompt", chat.MaxSavedPrompts)
+		if err != nil {
+			return err
+		}
+		for i, p := range list {
+			p.Name, p.Text = schema.Clean(p.Name), schema.Clean(p.Text)
+			if err := p.Check(); err != nil {
+				return err
+			}
+			id, made, err := all.take(t, string(p.ID), p.Name)
+			if err != nil {
+				return err
+			}
+			if _, err := t.Exec(`INSERT INTO saved_prompts (id, name, text, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
+				ON CONFLICT (id) DO UPDATE SET name = excluded.name, text = excluded.text, updated_at = excluded.updated_at`,
+				id, p.Name, p.Text, made, t.Stamp()); err != nil {
+				return err
+			}
+			out[i] = savedPromptRow{ID: id, Name: p.Name, Text: p.Text, CreatedAt: made, UpdatedAt: t.Stamp()}.prompt()
+		}
+		return nil
+	})
+	return out, err
+}
+
+// DropSavedPrompt deletes a saved prompt.
+func (s *Records) DropSavedPrompt(ctx context.Context, id chat.SavedPromptID) error {
+	return s.Write(ctx, "prompt.drop", func(t *core.Tx) error {
+		n, err := t.Exec(`DELETE FROM saved_prompts WHERE id = ?`, string(id))
+		if err == nil && n == 0 {
+			err = chat.Errorf(chat.CodeNotFound, "", "There is no such prompt; it may have been deleted.").WithHint("contextinfinity prompts lists them")
+		}
+		return err
+	})
+}

@@ -1,0 +1,67 @@
+package records
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+)
+
+// A value of many megabytes, the JSON of a very long answer, is encoded and packed piece
+// by piece, and rests on nothing: what it would rest on is as long, and zstd finds no
+// more in it than in the value itself.
+
+// longMark stands in an event for a JSON text that is written in its place.
+const longMark = `"\u0000long\u0000"`
+
+// longPayload packs what an event tells, with what write writes in place of the mark.
+func longPayload(data any, mark string, write func(io.Writer) error) (*core.Payload, error) {
+	short, err := ledger.Payload(data)
+	if err != nil {
+		return nil, err
+	}
+	before, after, ok := bytes.Cut(short, []byte(mark))
+	if !ok {
+		return nil, fmt.Errorf("there is no %s in the event to replace", mark)
+	}
+	hash := sha256.New()
+	packed, err := codec.PackWritten(func(w io.Writer) error {
+		w = io.MultiWriter(hash, w)
+		if _, err := w.Write(before); err != nil {
+			return err
+		}
+		if err := write(w); err != nil {
+			return err
+		}
+		_, err := w.Write(after)
+		return err
+	})
+	return &core.Payload{Packed: packed, Hash: hash.Sum(nil)}, err
+}
+
+// IndexedPayload packs what is told of many units, a chunk at a time.
+func IndexedPayload(told ledger.TurnIndexed) (*core.Payload, error) {
+	chunks := told.Chunks
+	told.Chunks = []ledger.IndexedChunk{}
+	const list = `"chunks":[]`
+	return longPayload(told, list, func(w io.Writer) error {
+		next := `"chunks":[`
+		for _, c := range chunks {
+			raw, err := chat.MarshalJSON(c)
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(append([]byte(next), raw...)); err != nil {
+				return err
+			}
+			next = ","
+		}
+		_, err := io.WriteString(w, "]")
+		return err
+	})
+}

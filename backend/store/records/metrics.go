@@ -1,0 +1,233 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// A turn's metrics arrive in parts: what was measured while assembling, at the
+// end of the answer, when summarised and when indexed.
+
+// MergeTurnMetrics adds what is not zero in m to a turn's row. Numbers that a
+// record does not yield never stop the turn: a damaged row is begun anew.
+func MergeTurnMetrics(t *core.Tx, turn chat.TurnID, m chat.TurnMetrics) error {
+	if m == (chat.TurnMetrics{}) {
+		return nil
+	}
+	sum, err := turnMetrics(t, turn)
+	if err != nil {
+		return err
+	}
+	return putMetrics(t, turn, "", mergeMetrics(sum, m))
+}
+
+// mergePrepared adds what a preparation tells. The newest decides whether memory
+// failed: another attempt may have found what the first could not.
+func mergePrepared(t *core.Tx, p chat.Preparation) error {
+	old, err := turnMetrics(t, p.TurnID)
+	if err != nil {
+		return err
+	}
+	sum := mergeMetrics(old, chat.TurnMetrics{EstimateTokens: p.Tokens})
+	sum.RetrievalError = p.RetrievalError
+	if sum == old {
+		return nil
+	}
+	return putMetrics(t, p.TurnID, "", sum)
+}
+
+// turnMetrics are a turn's own, zero where there are none yet or none that can be read.
+func turnMetrics(t *core.Tx, turn chat.TurnID) (chat.TurnMetrics, error) {
+	old, err := sqlite.All[string](t.DB, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
+	var m chat.TurnMetrics
+	if len(old) > 0 && json.Unmarshal([]byte(old[0]), &m) != nil {
+		m = chat.TurnMetrics{}
+	}
+	return m, err
+}
+
+func mergeMetrics(a, b chat.TurnMetrics) chat.TurnMetrics {
+	return chat.TurnMetrics{
+		EstimateTokens: newer(a.EstimateTokens, b.EstimateTokens),
+		SearchMs:       newer(a.SearchMs, b.SearchMs), EmbedMs: newer(a.EmbedMs, b.EmbedMs),
+		AssembleMs: newer(a.AssembleMs, b.AssembleMs), StreamMs: newer(a.StreamMs, b.StreamMs),
+		SummarizeMs: newer(a.SummarizeMs, b.SummarizeMs), IndexMs: newer(a.IndexMs, b.IndexMs),
+		Candidates: newer(a.Candidates, b.Candidates), Selected: newer(a.Selected, b.Selected),
+		PackedTokens: newer(a.PackedTokens, b.PackedTokens), Attempts: newer(a.Attempts, b.Attempts),
+		ValidationTries: newer(a.ValidationTries, b.ValidationTries), ValidationResult: newer(a.ValidationResult, b.ValidationResult),
+		SimilarityMin: newer(a.SimilarityMin, b.SimilarityMin), SimilarityMax: newer(a.SimilarityMax, b.SimilarityMax),
+		RetrievalFailed: a.RetrievalFailed || b.RetrievalFailed,
+		RetrievalError:  a.RetrievalError, // mergePrepared alone changes it
+	}
+}
+
+// newer is b where it was measured.
+func newer[N comparable](a, b N) N {
+	var none N
+	if b != none {
+		return b
+	}
+	return a
+}
+
+func putStepMetrics(t *core.Tx, turn chat.TurnID, step chat.StepID, m chat.StepMetrics) error {
+	return putMetrics(t, turn, string(step), m)
+}
+
+func putMetrics(t *core.Tx, turn chat.TurnID, step string, m any) error {
+	b, err := chat.MarshalJSON(m)
+	if err != nil {
+		return err
+	}
+	_, err = t.Exec(`INSERT INTO metrics (turn_id, step_id, created_at, updated_at, metrics_json) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (turn_id, step_id) DO UPDATE SET metrics_json = excluded.metrics_json, updated_at = excluded.updated_at`,
+		turn, step, t.Stamp(), t.Stamp(), string(b))
+	return err
+}
+
+type metricsRow struct {
+	ID          string
+	TurnSeq     int64
+	UsageJSON   *string
+	MetricsJSON *string
+	StepJSON    *string
+	Attempts    int
+}
+
+func (r metricsRow) row() chat.TurnMetricsRow {
+	out := chat.TurnMetricsRow{TurnID: chat.TurnID(r.ID), TurnSeq: r.TurnSeq}
+	if u, err := schema.DecodeOptional[chat.Usage](r.UsageJSON); err == nil && u != nil {
+		out.Usage = *u.Checked(0)
+	}
+	if m, err := schema.DecodeOptional[chat.TurnMetrics](r.MetricsJSON); err == nil && m != nil {
+		out.Metrics = *m
+	}
+	if st, err := schema.DecodeOptional[chat.StepMetrics](r.StepJSON); err == nil && st != nil {
+		out.FirstByte = st.FirstByteMs
+	}
+	out.Metrics.Attempts = max(out.Metrics.Attempts, r.Attempts)
+	return out
+}
+
+// metricColumns is what metricsRow needs of turns t and their own metrics m.
+const metricColumns = `t.id, t.turn_seq, t.usage_json, m.metrics_json,
+	(SELECT sm.metrics_json FROM steps st JOIN metrics sm ON sm.turn_id = t.id AND sm.step_id = st.id
+	 WHERE st.turn_id = t.id ORDER BY st.step_index DESC, st.attempt DESC LIMIT 1) AS step_json,
+	(SELECT count(*) FROM steps st WHERE st.turn_id = t.id) AS attempts`
+
+// Metrics are the newest turns of a branch with what was measured, newest first.
+func (s *Records) Metrics(ctx context.Context, branch chat.BranchID, limit int) ([]chat.TurnMetricsRow, error) {
+	measured, err := s.Measures(ctx, chat.MeasureQuery{Branch: branch, Limit: limit})
+	out := make([]chat.TurnMetricsRow, len(measured))
+	for i, m := range measured {
+		out[i] = m.TurnMetricsRow
+	}
+	return out, err
+}
+
+type measureRow struct {
+	Row       metricsRow `gorm:"embedded"`
+	SessionID string
+	Title     string
+	Model     string
+	CreatedAt string
+}
+
+// Measures are the newest turns of a branch's lineage, of a session or of all with what
+// was measured, newest first.
+func (s *Records) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.TurnMeasure, error) {
+	var rows []measureRow
+	err := s.Read(ctx, "metrics.read", func(db *gorm.DB) error {
+		with, from, args, err := measured(db, q)
+		if err != nil || from == "" {
+			return err
+		}
+		rows, err = sqlite.All[measureRow](db, with+`SELECT `+metricColumns+`, t.session_id, s.title, t.primary_model AS model, t.created_at
+			`+from, args...)
+		return err
+	})
+	out := make([]chat.TurnMeasure, len(rows))
+	for i, r := range rows {
+		out[i] = chat.TurnMeasure{
+			TurnMetricsRow: r.Row.row(), Session: chat.SessionID(r.SessionID), Title: r.Title, Model: r.Model, At: schema.Moment(r.CreatedAt),
+		}
+	}
+	return out, err
+}
+
+// measured is where the turns of a query come from; an empty from is none. Identifiers
+// begin with the moment they were made: the newest turns of all are the last by name.
+func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, err error) {
+	const joined = ` JOIN sessions s ON s.id = t.session_id LEFT JOIN metrics m ON m.turn_id = t.id AND m.step_id = ''`
+	limit := q.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	switch {
+	case q.Branch != "":
+		segs, err := core.Segments(db, q.Branch)
+		if err != nil {
+			return "", "", nil, err
+		}
+		first, last, err := pageBounds(db, segs, chat.LineageQuery{Limit: q.Limit, Newest: true})
+		if err != nil || first > last {
+			return "", "", nil, err
+		}
+		scope, err := core.ScopeJSON(segs)
+		return core.ScopeCTE, `FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"` + joined +
+			` WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq DESC`, []any{scope, first, last}, err
+	case q.Session != "":
+		return "", `FROM turns t` + joined + ` WHERE t.session_id = ? ORDER BY t.id DESC LIMIT ?`, []any{q.Session, limit}, nil
+	}
+	// What a duplicate brought was asked and paid for once.
+	return "", `FROM turns t` + joined + ` WHERE s.source <> '` + schema.SourceDuplicate + `' OR t.created_at >= s.created_at
+		ORDER BY t.id DESC LIMIT ?`, []any{limit}, nil
+}
+
+type modelUsageRow struct {
+	Model                         string
+	Turns                         int
+	Input, Output, Cached, Writes int
+	Reasoning                     int
+}
+
+// UsageByModel adds up what providers reported of turns, by the model that answered. What a
+// duplicate brought was paid for once. Numbers that cannot be so count as nothing.
+func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
+	where, args := `(s.source <> ? OR t.created_at >= s.created_at)`, []any{schema.SourceDuplicate}
+	if q.Session != "" {
+		where += ` AND t.session_id = ?`
+		args = append(args, q.Session)
+	}
+	if !q.Since.IsZero() {
+		where += ` AND t.created_at >= ?`
+		args = append(args, chat.FormatTime(q.Since))
+	}
+	number := func(name string) string {
+		value := `json_extract(t.usage_json, '$.` + name + `')`
+		return `coalesce(sum(CASE WHEN ` + value + ` BETWEEN 0 AND 100000000 THEN ` + value + ` END), 0)`
+	}
+	var rows []modelUsageRow
+	err := s.Read(ctx, "usage.read", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[modelUsageRow](db, `SELECT t.primary_model AS model, count(*) AS turns, `+
+			number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
+			number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning
+			FROM turns t JOIN sessions s ON s.id = t.session_id
+			WHERE t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND `+where+` GROUP BY t.primary_model ORDER BY t.primary_model`, args...)
+		return err
+	})
+	out := make([]chat.ModelUsage, len(rows))
+	for i, r := range rows {
+		out[i] = chat.ModelUsage{Model: r.Model, Turns: r.Turns, Usage: chat.Usage{
+			InputTokens: r.Input, OutputTokens: r.Output, CachedInputTokens: r.Cached, CacheWriteTokens: r.Writes, ReasoningTokens: r.Reasoning,
+		}}
+	}
+	return out, err
+}

@@ -1,0 +1,158 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+type permissionRow struct {
+	Source         string
+	Tool           string
+	SessionID      string
+	Decision       string
+	DefinitionHash string
+	CreatedAt      string
+}
+
+func (permissionRow) TableName() string { return "tool_permissions" }
+
+func (r permissionRow) permission() chat.ToolPermission {
+	return chat.ToolPermission{
+		Source: r.Source, Tool: r.Tool, Session: chat.SessionID(r.SessionID), Decision: chat.ToolDecision(r.Decision),
+		Definition: r.DefinitionHash, CreatedAt: schema.Moment(r.CreatedAt),
+	}
+}
+
+// ToolPermissions are all decisions that hold for later calls.
+func (s *Records) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, error) {
+	var out []chat.ToolPermission
+	err := s.Read(ctx, "permission.list", func(db *gorm.DB) error {
+		rows, err := sqlite.All[permissionRow](db, `SELECT * FROM tool_permissions ORDER BY source, tool, session_id`)
+		for _, r := range rows {
+			out = append(out, r.permission())
+		}
+		return err
+	})
+	return out, err
+}
+
+// PutToolPermission keeps a decision; it replaces the one before for the same tool and reach.
+func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) error {
+	return s.Write(ctx, "permission.put", func(t *core.Tx) error {
+		switch {
+		case p.Source == "" || !p.Decision.Lasts():
+			return sqlite.Invalid("%q is no decision that holds for later calls of a tool.", p.Decision)
+		case p.Decision == chat.DecisionSession && p.Session == "", p.Decision == chat.DecisionAlways && p.Session != "":
+			return sqlite.Invalid("A decision for a session names it; one that holds always names none.")
+		}
+		if p.Session != "" {
+			if _, err := schema.SessionByID(t.DB, p.Session); err != nil {
+				return err
+			}
+		}
+		_, err := t.Exec(`INSERT INTO tool_permissions (source, tool, session_id, decision, definition_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (source, tool, session_id) DO UPDATE SET decision = excluded.decision, definition_hash = excluded.definition_hash,
+			created_at = excluded.created_at`, schema.Clean(p.Source), schema.Clean(p.Tool), string(p.Session), p.Decision, p.Definition, t.Stamp())
+		return err
+	})
+}
+
+// DropToolPermission takes a decision back; later calls ask again.
+func (s *Records) DropToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error {
+	return s.Write(ctx, "permission.drop", func(t *core.Tx) error {
+		n, err := t.Exec(`DELETE FROM tool_permissions WHERE source = ? AND tool = ? AND session_id = ?`, source, tool, string(session))
+		if err == nil && n == 0 {
+			err = chat.Errorf(chat.CodeNotFound, "", "There is no such decision.").WithHint("contextinfinity tools permissions lists them")
+		}
+		return err
+	})
+}
+
+// ForgetToolSource takes back all that people decided about the tools of a source: another one of
+// its name starts without any of it.
+func (s *Records) ForgetToolSource(ctx context.Context, source string) error {
+	return s.Write(ctx, "permission.forget", func(t *core.Tx) error {
+		for _, table := range []string{"tool_permissions", "tool_definitions", "tool_marks"} {
+			if _, err := t.Exec(`DELETE FROM `+table+` WHERE source = ?`, source); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// PinnedDefinitions are the definitions that people accepted, the current ones and those
+// before them.
+func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition, error) {
+	var out []chat.PinnedDefinition
+	err := s.Read(ctx, "definition.list", func(db *gorm.DB) error {
+		rows, err := sqlite.All[struct {
+			Hash, AcceptedAt, Definition string
+			Current                      bool
+		}](db, `SELECT hash, accepted_at, definition, current FROM tool_definitions ORDER BY source, tool, accepted_at, hash`)
+		for _, r := range rows {
+			p := chat.PinnedDefinition{Hash: r.Hash, AcceptedAt: schema.Moment(r.AcceptedAt), Current: r.Current}
+			if json.Unmarshal([]byte(r.Definition), &p.ToolDefinition) != nil || p.ToolDefinition.Hash() != r.Hash {
+				continue // it is not what was accepted: it is asked about again
+			}
+			out = append(out, p)
+		}
+		return err
+	})
+	return out, err
+}
+
+// AcceptDefinitions pins definitions as they were shown. What is decided about tools whose
+// definition was another stays with that one.
+func (s *Records) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinition) error {
+	return s.Write(ctx, "definition.accept", func(t *core.Tx) error {
+		for _, d := range list {
+			text, err := chat.MarshalJSON(d)
+			if err != nil {
+				return sqlite.Invalid("The definition of %s cannot be stored: %v.", d.Tool, err)
+			}
+			if _, err := t.Exec(`UPDATE tool_definitions SET current = 0 WHERE source = ? AND tool = ?`, d.Source, d.Tool); err != nil {
+				return err
+			}
+			if _, err := t.Exec(`INSERT INTO tool_definitions (hash, source, tool, accepted_at, current, definition) VALUES (?, ?, ?, ?, 1, ?)
+				ON CONFLICT (source, tool, hash) DO UPDATE SET current = 1, accepted_at = excluded.accepted_at`,
+				d.Hash(), d.Source, d.Tool, t.Stamp(), string(text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ToolMarks are the hashes of the definitions that a person marked as having no effects, by
+// source and tool.
+func (s *Records) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, error) {
+	out := map[chat.ReadOnlyMark]string{}
+	err := s.Read(ctx, "mark.list", func(db *gorm.DB) error {
+		rows, err := sqlite.All[struct{ Source, Tool, Hash string }](db, `SELECT source, tool, hash FROM tool_marks`)
+		for _, r := range rows {
+			out[chat.ReadOnlyMark{Source: r.Source, Tool: r.Tool}] = r.Hash
+		}
+		return err
+	})
+	return out, err
+}
+
+// MarkTool says that a tool has no effects, as it is defined now; an empty hash takes that
+// back.
+func (s *Records) MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string) error {
+	return s.Write(ctx, "mark.put", func(t *core.Tx) error {
+		_, err := t.Exec(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)
+		if err == nil && hash != "" {
+			_, err = t.Exec(`INSERT INTO tool_marks (source, tool, hash, created_at) VALUES (?, ?, ?, ?)`, schema.Clean(m.Source), schema.Clean(m.Tool), hash, t.Stamp())
+		}
+		return err
+	})
+}

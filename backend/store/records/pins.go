@@ -1,0 +1,263 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Pins are versions that never change: an edit and a removal are new rows naming
+// the row they replace. A branch sees the rows of its lineage that were made
+// before the fork, both in time and by turn; what no visible row replaces stands.
+// So a removal on a child hides an inherited pin there and nowhere else.
+
+// visible is the condition on row p of what a lineage shows.
+const visible = `p.after_turn_seq <= seg."to" AND (p.created_at < seg.left_at OR p.created_at = seg.left_at AND p.id < seg.left_by)`
+
+// Pinned is a pin as it stands on a branch.
+type Pinned struct {
+	schema.PinRow
+	First   string // id of its first version, which orders refer to
+	version int    // from 1
+}
+
+// PinsOn is what stands on a lineage, in order.
+func PinsOn(db *gorm.DB, segs []core.Segment) ([]Pinned, error) {
+	scope, err := core.ScopeJSON(segs)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := sqlite.All[schema.PinRow](db, core.ScopeCTE+`SELECT p.* FROM seg JOIN pins p ON p.branch_id = seg.branch
+		WHERE `+visible+` ORDER BY p.created_at, p.id`, scope)
+	if err != nil {
+		return nil, err
+	}
+	orders, err := sqlite.All[schema.PinOrderRow](db, core.ScopeCTE+`SELECT p.* FROM seg JOIN pin_orders p ON p.branch_id = seg.branch
+		WHERE `+visible+` ORDER BY p.created_at DESC, p.id DESC LIMIT 1`, scope)
+	if err != nil {
+		return nil, err
+	}
+	standing := standingPins(rows)
+	if len(orders) > 0 {
+		sortPins(standing, orders[0].PinsJSON)
+	}
+	return standing, nil
+}
+
+// standingPins drops what another row replaces, and removals.
+func standingPins(rows []schema.PinRow) []Pinned {
+	replaced := map[string]bool{}
+	first := map[string]string{}
+	version := map[string]int{}
+	for _, r := range rows { // oldest first: what a row replaces came before it
+		first[r.ID], version[r.ID] = r.ID, 1
+		if r.Replaces != nil {
+			replaced[*r.Replaces] = true
+			if f, ok := first[*r.Replaces]; ok {
+				first[r.ID], version[r.ID] = f, version[*r.Replaces]+1
+			}
+		}
+	}
+	place := map[string]int{}
+	for i, r := range rows {
+		if first[r.ID] == r.ID {
+			place[r.ID] = i
+		}
+	}
+	var out []Pinned
+	for _, r := range rows {
+		if !replaced[r.ID] && !r.Removed {
+			out = append(out, Pinned{r, first[r.ID], version[r.ID]})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Pinned) int { return place[a.First] - place[b.First] })
+	return out
+}
+
+// sortPins applies a stored order; pins it does not know come after, as made.
+func sortPins(pins []Pinned, orderJSON string) {
+	var order []string
+	if json.Unmarshal([]byte(orderJSON), &order) != nil {
+		return // verify reports it; the order of making serves
+	}
+	at := map[string]int{}
+	for i, id := range order {
+		at[id] = i
+	}
+	rank := func(p Pinned) int {
+		if i, ok := at[p.First]; ok {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(pins, func(a, b Pinned) int { return rank(a) - rank(b) })
+}
+
+func (p Pinned) Pin(position int) chat.Pin {
+	return chat.Pin{
+		ID: chat.PinID(p.ID), SessionID: chat.SessionID(p.SessionID), BranchID: chat.BranchID(p.BranchID),
+		AfterTurn: p.AfterTurnSeq, Text: p.Text, Position: position, Replaces: chat.PinID(schema.Text(p.Replaces)),
+		Tokens: p.Tokens, Version: p.version, CreatedAt: schema.Moment(p.CreatedAt),
+	}
+}
+
+// Pins are the pinned facts of a branch, in order; Position counts from 0.
+func (s *Records) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, error) {
+	var standing []Pinned
+	err := s.Read(ctx, "pin.list", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
+		if err != nil {
+			return err
+		}
+		standing, err = PinsOn(db, segs)
+		return err
+	})
+	out := make([]chat.Pin, len(standing))
+	for i, p := range standing {
+		out[i] = p.Pin(i)
+	}
+	return out, err
+}
+
+// PinsAt are those that a branch forked now after a turn_seq would have.
+func (s *Records) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error) {
+	var standing []Pinned
+	err := s.Read(ctx, "pin.list", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
+		if err != nil {
+			return err
+		}
+		standing, err = PinsOn(db, forkedAt(segs, seq))
+		return err
+	})
+	out := make([]chat.Pin, len(standing))
+	for i, p := range standing {
+		out[i] = p.Pin(i)
+	}
+	return out, err
+}
+
+// AddPin pins a fact on a branch, after those it has.
+func (s *Records) AddPin(ctx context.Context, branch chat.BranchID, fact string, tokens int) (chat.Pin, error) {
+	return s.changePin(ctx, "pin.add", branch, "", fact, tokens)
+}
+
+// EditPin replaces a pin by a new version, which has a new id and the old place.
+func (s *Records) EditPin(ctx context.Context, branch chat.BranchID, pin chat.PinID, fact string, tokens int) (chat.Pin, error) {
+	return s.changePin(ctx, "pin.edit", branch, pin, fact, tokens)
+}
+
+func (s *Records) changePin(ctx context.Context, op string, branch chat.BranchID, replaces chat.PinID, fact string, tokens int) (chat.Pin, error) {
+	var made chat.Pin
+	err := s.Write(ctx, op, func(t *core.Tx) error {
+		fact := schema.Clean(fact)
+		if fact == "" {
+			return sqlite.Invalid("There is nothing to pin.")
+		}
+		segs, standing, err := pinsFor(t, branch, replaces)
+		if err != nil {
+			return err
+		}
+		kind := ledger.EventPinAdded
+		if replaces != "" {
+			kind = ledger.EventPinEdited
+		}
+		row, err := InsertPin(t, segs, schema.PinRow{Replaces: schema.OrNull(replaces), Text: fact, Tokens: max(tokens, 0)}, kind)
+		if err != nil {
+			return err
+		}
+		made = Pinned{PinRow: row, version: 1}.Pin(len(standing))
+		if i := indexOfPin(standing, replaces); i >= 0 {
+			made.Position, made.Version = i, standing[i].version+1
+		}
+		return nil
+	})
+	return made, err
+}
+
+// RemovePin takes a pin off a branch. An inherited one is hidden on it only.
+func (s *Records) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID) error {
+	return s.Write(ctx, "pin.remove", func(t *core.Tx) error {
+		if pin == "" {
+			return sqlite.Invalid("No pin was named.")
+		}
+		segs, _, err := pinsFor(t, branch, pin)
+		if err != nil {
+			return err
+		}
+		_, err = InsertPin(t, segs, schema.PinRow{Replaces: schema.OrNull(pin), Removed: true}, ledger.EventPinRemoved)
+		return err
+	})
+}
+
+// MovePin gives a pin another place, from 0; beyond the end means last.
+func (s *Records) MovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID, position int) error {
+	return s.Write(ctx, "pin.move", func(t *core.Tx) error {
+		segs, standing, err := pinsFor(t, branch, pin)
+		if err != nil {
+			return err
+		}
+		from := indexOfPin(standing, pin)
+		if from < 0 {
+			return sqlite.Invalid("No pin was named.")
+		}
+		moved := standing[from]
+		standing = slices.Delete(standing, from, from+1)
+		standing = slices.Insert(standing, min(max(position, 0), len(standing)), moved)
+		return InsertPinOrder(t, segs, standing)
+	})
+}
+
+// pinsFor reads a branch's pins and, when one is named, makes sure it is there.
+func pinsFor(t *core.Tx, branch chat.BranchID, pin chat.PinID) ([]core.Segment, []Pinned, error) {
+	segs, err := core.Segments(t.DB, branch)
+	if err != nil {
+		return nil, nil, err
+	}
+	standing, err := PinsOn(t.DB, segs)
+	if err == nil && pin != "" && indexOfPin(standing, pin) < 0 {
+		err = chat.Errorf(chat.CodeNotFound, "", "There is no pin %s on this branch.", pin)
+	}
+	return segs, standing, err
+}
+
+func indexOfPin(pins []Pinned, id chat.PinID) int {
+	return slices.IndexFunc(pins, func(p Pinned) bool { return p.ID == string(id) })
+}
+
+func InsertPin(t *core.Tx, segs []core.Segment, row schema.PinRow, kind ledger.Type) (schema.PinRow, error) {
+	own := segs[len(segs)-1]
+	after, err := core.LastSeq(t.DB, segs)
+	if err != nil {
+		return row, err
+	}
+	row.ID, row.SessionID, row.BranchID, row.AfterTurnSeq = t.NewID(), own.Session, own.Branch, after
+	row.CreatedAt = t.Stamp()
+	return row, events.Record(t, chat.SessionID(row.SessionID), kind, row.ID, ledger.PinChanged{
+		BranchID: chat.BranchID(row.BranchID), AfterTurn: after, Replaces: chat.PinID(schema.Text(row.Replaces)),
+		Text: row.Text, Tokens: row.Tokens,
+	})
+}
+
+func InsertPinOrder(t *core.Tx, segs []core.Segment, pins []Pinned) error {
+	own := segs[len(segs)-1]
+	after, err := core.LastSeq(t.DB, segs)
+	if err != nil {
+		return err
+	}
+	ids := make([]chat.PinID, len(pins))
+	for i, p := range pins {
+		ids[i] = chat.PinID(p.First)
+	}
+	return events.Record(t, chat.SessionID(own.Session), ledger.EventPinsMoved, t.NewID(),
+		ledger.PinsMoved{BranchID: chat.BranchID(own.Branch), AfterTurn: after, Pins: ids})
+}

@@ -1,0 +1,389 @@
+package records
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+type clientRow struct {
+	Name      string
+	Scope     string
+	Remember  bool
+	TokenHash string
+	TokenAt   *string
+	Claims    string
+	CreatedAt string
+	SeenAt    *string
+}
+
+type grantRow struct{ Client, SessionID, Folder string }
+
+func (r clientRow) client() chat.Client {
+	return chat.Client{
+		Name: r.Name, Scope: chat.ClientScope(r.Scope), Remember: r.Remember, TokenAt: schema.MomentOrNil(r.TokenAt), Claims: r.Claims,
+		CreatedAt: schema.Moment(r.CreatedAt), SeenAt: schema.MomentOrNil(r.SeenAt),
+	}
+}
+
+// Clients are all programs that were seen or allowed, by name.
+func (s *Records) Clients(ctx context.Context) ([]chat.Client, error) {
+	var out []chat.Client
+	err := s.Read(ctx, "client.list", func(db *gorm.DB) (err error) {
+		out, err = clients(db, `1 = 1`)
+		return err
+	})
+	return out, err
+}
+
+// Client is one program.
+func (s *Records) Client(ctx context.Context, name string) (chat.Client, error) {
+	var out chat.Client
+	err := s.Read(ctx, "client.read", func(db *gorm.DB) (err error) {
+		out, err = clientByName(db, name)
+		return err
+	})
+	return out, err
+}
+
+func clientByName(db *gorm.DB, name string) (chat.Client, error) {
+	found, err := clients(db, `name = ?`, name)
+	if err == nil && len(found) == 0 {
+		err = chat.Errorf(chat.CodeNotFound, "", "There is no program %q in the list.", name).WithHint("contextinfinity mcp clients lists them")
+	}
+	if err != nil {
+		return chat.Client{}, err
+	}
+	return found[0], nil
+}
+
+func clients(db *gorm.DB, where string, args ...any) ([]chat.Client, error) {
+	rows, err := sqlite.All[clientRow](db, `SELECT * FROM mcp_clients WHERE `+where+` ORDER BY name`, args...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]chat.Client, len(rows))
+	for i, r := range rows {
+		out[i] = r.client()
+		grants, err := sqlite.All[grantRow](db, `SELECT client, session_id, folder FROM mcp_grants WHERE client = ? ORDER BY session_id, folder`, r.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range grants {
+			if g.SessionID != "" {
+				out[i].Sessions = append(out[i].Sessions, chat.SessionID(g.SessionID))
+			} else {
+				out[i].Folders = append(out[i].Folders, g.Folder)
+			}
+		}
+		if out[i].Notes, err = notesOf(db, r.Name); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// notesOf is the session that a program's notes go into; empty: there is none, or it was
+// archived, and the next note begins another.
+func notesOf(db *gorm.DB, client string) (chat.SessionID, error) {
+	ids, err := sqlite.All[chat.SessionID](db, `SELECT n.session_id FROM mcp_notes n JOIN sessions s ON s.id = n.session_id
+		WHERE n.client = ? AND s.archived_at IS NULL ORDER BY n.created_at DESC, n.turn_id DESC LIMIT 1`, client)
+	if err != nil || len(ids) == 0 {
+		return "", err
+	}
+	return ids[0], nil
+}
+
+// SeeClient notes that a program connects. One that is new stands in the list from then on,
+// and sees nothing until a person answers.
+func (s *Records) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Client, error) {
+	var out chat.Client
+	err := s.Write(ctx, "client.see", func(t *core.Tx) error {
+		if err := makeClient(t, v.Name); err != nil {
+			return err
+		}
+		_, err := t.Exec(`UPDATE mcp_clients SET seen_at = ?, claims = CASE WHEN ? = '' THEN claims ELSE ? END WHERE name = ?`,
+			t.Stamp(), v.Claims, shortText(v.Claims, chat.MaxTitleRunes), v.Name)
+		if err == nil {
+			out, err = clientByName(t.DB, v.Name)
+		}
+		return err
+	})
+	return out, err
+}
+
+// makeClient puts a program into the list, if it is not there.
+func makeClient(t *core.Tx, name string) error {
+	if err := chat.CheckClientName(name); err != nil {
+		return err
+	}
+	if known, err := sqlite.All[string](t.DB, `SELECT name FROM mcp_clients WHERE name = ?`, name); err != nil || len(known) > 0 {
+		return err
+	}
+	n, err := sqlite.One[int](t.DB, "mcp_clients", "", `SELECT count(*) FROM mcp_clients`)
+	if err == nil && n >= chat.MaxClients {
+		err = chat.Errorf(chat.CodeTooLarge, "", "The list of programs holds %d, and no more.", n).WithHint("remove one: contextinfinity mcp clients forget NAME")
+	}
+	if err == nil {
+		_, err = t.Exec(`INSERT INTO mcp_clients (name, scope, created_at) VALUES (?, ?, ?)`, name, chat.ClientAsked, t.Stamp())
+	}
+	return err
+}
+
+// AllowClient sets what a program may see and do.
+func (s *Records) AllowClient(ctx context.Context, c chat.ClientChoice) error {
+	return s.Write(ctx, "client.allow", func(t *core.Tx) error {
+		if !slices.Contains([]chat.ClientScope{chat.ClientNone, chat.ClientAll, chat.ClientChosen}, c.Scope) {
+			return sqlite.Invalid("%q is not what a program may see: none, all or chosen.", c.Scope)
+		}
+		if len(c.Sessions)+len(c.Folders) > chat.MaxGrants {
+			return sqlite.Invalid("A program is given at most %d sessions and folders; nothing was changed.", chat.MaxGrants).WithHint("put sessions into a folder, or allow all")
+		}
+		if err := makeClient(t, c.Name); err != nil {
+			return err
+		}
+		if _, err := t.Exec(`UPDATE mcp_clients SET scope = ?, remember = ? WHERE name = ?`, c.Scope, c.Remember, c.Name); err != nil {
+			return err
+		}
+		if _, err := t.Exec(`DELETE FROM mcp_grants WHERE client = ?`, c.Name); err != nil || c.Scope != chat.ClientChosen {
+			return err
+		}
+		for _, id := range c.Sessions {
+			if _, err := schema.SessionByID(t.DB, id); err != nil {
+				return err
+			}
+			if err := grant(t, c.Name, string(id), ""); err != nil {
+				return err
+			}
+		}
+		for _, folder := range c.Folders {
+			if folder = schema.Clean(folder); folder == "" {
+				return sqlite.Invalid("A folder has a name; nothing was changed.")
+			}
+			if err := grant(t, c.Name, "", folder); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func grant(t *core.Tx, client, session, folder string) error {
+	_, err := t.Exec(`INSERT INTO mcp_grants (client, session_id, folder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, client, session, folder)
+	return err
+}
+
+// ForgetClient takes a program out of the list, with its token and what it was allowed. Its
+// notes and the record of its accesses stay.
+func (s *Records) ForgetClient(ctx context.Context, name string) error {
+	return s.Write(ctx, "client.forget", func(t *core.Tx) error {
+		if _, err := clientByName(t.DB, name); err != nil {
+			return err
+		}
+		if _, err := t.Exec(`DELETE FROM mcp_grants WHERE client = ?`, name); err != nil {
+			return err
+		}
+		_, err := t.Exec(`DELETE FROM mcp_clients WHERE name = ?`, name)
+		return err
+	})
+}
+
+// SetClientToken keeps the hash of a program's token, in the place of the one before; empty
+// revokes it. A program that is not in the list is put there.
+func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
+	return s.Write(ctx, "client.token", func(t *core.Tx) error {
+		made := t.Stamp()
+		at := &made
+		if hash == "" {
+			if _, err := clientByName(t.DB, name); err != nil {
+				return err
+			}
+			at = nil
+		} else if err := makeClient(t, name); err != nil {
+			return err
+		}
+		_, err := t.Exec(`UPDATE mcp_clients SET token_hash = ?, token_at = ? WHERE name = ?`, hash, at, name)
+		return err
+	})
+}
+
+// ClientByToken is the name of the program that a token was made for; false: of none.
+func (s *Records) ClientByToken(ctx context.Context, hash string) (string, bool, error) {
+	var names []string
+	err := s.Read(ctx, "client.token", func(db *gorm.DB) (err error) {
+		names, err = sqlite.All[string](db, `SELECT name FROM mcp_clients WHERE token_hash = ? AND token_hash <> ''`, hash)
+		return err
+	})
+	if err != nil || len(names) == 0 {
+		return "", false, err
+	}
+	return names[0], true, nil
+}
+
+// SessionsIn are the sessions in folders that are not archived.
+func (s *Records) SessionsIn(ctx context.Context, folders []string) ([]chat.SessionID, error) {
+	list, err := chat.MarshalJSON(append([]string{}, folders...))
+	if err != nil {
+		return nil, err
+	}
+	var out []chat.SessionID
+	err = s.Read(ctx, "session.folders", func(db *gorm.DB) (err error) {
+		out, err = sqlite.All[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NULL AND folder <> ''
+			AND folder IN (SELECT value FROM json_each(?)) ORDER BY id`, string(list))
+		return err
+	})
+	return out, err
+}
+
+// shortText is a text of others as it is kept: bounded, in one line.
+func shortText(s string, runes int) string {
+	s = strings.Join(strings.Fields(schema.Clean(s)), " ")
+	if cutoff := []rune(s); len(cutoff) > runes {
+		s = string(cutoff[:runes-1]) + "…"
+	}
+	return s
+}
+
+// RecordAccess keeps what a program asked and was shown, and drops the oldest entries.
+func (s *Records) RecordAccess(ctx context.Context, a chat.ClientAccess) error {
+	return s.Write(ctx, "access.record", func(t *core.Tx) error {
+		shown := a.Shown[:min(len(a.Shown), chat.MaxShown)]
+		id, err := sqlite.One[int64](t.DB, "mcp_accesses", "", `SELECT coalesce(max(id), 0) + 1 FROM mcp_accesses`)
+		if err != nil {
+			return err
+		}
+		if _, err := t.Exec(`INSERT INTO mcp_accesses (id, at, client, tool, query, outcome, more) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			id, t.Stamp(), a.Client, shortText(a.Tool, 64), shortText(a.Query, chat.MaxQueryRunes), a.Outcome, a.More+len(a.Shown)-len(shown)); err != nil {
+			return err
+		}
+		for i, x := range shown {
+			if _, err := t.Exec(`INSERT INTO mcp_shown (access_id, session_id, turn_id, place) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, id, x.Session, x.Turn, i); err != nil {
+				return err
+			}
+		}
+		oldest := id - chat.MaxAccesses
+		if _, err := t.Exec(`DELETE FROM mcp_shown WHERE access_id <= ?`, oldest); err != nil {
+			return err
+		}
+		_, err = t.Exec(`DELETE FROM mcp_accesses WHERE id <= ?`, oldest)
+		return err
+	})
+}
+
+type accessRow struct {
+	ID                               int64
+	At, Client, Tool, Query, Outcome string
+	More                             int
+	SessionID, TurnID, Title         *string
+	Place                            int
+}
+
+// Accesses are what programs did, newest first.
+func (s *Records) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.ClientAccess, error) {
+	limit := q.Limit
+	if limit <= 0 || limit > 500 {
+		limit = 500
+	}
+	var out []chat.ClientAccess
+	err := s.Read(ctx, "access.list", func(db *gorm.DB) error {
+		rows, err := sqlite.All[accessRow](db, `SELECT a.*, w.session_id, w.turn_id, s.title FROM
+			  (SELECT * FROM mcp_accesses WHERE (? = '' OR client = ?) AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?) a
+			LEFT JOIN mcp_shown w ON w.access_id = a.id LEFT JOIN sessions s ON s.id = w.session_id ORDER BY a.id DESC, w.place`,
+			q.Client, q.Client, q.Before, q.Before, limit)
+		for _, r := range rows {
+			if n := len(out); n == 0 || out[n-1].ID != r.ID {
+				out = append(out, chat.ClientAccess{ID: r.ID, At: schema.Moment(r.At), Client: r.Client, Tool: r.Tool, Query: r.Query, Outcome: r.Outcome, More: r.More})
+			}
+			if r.SessionID != nil {
+				a := &out[len(out)-1]
+				a.Shown = append(a.Shown, chat.ShownTurn{Session: chat.SessionID(*r.SessionID), Title: schema.Text(r.Title), Turn: chat.TurnID(schema.Text(r.TurnID))})
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// ClearAccesses empties the access record.
+func (s *Records) ClearAccesses(ctx context.Context) error {
+	return s.Write(ctx, "access.clear", func(t *core.Tx) error {
+		if _, err := t.Exec(`DELETE FROM mcp_shown`); err != nil {
+			return err
+		}
+		_, err := t.Exec(`DELETE FROM mcp_accesses`)
+		return err
+	})
+}
+
+// noteAnswer is what stands as the answer to a note: no model is asked about it.
+const noteAnswer = "Noted."
+
+// sourceProgram is the source of sessions that other programs write notes into.
+const sourceProgram = "mcp"
+
+// AddNote writes a note of a program as a turn of the program's own session, which is made if
+// it is not there. The same key again is the same note: nothing is written, and made is false.
+func (s *Records) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Turn, made bool, err error) {
+	var row schema.TurnRow
+	err = s.Write(ctx, "note.add", func(t *core.Tx) error {
+		before, err := sqlite.All[chat.TurnID](t.DB, `SELECT n.turn_id FROM mcp_notes n JOIN turns u ON u.id = n.turn_id WHERE n.client = ? AND n.key = ?`, n.Client, n.Key)
+		if err != nil {
+			return err
+		}
+		if len(before) > 0 {
+			row, err = schema.TurnByID(t.DB, before[0])
+			return err
+		}
+		made = true
+		row, err = s.addNote(t, n)
+		return err
+	})
+	return row.Turn(), made, err
+}
+
+func (s *Records) addNote(t *core.Tx, n chat.ClientNote) (schema.TurnRow, error) {
+	branch, err := noteBranch(t, n.Client)
+	if err != nil {
+		return schema.TurnRow{}, err
+	}
+	message := chat.UserText(schema.Clean(n.Text))
+	message.Name = n.Client
+	row, err := Accept(s.Core, t, chat.Acceptance{BranchID: branch, User: message})
+	if err != nil {
+		return row, err
+	}
+	for _, phase := range []chat.Phase{chat.PhaseContextPrepared, chat.PhaseResponding} { // no context is assembled
+		if err := EnterPhase(t, &row, phase); err != nil {
+			return row, err
+		}
+	}
+	err = Finalize(t, &row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: chat.AssistantText(noteAnswer), Outcome: chat.OutcomeCompleted})
+	if err != nil {
+		return row, err
+	}
+	_, err = t.Exec(`INSERT INTO mcp_notes (client, key, session_id, turn_id, created_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (client, key) DO UPDATE SET session_id = excluded.session_id, turn_id = excluded.turn_id, created_at = excluded.created_at`,
+		n.Client, n.Key, row.SessionID, row.ID, t.Stamp())
+	return row, err
+}
+
+// noteBranch is the branch that a program's notes go to.
+func noteBranch(t *core.Tx, client string) (chat.BranchID, error) {
+	id, err := notesOf(t.DB, client)
+	if err != nil {
+		return "", err
+	}
+	if id == "" {
+		_, branch, err := CreateSession(t, chat.NewSession{Title: "Notes from " + client, Source: sourceProgram})
+		return chat.BranchID(branch.ID), err
+	}
+	session, err := schema.SessionByID(t.DB, id)
+	return chat.BranchID(session.ActiveBranch), err
+}

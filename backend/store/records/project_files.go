@@ -1,0 +1,233 @@
+package records
+
+import (
+	"context"
+	"encoding/hex"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// A file of a project is the document of one turn, in a session of its own: chunks, the text
+// index, vectors, the ledger, verification and permanent deletion are those of any document.
+// These sessions are archived from their beginning and stand in no list.
+
+type projectFileRow struct {
+	ProjectID  string
+	Kind       string
+	Path       string
+	SessionID  string
+	ModifiedAt string
+	ReadAt     string
+	FileID     string
+	MediaType  string
+	Size       int64
+	Tokens     int
+	Hash       []byte
+	Indexed    bool
+}
+
+func (r projectFileRow) file() chat.ProjectFile {
+	return chat.ProjectFile{
+		Path: r.Path, Kind: chat.ProjectFileKind(r.Kind), File: chat.FileID(r.FileID), Session: chat.SessionID(r.SessionID), MediaType: r.MediaType,
+		Size: r.Size, Tokens: r.Tokens, Hash: hex.EncodeToString(r.Hash), ModifiedAt: schema.Moment(r.ModifiedAt), ReadAt: schema.Moment(r.ReadAt), Indexed: r.Indexed,
+	}
+}
+
+// ProjectFiles are the files of a project: its documents, then those of the watched folder, by path.
+func (s *Records) ProjectFiles(ctx context.Context, id chat.ProjectID) ([]chat.ProjectFile, error) {
+	var out []chat.ProjectFile
+	err := s.Read(ctx, "project.files", func(db *gorm.DB) error {
+		if _, err := ProjectByID(db, id); err != nil {
+			return err
+		}
+		rows, err := sqlite.All[projectFileRow](db, `SELECT p.*, f.id AS file_id, f.media_type, f.size, f.tokens, f.content_hash AS hash,
+			  EXISTS (SELECT 1 FROM turns t WHERE t.id = f.turn_id AND t.phase = 'Done') AS indexed
+			FROM project_files p JOIN files f ON f.session_id = p.session_id WHERE p.project_id = ? AND p.current = 1 ORDER BY p.kind, p.path`, id)
+		for _, r := range rows {
+			out = append(out, r.file())
+		}
+		return err
+	})
+	return out, err
+}
+
+// PutProjectFile takes a file into a project, in the place of the one of this kind and path.
+// Where that has the same content, only its time is noted, and made is false.
+func (s *Records) PutProjectFile(ctx context.Context, n chat.NewProjectFile) (made bool, err error) {
+	err = s.Write(ctx, "project.file", func(t *core.Tx) error {
+		if err := checkFile(n.NewFile); err != nil {
+			return err
+		}
+		if _, err := ProjectByID(t.DB, n.Project); err != nil {
+			return err
+		}
+		sum := codec.Hash(n.Content)
+		same, err := sqlite.All[string](t.DB, `SELECT p.session_id FROM project_files p JOIN files f ON f.session_id = p.session_id
+			WHERE p.project_id = ? AND p.kind = ? AND p.path = ? AND p.current = 1 AND f.content_hash = ?`, n.Project, n.Kind, n.Path, sum)
+		if err != nil {
+			return err
+		}
+		if len(same) > 0 {
+			_, err = t.Exec(`UPDATE project_files SET modified_at = ? WHERE project_id = ? AND kind = ? AND path = ? AND current = 1`,
+				chat.FormatTime(n.ModifiedAt), n.Project, n.Kind, n.Path)
+			return err
+		}
+		made = true
+		if err := dropProjectFiles(t, n.Project, n.Kind, []string{n.Path}); err != nil {
+			return err
+		}
+		session, err := s.holdFile(t, n, sum)
+		if err != nil {
+			return err
+		}
+		_, err = t.Exec(`INSERT INTO project_files (project_id, kind, path, session_id, current, modified_at, read_at) VALUES (?, ?, ?, ?, 1, ?, ?)`,
+			n.Project, n.Kind, n.Path, session, chat.FormatTime(n.ModifiedAt), t.Stamp())
+		return err
+	})
+	return made, err
+}
+
+// fileAnswer stands as the answer of a turn that holds a file: no model is asked about it.
+const fileAnswer = "Kept."
+
+// holdFile makes the session of a file, with its turn committed and due for the index.
+func (s *Records) holdFile(t *core.Tx, n chat.NewProjectFile, sum []byte) (string, error) {
+	t.Commits = true
+	session, branch, err := CreateSession(t, chat.NewSession{Title: chat.BoundTitle(n.Path), Source: chat.SourceFiles})
+	if err != nil {
+		return "", err
+	}
+	id := chat.SessionID(session.ID)
+	if err := events.Record(t, id, ledger.EventSessionArchived, session.ID, ledger.FlagChanged{On: true}); err != nil {
+		return "", err
+	}
+	file := chat.FileID(t.NewID())
+	if _, err := t.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, file, id, schema.Clean(n.Path), schema.Clean(n.MediaType), len(n.Content), t.Stamp(), sum, n.Tokens, n.Content, schema.OrNull(n.Text)); err != nil {
+		return "", err
+	}
+	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Document{File: file, Name: schema.Clean(n.Path), MediaType: schema.Clean(n.MediaType), Tokens: n.Tokens}}}
+	row, err := Accept(s.Core, t, chat.Acceptance{BranchID: chat.BranchID(branch.ID), User: message, Provider: chat.ProviderFiles})
+	if err != nil {
+		return "", err
+	}
+	for _, phase := range []chat.Phase{chat.PhaseContextPrepared, chat.PhaseResponding} { // no context is assembled
+		if err := EnterPhase(t, &row, phase); err != nil {
+			return "", err
+		}
+	}
+	turn := chat.TurnID(row.ID)
+	if err := Finalize(t, &row, chat.Finalization{TurnID: turn, Message: chat.AssistantText(fileAnswer), Outcome: chat.OutcomeCompleted}); err != nil {
+		return "", err
+	}
+	_, err = Commit(t, chat.Commit{BranchID: chat.BranchID(branch.ID), Epoch: branch.Epoch, Turns: []chat.TurnID{turn}, Summary: "Artifacts: " + schema.Clean(n.Path), Origin: chat.StateFallback})
+	if err != nil {
+		return "", err
+	}
+	_, err = t.Exec(`UPDATE jobs SET priority = ? WHERE job_key = ?`, queue.PriorityImported, queue.JobKey(chat.JobIndexTurn, row.ID))
+	return session.ID, err
+}
+
+// DropProjectFiles takes files of a kind out of a project; paths nil: all of the kind.
+func (s *Records) DropProjectFiles(ctx context.Context, id chat.ProjectID, kind chat.ProjectFileKind, paths []string) error {
+	return s.Write(ctx, "project.drop", func(t *core.Tx) error { return dropProjectFiles(t, id, kind, paths) })
+}
+
+// dropProjectFiles takes files out of a project. What of them no context quotes is gone with
+// them; what one quotes stays for that one alone, and is not found any more.
+func dropProjectFiles(t *core.Tx, id chat.ProjectID, kind chat.ProjectFileKind, paths []string) error {
+	list, err := chat.MarshalJSON(paths)
+	if err != nil {
+		return err
+	}
+	dropped, err := sqlite.All[string](t.DB, `SELECT session_id FROM project_files WHERE project_id = ? AND kind = ? AND current = 1
+		AND (? OR path IN (SELECT value FROM json_each(?)))`, id, kind, paths == nil, string(list))
+	if err != nil {
+		return err
+	}
+	for _, session := range dropped {
+		if _, err := t.Exec(`UPDATE project_files SET current = 0 WHERE session_id = ?`, session); err != nil {
+			return err
+		}
+	}
+	if len(dropped) == 0 {
+		return nil
+	}
+	return sweepProjectFiles(t, dropped)
+}
+
+// SweepProjectFiles removes earlier versions of files that no context quotes any more.
+func (s *Records) SweepProjectFiles(ctx context.Context) error {
+	return s.Write(ctx, "project.sweep", func(t *core.Tx) error {
+		all, err := sqlite.All[string](t.DB, `SELECT id FROM sessions WHERE source = 'files'`)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		return sweepProjectFiles(t, all)
+	})
+}
+
+// sweepProjectFiles removes, of sessions of files, those that are not current and of which nothing
+// stands in a context. Files that are being indexed are left to a later call.
+func sweepProjectFiles(t *core.Tx, of []string) error {
+	list, err := chat.MarshalJSON(of)
+	if err != nil {
+		return err
+	}
+	gone, err := sqlite.All[string](t.DB, `SELECT s.id FROM json_each(?) x CROSS JOIN sessions s ON s.id = x.value WHERE s.source = 'files' AND NOT EXISTS (SELECT 1 FROM project_files p WHERE p.session_id = s.id AND p.current = 1)
+		AND NOT EXISTS (SELECT 1 FROM chunks c JOIN retrieved r ON r.chunk_n = c.n WHERE c.session_id = s.id)
+		AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.session_id = s.id AND j.state = 'running') ORDER BY s.id`, string(list))
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	if _, err := t.Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
+		return err
+	}
+	for _, id := range gone {
+		for _, table := range slices.Backward(schema.SessionTables) {
+			if _, err := t.Exec(`DELETE FROM `+table.Name+` WHERE `+table.Of, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ProjectScope is what a session's project lets it remember: its sessions, and the sessions
+// of its files.
+type ProjectScope struct {
+	Sessions, Files []chat.SessionID
+}
+
+// ProjectReach are the sessions of a session's project that are not archived, and those that
+// hold its files; both empty: it has none.
+func (s *Records) ProjectReach(ctx context.Context, session chat.SessionID) (sessions, files []chat.SessionID, err error) {
+	err = s.Read(ctx, "project.reach", func(db *gorm.DB) error {
+		p, err := ProjectScopeOf(db, session)
+		sessions, files = p.Sessions, p.Files
+		return err
+	})
+	return sessions, files, err
+}
+
+// ProjectScopeOf is that of a session; without a project both are empty.
+func ProjectScopeOf(db *gorm.DB, session chat.SessionID) (out ProjectScope, err error) {
+	out.Sessions, err = sqlite.All[chat.SessionID](db, `SELECT s.id FROM sessions h JOIN projects p ON p.name = h.folder
+		JOIN sessions s ON s.folder = p.name AND s.folder <> '' AND s.archived_at IS NULL WHERE h.id = ? ORDER BY s.id`, session)
+	if err != nil {
+		return out, err
+	}
+	out.Files, err = sqlite.All[chat.SessionID](db, `SELECT f.session_id FROM sessions h JOIN projects p ON p.name = h.folder
+		JOIN project_files f ON f.project_id = p.id AND f.current = 1 WHERE h.id = ? ORDER BY f.session_id`, session)
+	return out, err
+}

@@ -1,0 +1,249 @@
+// Package records writes and reads what people and models said and what follows from it:
+// sessions, branches, turns, steps, tool calls, pins, states, summaries, documents.
+package records
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Records are what people and models said and what follows from it: sessions, branches,
+// turns, steps, pins, summaries, documents, tools.
+type Records struct{ *core.Core }
+
+// mainBranch is the label of a session's first branch.
+const mainBranch = "main"
+
+// CreateSession makes a session with its first branch and root state.
+func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Session, chat.Branch, error) {
+	var session schema.SessionRow
+	var branch schema.BranchRow
+	err := s.Write(ctx, "session.create", func(t *core.Tx) error {
+		var err error
+		session, branch, err = CreateSession(t, n)
+		if err != nil || n.Folder == "" {
+			return err
+		}
+		if err := beginIn(t, session, schema.Clean(n.Folder)); err != nil {
+			return err
+		}
+		session, err = schema.SessionByID(t.DB, chat.SessionID(session.ID))
+		return err
+	})
+	return session.Session(), branch.Branch(), err
+}
+
+func CreateSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.BranchRow, error) {
+	if n.Source == "" {
+		n.Source = "native"
+	}
+	session := schema.SessionRow{
+		ID: t.NewID(), CreatedAt: t.Stamp(), UpdatedAt: t.Stamp(), Source: schema.Clean(n.Source),
+		ActiveBranch: t.NewID(), Title: chat.BoundTitle(schema.Clean(n.Title)), SystemPrompt: schema.Clean(n.SystemPrompt),
+	}
+	root := schema.StateRow{
+		ID: t.NewID(), SessionID: session.ID, BranchID: session.ActiveBranch,
+		Origin: string(chat.StateRoot), SchemaVersion: schema.StateSchema, CreatedAt: t.Stamp(),
+	}
+	branch := schema.BranchRow{
+		ID: session.ActiveBranch, SessionID: session.ID, CreatedAt: t.Stamp(), Label: mainBranch,
+		BaseState: root.ID, HeadState: root.ID,
+	}
+	err := events.Record(t, chat.SessionID(session.ID), ledger.EventSessionCreated, session.ID, ledger.SessionCreated{
+		Title: session.Title, SystemPrompt: session.SystemPrompt, Source: session.Source,
+		ActiveBranch: chat.BranchID(branch.ID),
+	})
+	if err != nil {
+		return session, branch, err
+	}
+	if err := insertBranch(t, branch); err != nil {
+		return session, branch, err
+	}
+	if err := InsertState(t, root, nil, 0); err != nil || n.Assistant == "" {
+		return session, branch, err
+	}
+	if err := applyAssistant(t, chat.SessionID(session.ID), n.Assistant); err != nil {
+		return session, branch, err
+	}
+	session, err = schema.SessionByID(t.DB, chat.SessionID(session.ID))
+	return session, branch, err
+}
+
+// Session reads one session.
+func (s *Records) Session(ctx context.Context, id chat.SessionID) (chat.Session, error) {
+	var row schema.SessionRow
+	err := s.Read(ctx, "session.read", func(db *gorm.DB) (err error) {
+		row, err = schema.SessionByID(db, id)
+		return err
+	})
+	return row.Session(), err
+}
+
+type summaryRow struct {
+	Row         schema.SessionRow `gorm:"embedded"`
+	Branches    int
+	Turns       int
+	Pending     int
+	LastPhase   string
+	LastOutcome string
+}
+
+// Sessions lists sessions, pinned ones first, then newest first.
+//
+// Sequences have no gaps, so the number of the newest turn is the length of the
+// lineage; each count is one look into an index.
+func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.SessionSummary, error) {
+	query := `
+		SELECT s.*,
+		  (SELECT count(*) FROM branches x WHERE x.session_id = s.id AND x.archived_at IS NULL) AS branches,
+		  coalesce(last.turn_seq, b.fork_seq, 0) AS turns,
+		  (SELECT count(*) FROM turns p WHERE p.branch_id = s.active_branch AND p.phase = 'ResponseFinalized') AS pending,
+		  coalesce(last.phase, '') AS last_phase, coalesce(last.outcome, '') AS last_outcome
+		FROM sessions s
+		LEFT JOIN branches b ON b.id = s.active_branch
+		LEFT JOIN turns last ON last.id = coalesce(
+		  (SELECT n.id FROM turns n WHERE n.branch_id = s.active_branch ORDER BY n.turn_seq DESC LIMIT 1), b.fork_turn)
+		WHERE (s.archived_at IS NOT NULL) = ? AND s.source <> 'files' AND (? = '' OR s.id IN (SELECT value FROM json_each(?)))
+		ORDER BY s.pinned DESC, s.updated_at DESC, s.id DESC LIMIT ? OFFSET ?`
+	limit := q.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	var rows []summaryRow
+	err := s.Read(ctx, "session.list", func(db *gorm.DB) error {
+		titled, err := titledJSON(db, q.Title)
+		if err != nil {
+			return err
+		}
+		rows, err = sqlite.All[summaryRow](db, query, q.Archived, titled, titled, limit, max(q.Offset, 0))
+		return err
+	})
+	out := make([]chat.SessionSummary, len(rows))
+	for i, r := range rows {
+		out[i] = chat.SessionSummary{
+			Session: r.Row.Session(), Branches: r.Branches, Turns: r.Turns, Pending: r.Pending,
+			LastPhase: chat.Phase(r.LastPhase), LastOutcome: chat.Outcome(r.LastOutcome),
+		}
+	}
+	return out, err
+}
+
+// titledJSON is the ids of the sessions whose title holds words, as a JSON array;
+// empty for no words. SQLite folds the case of ASCII alone, so Go compares.
+func titledJSON(db *gorm.DB, words string) (string, error) {
+	if words == "" {
+		return "", nil
+	}
+	rows, err := sqlite.All[struct{ ID, Title string }](db, `SELECT id, title FROM sessions`)
+	if err != nil {
+		return "", err
+	}
+	words = strings.ToLower(schema.Clean(words))
+	ids := []string{}
+	for _, r := range rows {
+		if strings.Contains(strings.ToLower(r.Title), words) {
+			ids = append(ids, r.ID)
+		}
+	}
+	b, err := chat.MarshalJSON(ids)
+	return string(b), err
+}
+
+// checkTitle refuses a title, a label or a name that is too long.
+func checkTitle(what, title string) error {
+	if chat.BoundTitle(title) == title {
+		return nil
+	}
+	return sqlite.Invalid("%s has at most %d characters; nothing was changed.", what, chat.MaxTitleRunes).WithHint("choose a shorter one")
+}
+
+// RenameSession gives a session another title.
+func (s *Records) RenameSession(ctx context.Context, id chat.SessionID, title string) error {
+	title = schema.Clean(title)
+	if err := checkTitle("A title", title); err != nil {
+		return err
+	}
+	return s.changeSession(ctx, "session.rename", id, ledger.EventSessionRenamed, ledger.TextChanged{Text: title})
+}
+
+// SetSystemPrompt sets the session's system text.
+func (s *Records) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt string) error {
+	return s.changeSession(ctx, "session.prompt", id, ledger.EventSessionPrompt, ledger.TextChanged{Text: schema.Clean(prompt)})
+}
+
+// SetSessionSettings sets a session's own choices, all of them.
+func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
+	v.SystemPrompt, v.AssistantName = schema.Clean(v.SystemPrompt), schema.Clean(v.AssistantName)
+	return s.Write(ctx, "session.settings", func(t *core.Tx) error {
+		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // not a number fails too
+			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")
+		}
+		if !slices.Contains(chat.Efforts, v.Effort) {
+			return sqlite.Invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
+		}
+		if !slices.Contains([]chat.Scope{"", chat.ScopeLineage, chat.ScopeSession, chat.ScopeProject, chat.ScopeAll}, v.MemoryScope) {
+			return sqlite.Invalid("%q is not a scope of memory.", v.MemoryScope).WithHint("choose lineage, session, project or all, or none")
+		}
+		return SetSettings(t, id, v)
+	})
+}
+
+func SetSettings(t *core.Tx, id chat.SessionID, v chat.SessionSettings) error {
+	return SetSession(t, id, ledger.EventSessionSettings, ledger.SettingsChanged(v))
+}
+
+// SetSessionModel sets the model the session uses from now on; empty: the default.
+func (s *Records) SetSessionModel(ctx context.Context, id chat.SessionID, model string) error {
+	return s.changeSession(ctx, "session.model", id, ledger.EventSessionModel, ledger.TextChanged{Text: schema.Clean(model)})
+}
+
+// PinSession keeps a session at the top of the list, or lets it go.
+func (s *Records) PinSession(ctx context.Context, id chat.SessionID, pinned bool) error {
+	return s.changeSession(ctx, "session.pin", id, ledger.EventSessionPinned, ledger.FlagChanged{On: pinned})
+}
+
+// ArchiveSession hides a session from list and search, or brings it back.
+func (s *Records) ArchiveSession(ctx context.Context, id chat.SessionID, archived bool) error {
+	return s.ArchiveSessions(ctx, []chat.SessionID{id}, archived)
+}
+
+// ArchiveSessions hides sessions or brings them back, all of them or none.
+func (s *Records) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archived bool) error {
+	return s.Write(ctx, "session.archive", func(t *core.Tx) error {
+		for _, id := range ids {
+			if err := SetSession(t, id, ledger.EventSessionArchived, ledger.FlagChanged{On: archived}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Records) changeSession(ctx context.Context, op string, id chat.SessionID, kind ledger.Type, data any) error {
+	return s.Write(ctx, op, func(t *core.Tx) error { return SetSession(t, id, kind, data) })
+}
+
+// SetSession changes a session that is there. Its place in the list, updated_at, moves with
+// turns only.
+func SetSession(t *core.Tx, id chat.SessionID, kind ledger.Type, data any) error {
+	source, err := sqlite.All[string](t.DB, `SELECT source FROM sessions WHERE id = ?`, id)
+	switch {
+	case err != nil:
+		return err
+	case len(source) == 0:
+		return chat.Errorf(chat.CodeNotFound, "", "There is no session %s.", id)
+	case source[0] == chat.SourceFiles:
+		return sqlite.Invalid("Session %s holds a file of a project; nothing was changed.", id).WithHint("contextinfinity projects changes projects and their files")
+	}
+	return events.Record(t, id, kind, string(id), data)
+}

@@ -1,0 +1,267 @@
+package records
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// A snapshot is taken of a ledger that has grown by snapshotEvery events since the last
+// one, or by its snapshotShare-th part if that is more: what snapshots cost stays in
+// proportion to the ledger. The last two are kept, so that one may be damaged.
+const (
+	SnapshotEvery = 200
+	snapshotShare = 50
+	SnapshotsKept = 2
+)
+
+type SnapshotRow struct {
+	SessionID   string
+	EventSeq    int64
+	CreatedAt   string
+	ContentHash []byte // of the content before packing
+	Content     []byte
+}
+
+func (SnapshotRow) TableName() string { return "snapshots" }
+
+// Snapshot reads what the row holds; one that is damaged, or of another ledger than
+// the one at hand, is an error and not used.
+func (r SnapshotRow) Snapshot(db *gorm.DB) (ledger.Snapshot, error) {
+	content, err := codec.Unpack(r.Content)
+	if err != nil {
+		return ledger.Snapshot{}, err
+	}
+	if !bytes.Equal(codec.Hash(content), r.ContentHash) {
+		return ledger.Snapshot{}, errors.New("it does not match its hash")
+	}
+	snap, err := ledger.DecodeSnapshot(content)
+	if err != nil {
+		return snap, err
+	}
+	if snap.State.SessionID != r.SessionID || snap.State.EventSeq != r.EventSeq {
+		return snap, errors.New("it is of another event")
+	}
+	hashes, err := sqlite.All[[]byte](db, `SELECT hash FROM events WHERE session_id = ? AND event_seq = ?`, r.SessionID, r.EventSeq)
+	if err != nil {
+		return snap, err
+	}
+	if len(hashes) == 0 || hex.EncodeToString(hashes[0]) != snap.State.EventHash {
+		return snap, errors.New("the ledger has another event there")
+	}
+	return snap, nil
+}
+
+// Replayed tells how a session's state was made of its ledger.
+type Replayed struct {
+	From    int64          // event_seq of the snapshot it went on from; 0: the beginning
+	Events  int            // that were replayed
+	Ignored []chat.Finding // snapshots that were not used, newest first
+}
+
+// Replay makes a session's state of its ledger alone, from the newest snapshot that is
+// whole (SPEC 3; ZIG 4, 5). An event that does not follow, or cannot be replayed, is
+// CodeCorrupt and names it.
+func (s *Records) Replay(ctx context.Context, session chat.SessionID) (*ledger.State, Replayed, error) {
+	var state *ledger.State
+	var how Replayed
+	err := s.Read(ctx, "ledger.replay", func(db *gorm.DB) (err error) {
+		if _, err = schema.SessionByID(db, session); err != nil {
+			return err
+		}
+		state, how, err = ReplaySession(db, string(session))
+		return err
+	})
+	return state, how, err
+}
+
+func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
+	state, how, err := newestSnapshot(db, session)
+	if err != nil {
+		return nil, how, err
+	}
+	tail := ledger.Genesis()
+	if how.From > 0 {
+		tail.Seq = how.From
+		if tail.Hash, err = hex.DecodeString(state.EventHash); err != nil {
+			return nil, how, err
+		}
+	}
+	erased, err := core.ErasuresIn(db, session)
+	if err != nil {
+		return nil, how, err
+	}
+	var bad error
+	var decoded core.RecentValues
+	err = sqlite.Stream(db, func(r schema.EventRow) {
+		if bad == nil {
+			bad = ApplyRow(db, &decoded, erased, state, tail, r)
+			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
+			how.Events++
+		}
+	}, `SELECT * FROM events WHERE session_id = ? AND event_seq > ? ORDER BY event_seq`, session, how.From)
+	return state, how, errors.Join(bad, err)
+}
+
+// ApplyRow replays an event that is in its place and whole.
+func ApplyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r schema.EventRow) error {
+	id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
+	payload, err := decoded.Payload(db, r)
+	if err != nil {
+		return sqlite.CorruptRecord("events", id, err)
+	}
+	e := r.Event(payload)
+	if faults := e.Faults(tail); len(faults) > 0 || !erased.Vouch(e) {
+		return sqlite.CorruptRecord("events", id, fmt.Errorf("it is not in its place or not whole: %v", faults))
+	}
+	if err := state.Apply(e); err != nil {
+		return sqlite.CorruptRecord("events", id, err)
+	}
+	return nil
+}
+
+// newestSnapshot is the state of the newest snapshot that is whole, or of an empty
+// ledger.
+func newestSnapshot(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
+	var how Replayed
+	rows, err := sqlite.All[SnapshotRow](db, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, session)
+	if err != nil {
+		return nil, how, err
+	}
+	for _, r := range rows {
+		snap, err := r.Snapshot(db)
+		if err == nil {
+			how.From = r.EventSeq
+			return snap.State, how, nil
+		}
+		how.Ignored = append(how.Ignored, SnapshotFinding(session+"/"+sqlite.Itoa(r.EventSeq), err))
+	}
+	return ledger.NewState(session), how, nil
+}
+
+// FindSnapshot is the kind of the finding about a snapshot of a ledger that is not used.
+const FindSnapshot = "snapshot"
+
+func SnapshotFinding(id string, err error) chat.Finding {
+	return chat.Finding{
+		Kind: FindSnapshot, Table: "snapshots", ID: id,
+		Message: fmt.Sprintf("It is not used: %v. The ledger is replayed from before it.", err),
+	}
+}
+
+// Snapshot takes the snapshots that are due, and tells how many, and which earlier ones
+// were passed by because they are not whole. It reads outside of the writing transaction,
+// which stores one and drops what is older than the last two. A ledger that cannot be
+// replayed keeps the snapshots it has, and none of the others waits for it.
+func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding, err error) {
+	const op = "ledger.snapshot"
+	var due []string
+	err = s.Read(ctx, op, func(db *gorm.DB) (err error) {
+		due, err = sqlite.All[string](db, `SELECT id FROM (SELECT s.id,
+			  coalesce((SELECT max(e.event_seq) FROM events e WHERE e.session_id = s.id), 0) AS last,
+			  coalesce((SELECT max(p.event_seq) FROM snapshots p WHERE p.session_id = s.id), 0) AS taken FROM sessions s)
+			WHERE last - taken >= max(?, last / ?) ORDER BY id`, SnapshotEvery, snapshotShare)
+		return err
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	var failed error
+	for _, id := range due {
+		passed, err := SnapshotSession(ctx, s.Core, op, id)
+		ignored = append(ignored, passed...)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		taken++
+	}
+	return taken, ignored, sqlite.MapError(op, failed)
+}
+
+func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]chat.Finding, error) {
+	var row SnapshotRow
+	var how Replayed
+	err := s.Read(ctx, op, func(db *gorm.DB) error {
+		var state *ledger.State
+		var err error
+		state, how, err = ReplaySession(db, session)
+		if err != nil {
+			return err
+		}
+		row, err = newSnapshot(db, state)
+		return err
+	})
+	if err != nil {
+		return how.Ignored, err
+	}
+	return how.Ignored, s.Write(ctx, op, func(t *core.Tx) error {
+		if _, err := t.Exec(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content)
+			SELECT session_id, event_seq, ?, ?, ? FROM events WHERE session_id = ? AND event_seq = ?`,
+			t.Stamp(), row.ContentHash, row.Content, row.SessionID, row.EventSeq); err != nil {
+			return err
+		}
+		_, err := t.Exec(`DELETE FROM snapshots WHERE session_id = ? AND event_seq NOT IN
+			(SELECT event_seq FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC LIMIT ?)`, session, session, SnapshotsKept)
+		return err
+	})
+}
+
+// newSnapshot encodes a state with what the head of the active branch knows.
+func newSnapshot(db *gorm.DB, state *ledger.State) (SnapshotRow, error) {
+	memory, err := MemoryOf(db, state)
+	if err != nil {
+		return SnapshotRow{}, err
+	}
+	content, err := ledger.Snapshot{Version: ledger.SnapshotVersion, State: state, Memory: memory}.Encode()
+	if err != nil {
+		return SnapshotRow{}, err
+	}
+	return SnapshotRow{SessionID: state.SessionID, EventSeq: state.EventSeq, ContentHash: codec.Hash(content), Content: codec.Pack(content)}, nil
+}
+
+func MemoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
+	known := state.Sessions[state.SessionID]
+	if known == nil {
+		return ledger.Memory{}, sqlite.CorruptRecord("sessions", state.SessionID, errors.New("no event made it"))
+	}
+	branch := known.ActiveBranch
+	row, err := schema.BranchByID(db, chat.BranchID(branch))
+	if err != nil {
+		return ledger.Memory{}, err
+	}
+	head, err := StateByID(db, chat.StateID(row.HeadState))
+	if err != nil {
+		return ledger.Memory{}, err
+	}
+	segs, err := core.Segments(db, chat.BranchID(branch))
+	if err != nil {
+		return ledger.Memory{}, err
+	}
+	standing, err := PinsOn(db, segs)
+	pins := make([]string, len(standing))
+	for i, p := range standing {
+		pins[i] = p.Text
+	}
+	return ledger.MemoryOf(head.Summary, pins), err
+}
+
+// StateSum is the sum of a state's canonical bytes; empty if it has none.
+func StateSum(s *ledger.State) ledger.Sum {
+	b, err := s.Encode()
+	if err != nil {
+		return ""
+	}
+	return ledger.SumOf(b)
+}

@@ -1,0 +1,266 @@
+package records
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// BeginStep opens an attempt of a provider call. Its row, request included, is
+// durable before a byte leaves; the turn is Responding from here on.
+func (s *Records) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, error) {
+	var row schema.StepRow
+	err := s.Write(ctx, "step.begin", func(t *core.Tx) (err error) {
+		row, err = BeginStep(t, b)
+		return err
+	})
+	if err != nil {
+		return chat.Step{}, err
+	}
+	s.Requests.Put(row.ID, bytes.Clone(b.Request))
+	s.SetRunning(b.TurnID, true)
+	return row.Step(), nil
+}
+
+func BeginStep(t *core.Tx, b chat.StepStart) (schema.StepRow, error) {
+	turn, err := schema.TurnHead(t.DB, b.TurnID)
+	if err != nil {
+		return schema.StepRow{}, err
+	}
+	if chat.Phase(turn.Phase) != chat.PhaseResponding {
+		if err := EnterPhase(t, &turn, chat.PhaseResponding); err != nil {
+			return schema.StepRow{}, err
+		}
+	} else if turn.Outcome != "" {
+		return schema.StepRow{}, sqlite.Conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
+	}
+	if err := refuseRunningStep(t, b.TurnID); err != nil {
+		return schema.StepRow{}, err
+	}
+	row, err := newStep(t, b)
+	if err != nil {
+		return row, err
+	}
+	packed, link, err := delta.PackRequest(t, turn, schema.OrEmpty(b.Request))
+	if err != nil {
+		return row, err
+	}
+	row.RequestJSON = packed
+	if err := t.DB.Create(&row).Error; err != nil {
+		return row, err
+	}
+	if link != nil {
+		if err := delta.RequestChain.Link(t, row.ID, link); err != nil {
+			return row, err
+		}
+	}
+	return row, t.Event(chat.SessionID(turn.SessionID), ledger.EventStepStarted, row.ID, ledger.StepStarted{
+		TurnID: b.TurnID, Index: row.StepIndex, Attempt: row.Attempt, Provider: row.Provider, ModelID: row.ModelID,
+		StreamPath: row.StreamPath, RequestSHA256: schema.HexHash(b.Request), RequestBytes: len(b.Request), ToolsMode: row.ToolsMode,
+	})
+}
+
+func newStep(t *core.Tx, b chat.StepStart) (schema.StepRow, error) {
+	if b.Index < 0 {
+		return schema.StepRow{}, sqlite.Invalid("A step's index is not negative.")
+	}
+	attempt, err := sqlite.One[int](t.DB, "turn", b.TurnID,
+		`SELECT coalesce(max(attempt), 0) + 1 FROM steps WHERE turn_id = ? AND step_index = ?`, b.TurnID, b.Index)
+	row := schema.StepRow{
+		ID: t.NewID(), TurnID: string(b.TurnID), StepIndex: b.Index, Attempt: attempt,
+		Status: string(chat.StepRunning), Provider: schema.Clean(b.Provider), ModelID: schema.Clean(b.ModelID), StartedAt: t.Stamp(),
+		OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", ToolsMode: b.ToolsMode,
+	}
+	if b.StreamPath != nil {
+		row.StreamPath = schema.Clean(b.StreamPath(chat.StepID(row.ID)))
+	}
+	return row, err
+}
+
+func refuseRunningStep(t *core.Tx, turn chat.TurnID) error {
+	open, err := sqlite.All[string](t.DB, `SELECT id FROM steps WHERE turn_id = ? AND status = 'running'`, turn)
+	if err == nil && len(open) > 0 {
+		err = sqlite.Conflict("Step %s of this turn is still open.", open[0])
+	}
+	return err
+}
+
+// StepProgress stores how much of a running step's answer has been shown, and how
+// much of that is durable (SRD 13.2). The counters never go back, and those of a step
+// that has ended are final. The ledger learns them when the step ends.
+func (s *Records) StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error {
+	return s.Write(ctx, "step.progress", func(t *core.Tx) error {
+		_, err := t.Exec(`UPDATE steps SET stream_displayed_bytes = max(stream_displayed_bytes, ?),
+			stream_durable_bytes = max(stream_durable_bytes, ?) WHERE id = ? AND status = 'running'`, displayed, durable, step)
+		return err
+	})
+}
+
+// EndStep closes an attempt that is not the turn's last word.
+func (s *Records) EndStep(ctx context.Context, e chat.StepEnd) error {
+	const op = "step.end"
+	var turn chat.TurnID
+	err := s.Read(ctx, op, func(db *gorm.DB) (err error) {
+		turn, err = sqlite.One[chat.TurnID](db, "step", e.StepID, `SELECT turn_id FROM steps WHERE id = ?`, e.StepID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	ended, err := PrepareStep(turn, &e, "")
+	if err != nil {
+		return sqlite.MapError(op, err)
+	}
+	return s.Write(ctx, op, func(t *core.Tx) error { return EndStep(t, turn, ended) })
+}
+
+// closeSteps ends the step that closes with its turn. Without a step, none may be open.
+func closeSteps(t *core.Tx, turn chat.TurnID, e *EndedStep) error {
+	if e != nil {
+		if err := EndStep(t, turn, e); err != nil {
+			return err
+		}
+	}
+	return refuseRunningStep(t, turn)
+}
+
+func EndStep(t *core.Tx, turn chat.TurnID, e *EndedStep) error {
+	step, err := stepByID(t.DB, e.StepID)
+	if err != nil {
+		return err
+	}
+	if err := checkStepEnd(step, turn, e.StepEnd); err != nil {
+		return err
+	}
+	if _, err := t.Exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
+		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ? WHERE id = ?`,
+		e.row.Status, t.Stamp(), e.row.OutcomeJSON, e.row.NormalizedItemsJSON, e.row.ItemsZ, e.row.UsageJSON,
+		e.DisplayedBytes, e.DurableBytes, e.row.ResponseJSON, e.row.RawEvents, e.StepID); err != nil {
+		return err
+	}
+	if err := putStepMetrics(t, turn, e.StepID, e.Metrics); err != nil {
+		return err
+	}
+	head, err := schema.TurnHead(t.DB, turn)
+	if err != nil {
+		return err
+	}
+	session := chat.SessionID(head.SessionID)
+	if e.payload != nil {
+		return t.Append(session, ledger.EventStepEnded, string(e.StepID), *e.payload)
+	}
+	return t.Event(session, ledger.EventStepEnded, string(e.StepID), e.told)
+}
+
+func checkStepEnd(step schema.StepRow, turn chat.TurnID, e chat.StepEnd) error {
+	switch {
+	case step.TurnID != string(turn):
+		return sqlite.Invalid("Step %s belongs to another turn.", e.StepID)
+	case chat.StepStatus(step.Status) != chat.StepRunning:
+		return sqlite.Conflict("Step %s has already ended.", e.StepID)
+	case e.Outcome.Status == chat.StepRunning || e.Outcome.Status == "":
+		return sqlite.Invalid("A step cannot end as running.")
+	case e.DisplayedBytes < 0 || e.DurableBytes < 0:
+		return sqlite.Invalid("A step's byte counts are not negative.")
+	}
+	return nil
+}
+
+// EndedStep is a step's end as it is stored. It is made before the transaction that stores
+// it: packing a long stream takes seconds, in which nobody else could write.
+type EndedStep struct {
+	chat.StepEnd
+	row     schema.StepRow
+	told    ledger.StepEnded
+	payload *core.Payload // of told, where its items are long
+}
+
+// PrepareStep encodes what a step's end brings; nil for none. answer is the JSON of the
+// turn's final message, on which items may rest.
+func PrepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*EndedStep, error) {
+	if e == nil {
+		return nil, nil
+	}
+	p := &EndedStep{StepEnd: *e}
+	if p.Items == nil {
+		p.Items = chat.Items{}
+	}
+	items, _, err := schema.EncodeText(p.Items)
+	if err != nil {
+		return nil, sqlite.Invalid("The step's items cannot be stored: %v.", err)
+	}
+	if p.row, err = endedRow(*e); err != nil {
+		return nil, err
+	}
+	p.row.NormalizedItemsJSON = items
+	p.told = endedEvent(turn, *e)
+	var base codec.Base
+	if !codec.IsLong(len(items)) {
+		p.told.Items = json.RawMessage(items)
+		base = p.row.RestItems([]byte(answer))
+	}
+	if p.row.RawEvents, p.told.EventsSHA256, err = schema.PackEvents(e.Events, base); err != nil || !codec.IsLong(len(items)) {
+		return p, err
+	}
+	p.told.Items = json.RawMessage(longMark)
+	p.payload, err = longPayload(p.told, longMark, p.Items.WriteJSON)
+	return p, err
+}
+
+// endedRow is the row of a step's end without its items and raw events.
+func endedRow(e chat.StepEnd) (schema.StepRow, error) {
+	outcome, err := chat.MarshalJSON(e.Outcome)
+	if err != nil {
+		return schema.StepRow{}, err
+	}
+	usage, err := schema.EncodeOptional(e.Usage)
+	return schema.StepRow{
+		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), UsageJSON: usage, ResponseJSON: codec.Pack(e.Response),
+	}, err
+}
+
+func endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
+	ev := ledger.StepEnded{
+		TurnID: turn, Outcome: e.Outcome, Usage: e.Usage, DisplayedBytes: e.DisplayedBytes, DurableBytes: e.DurableBytes,
+	}
+	if e.Response != nil {
+		ev.ResponseSHA256 = schema.HexHash(e.Response)
+	}
+	return ev
+}
+
+// StepEvents yields the exact stream of a step, one event at a time, and ends with yield's
+// error if it has one.
+func (s *Records) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
+	var row schema.StepRow
+	err := s.Read(ctx, "step.events", func(db *gorm.DB) (err error) {
+		row, err = sqlite.One[schema.StepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
+		if _, _, rests := codec.BaseOf(row.RawEvents); err == nil && rests {
+			row, err = sqlite.One[schema.StepRow](db, "step", id, `SELECT raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, id)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = row.EachEvent(yield)
+	var own *schema.YieldError
+	if errors.As(err, &own) {
+		return own.Unwrap()
+	}
+	if err != nil {
+		return sqlite.CorruptRecord("steps", string(id), err)
+	}
+	return nil
+}

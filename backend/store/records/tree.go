@@ -1,0 +1,237 @@
+package records
+
+import (
+	"context"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Tree reads a session's branches as runs of turns: what forks is arithmetic on the
+// branches, and of each run two turns are read.
+func (s *Records) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, error) {
+	var tree chat.Tree
+	err := s.Read(ctx, "branch.tree", func(db *gorm.DB) error {
+		row, err := schema.SessionByID(db, session)
+		if err != nil {
+			return err
+		}
+		tree.Session = row.Session()
+		if tree.Branches, err = branchSummaries(db, session); err != nil {
+			return err
+		}
+		tree.Runs = runsOf(tree.Branches)
+		if err := readRuns(db, tree.Runs); err != nil {
+			return err
+		}
+		return countOpen(db, session, tree.Runs)
+	})
+	return tree, err
+}
+
+// grower makes runs of branches.
+type grower struct {
+	children map[chat.BranchID][]chat.BranchSummary // oldest first
+	runs     []chat.TreeRun
+}
+
+// runsOf cuts branches into runs, parents first.
+func runsOf(branches []chat.BranchSummary) []chat.TreeRun {
+	g := grower{children: map[chat.BranchID][]chat.BranchSummary{}}
+	for _, b := range branches {
+		if b.ForkSeq > 0 {
+			g.children[b.ParentBranch] = append(g.children[b.ParentBranch], b)
+		}
+	}
+	for _, b := range branches {
+		if b.ForkSeq == 0 {
+			g.grow(b, -1)
+		}
+	}
+	return g.runs
+}
+
+// grow adds a branch's runs, each followed by the branches that fork off at its end.
+// The branch goes on before them: its turns are older than the forks.
+func (g *grower) grow(b chat.BranchSummary, parent int) {
+	from := b.ForkSeq + 1
+	var ends []int64
+	for _, c := range g.children[b.ID] {
+		if c.ForkSeq >= from && c.ForkSeq < b.LastSeq { // a damaged one is left out, and what hangs on it
+			ends = append(ends, c.ForkSeq)
+		}
+	}
+	ends = append(ends, b.LastSeq)
+	slices.Sort(ends)
+	made := map[int64]int{} // runs of b by their last turn_seq
+	for _, to := range slices.Compact(ends) {
+		g.runs = append(g.runs, chat.TreeRun{Parent: parent, Branch: b.ID, From: from, To: to, Ends: to == b.LastSeq})
+		parent = len(g.runs) - 1
+		made[to], from = parent, to+1
+	}
+	for _, c := range g.children[b.ID] {
+		if at, ok := made[c.ForkSeq]; ok {
+			g.grow(c, at)
+		}
+	}
+}
+
+// runRow is what is read of a run: its first and last turn, and counts.
+type runRow struct {
+	At          int
+	FirstID     string
+	FirstUser   string
+	LastID      string
+	LastUser    *string // nil: the first is the last
+	Phase       string
+	Outcome     string
+	IndexStatus string
+	StateAfter  *string
+	UpdatedAt   string
+}
+
+func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
+	list := make([][4]any, 0, len(runs))
+	for i, r := range runs {
+		if r.To >= r.From {
+			list = append(list, [4]any{i, r.Branch, r.From, r.To})
+		}
+	}
+	b, err := chat.MarshalJSON(list)
+	if err != nil {
+		return err
+	}
+	rows, err := sqlite.All[runRow](db, `
+		WITH run AS MATERIALIZED (SELECT value ->> 0 AS at, value ->> 1 AS branch, value ->> 2 AS "from", value ->> 3 AS "to" FROM json_each(?))
+		SELECT run.at, a.id AS first_id, a.user_message_json AS first_user, z.id AS last_id,
+		  CASE WHEN z.id <> a.id THEN z.user_message_json END AS last_user,
+		  z.phase, z.outcome, z.index_status, z.state_after, z.updated_at
+		FROM run CROSS JOIN turns a ON a.branch_id = run.branch AND a.turn_seq = run."from"
+		CROSS JOIN turns z ON z.branch_id = run.branch AND z.turn_seq = run."to"`, string(b))
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		run := &runs[r.At]
+		run.First = treeTurn(schema.TurnRow{ID: r.FirstID, TurnSeq: run.From}, &r.FirstUser)
+		run.Last = treeTurn(schema.TurnRow{
+			ID: r.LastID, TurnSeq: run.To, BranchID: string(run.Branch), Phase: r.Phase, Outcome: r.Outcome, IndexStatus: r.IndexStatus,
+			StateAfter: r.StateAfter, UpdatedAt: r.UpdatedAt,
+		}, r.LastUser)
+	}
+	return nil
+}
+
+// countOpen counts the turns of runs that are pending and open. They are few, and have
+// indexes of their own: no other turn is read.
+func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
+	rows, err := sqlite.All[struct {
+		BranchID chat.BranchID
+		TurnSeq  int64
+		Pending  bool
+	}](db, `
+		WITH b AS MATERIALIZED (SELECT id FROM branches WHERE session_id = ?)
+		SELECT t.branch_id, t.turn_seq, 1 AS pending FROM b CROSS JOIN turns t INDEXED BY idx_turns_pending ON t.branch_id = b.id
+		  WHERE t.phase = 'ResponseFinalized'
+		UNION ALL SELECT t.branch_id, t.turn_seq, 0 FROM b CROSS JOIN turns t INDEXED BY idx_turns_unfinished ON t.branch_id = b.id
+		  WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding')
+		UNION ALL SELECT t.branch_id, t.turn_seq, 0 FROM b CROSS JOIN turns t INDEXED BY idx_turns_failed ON t.branch_id = b.id
+		  WHERE t.phase = 'Failed' AND t.outcome <> 'discarded'`, session)
+	if err != nil {
+		return err
+	}
+	of := map[chat.BranchID][]int{} // a branch's runs, in order
+	for i, r := range runs {
+		of[r.Branch] = append(of[r.Branch], i)
+	}
+	for _, r := range rows {
+		for _, i := range of[r.BranchID] {
+			if run := &runs[i]; r.TurnSeq >= run.From && r.TurnSeq <= run.To {
+				if r.Pending {
+					run.Pending++
+				} else {
+					run.Open++
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// treeTurn is a turn's head with the first words of its message, if that is given.
+func treeTurn(r schema.TurnRow, user *string) chat.TreeTurn {
+	t := chat.TreeTurn{Turn: chat.Turn{
+		ID: chat.TurnID(r.ID), BranchID: chat.BranchID(r.BranchID), Seq: r.TurnSeq, Phase: chat.Phase(r.Phase), Outcome: chat.Outcome(r.Outcome),
+		IndexStatus: chat.IndexStatus(r.IndexStatus), StateAfter: chat.StateID(schema.Text(r.StateAfter)), UpdatedAt: schema.Moment(r.UpdatedAt),
+	}}
+	if user != nil {
+		m, _ := schema.DecodeMessage(chat.RoleUser, *user) // one that cannot be read has no words to show
+		t.Title = m.Title()
+	}
+	return t
+}
+
+// BranchesApart tells where two branches part. CodeInvalid: they are of two sessions.
+func (s *Records) BranchesApart(ctx context.Context, a, b chat.BranchID) (chat.BranchesApart, error) {
+	var apart chat.BranchesApart
+	err := s.Read(ctx, "branch.compare", func(db *gorm.DB) error {
+		left, err := core.Segments(db, a)
+		if err != nil {
+			return err
+		}
+		right, err := core.Segments(db, b)
+		if err != nil {
+			return err
+		}
+		if left[0].Session != right[0].Session {
+			return sqlite.Invalid("The two branches are of different sessions.").WithHint("compare branches of one session")
+		}
+		ends, err := lastSeqs(db, left, right)
+		if err != nil {
+			return err
+		}
+		var owner string
+		apart.Shared, owner = sharedTurns(left, right, ends)
+		if apart.Shared == 0 {
+			return nil
+		}
+		apart.Last, err = sqlite.One[chat.TurnID](db, "turn", apart.Shared, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq = ?`, owner, apart.Shared)
+		return err
+	})
+	return apart, err
+}
+
+// lastSeqs is the smaller of two lineages' last turn_seq.
+func lastSeqs(db *gorm.DB, left, right []core.Segment) (int64, error) {
+	a, err := core.LastSeq(db, left)
+	if err != nil {
+		return 0, err
+	}
+	b, err := core.LastSeq(db, right)
+	return min(a, b), err
+}
+
+// sharedTurns is the last turn_seq that two lineages share, up to end, and the branch
+// that owns that turn.
+func sharedTurns(left, right []core.Segment, end int64) (int64, string) {
+	var shared int64
+	owner := ""
+	for i := range min(len(left), len(right)) {
+		if left[i].Branch != right[i].Branch {
+			break
+		}
+		to := min(left[i].To, right[i].To, end)
+		if to > left[i].From {
+			shared, owner = to, left[i].Branch
+		}
+		if left[i].To != right[i].To {
+			break
+		}
+	}
+	return shared, owner
+}

@@ -1,0 +1,400 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Turn reads one turn.
+func (s *Records) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+	var row schema.TurnRow
+	err := s.Read(ctx, "turn.read", func(db *gorm.DB) (err error) {
+		row, err = schema.TurnByID(db, id)
+		return err
+	})
+	return row.Turn(), err
+}
+
+// Lineage reads turns of a branch's lineage, in turn_seq order.
+func (s *Records) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, error) {
+	var rows []schema.TurnRow
+	err := s.Read(ctx, "turn.lineage", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, q.Branch)
+		if err != nil {
+			return err
+		}
+		from, to, err := pageBounds(db, segs, q)
+		if err != nil || from > to {
+			return err
+		}
+		rows, err = lineageRows(db, segs, from, to)
+		if chat.CodeOf(sqlite.MapError("", err)) == chat.CodeCorrupt {
+			rows, err = lineageOneByOne(db, segs, from, to)
+		}
+		return err
+	})
+	return schema.TurnsOf(rows), err
+}
+
+// pageBounds turns a query into a range of sequences. A lineage's sequences run
+// from 1 without a gap, so a page is arithmetic and reads only its own rows.
+func pageBounds(db *gorm.DB, segs []core.Segment, q chat.LineageQuery) (int64, int64, error) {
+	last, err := core.LastSeq(db, segs)
+	if err != nil {
+		return 0, 0, err
+	}
+	from, to := max(q.FromSeq, 1), last
+	if q.ToSeq > 0 {
+		to = min(q.ToSeq, last)
+	}
+	if limit := int64(q.Limit); limit > 0 {
+		if q.Newest {
+			from = max(from, to-limit+1)
+		} else {
+			to = min(to, from+limit-1)
+		}
+	}
+	return from, to, nil
+}
+
+func lineageRows(db *gorm.DB, segs []core.Segment, from, to int64) ([]schema.TurnRow, error) {
+	scope, err := core.ScopeJSON(segs)
+	if err != nil {
+		return nil, err
+	}
+	return sqlite.All[schema.TurnRow](db, core.ScopeCTE+inOrder(`t.turn_seq BETWEEN ? AND ?`), scope, from, to)
+}
+
+// inOrder reads the turns of the segments that meet a condition, in order. Their ids are
+// sorted, not their rows: SQLite holds each row that it sorts several times.
+func inOrder(where string) string {
+	return `SELECT ` + schema.TurnColumns + ` FROM (SELECT t.id FROM seg JOIN turns t ON t.branch_id = seg.branch
+		  AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
+		WHERE ` + where + ` ORDER BY t.turn_seq LIMIT -1) page CROSS JOIN turns t ON t.id = page.id`
+}
+
+// lineageOneByOne is for a damaged file: a page of it that cannot be read costs
+// the one turn that lies on it. That turn stands in its place, said to be unreadable.
+func lineageOneByOne(db *gorm.DB, segs []core.Segment, from, to int64) ([]schema.TurnRow, error) {
+	scope, err := core.ScopeJSON(segs)
+	if err != nil {
+		return nil, err
+	}
+	heads, err := sqlite.All[schema.TurnRow](db, core.ScopeCTE+`
+		SELECT t.id, t.session_id, t.branch_id, t.turn_seq, t.state_before, t.state_after, t.phase, t.outcome, t.created_at, t.updated_at
+		FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
+		WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq`, scope, from, to)
+	if err != nil {
+		return nil, err
+	}
+	for i, head := range heads {
+		if row, err := schema.TurnByID(db, chat.TurnID(head.ID)); err == nil {
+			heads[i] = row
+		}
+	}
+	return heads, nil
+}
+
+// LineageBounds is the first and last turn_seq of a lineage and how many turns
+// it has; all 0 when it has none.
+func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (first, last int64, count int, err error) {
+	err = s.Read(ctx, "turn.lineage", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
+		if err != nil {
+			return err
+		}
+		last, err = core.LastSeq(db, segs)
+		return err
+	})
+	if last > 0 {
+		first = 1
+	}
+	return first, last, int(last), err
+}
+
+// PendingTurns are the lineage's final turns that no state covers yet, in order.
+func (s *Records) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.Turn, error) {
+	var rows []schema.TurnRow
+	err := s.Read(ctx, "turn.pending", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
+		if err != nil {
+			return err
+		}
+		scope, err := core.ScopeJSON(segs)
+		if err != nil {
+			return err
+		}
+		rows, err = sqlite.All[schema.TurnRow](db, core.ScopeCTE+inOrder(`t.phase = 'ResponseFinalized'`), scope)
+		return err
+	})
+	return schema.TurnsOf(rows), err
+}
+
+// pendingIDs are a branch's own pending turns up to a sequence, in order.
+func pendingIDs(db *gorm.DB, branch chat.BranchID, upTo int64) ([]chat.TurnID, error) {
+	return sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE branch_id = ? AND phase = 'ResponseFinalized'
+		AND turn_seq <= ? ORDER BY turn_seq`, branch, upTo)
+}
+
+// LastTurn is the newest turn of the lineage, if there is one.
+func (s *Records) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, bool, error) {
+	turns, err := s.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: 1, Newest: true})
+	if err != nil || len(turns) == 0 {
+		return chat.Turn{}, false, err
+	}
+	return turns[0], true, nil
+}
+
+// UnfinishedTurns are those of all sessions whose answer is not final: accepted,
+// prepared or responding, the incomplete ones too.
+func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
+	var rows []schema.TurnRow
+	err := s.Read(ctx, "turn.unfinished", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[schema.TurnRow](db, `SELECT `+schema.TurnColumns+` FROM turns t
+			WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.created_at, t.id`)
+		return err
+	})
+	return schema.TurnsOf(rows), err
+}
+
+// Steps are a turn's attempts, by index and attempt, without their payloads and items.
+func (s *Records) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
+	var rows []schema.StepRow
+	err := s.Read(ctx, "step.list", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[schema.StepRow](db, `SELECT `+schema.StepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
+		return err
+	})
+	out := make([]chat.Step, len(rows))
+	for i, r := range rows {
+		out[i] = r.Step()
+	}
+	return out, err
+}
+
+// StepsOf is Steps of several turns, for a page of a transcript.
+func (s *Records) StepsOf(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
+	return s.stepsOf(ctx, schema.StepHeadColumns, turns)
+}
+
+// StepsWithItems is StepsOf with what each step put out, which is as long as the answers.
+func (s *Records) StepsWithItems(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
+	return s.stepsOf(ctx, schema.StepColumns, turns)
+}
+
+func (s *Records) stepsOf(ctx context.Context, columns string, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
+	out := map[chat.TurnID][]chat.Step{}
+	if len(turns) == 0 {
+		return out, nil
+	}
+	err := s.Read(ctx, "step.list", func(db *gorm.DB) error {
+		rows, err := sqlite.All[schema.StepRow](db, `SELECT `+columns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
+		for _, r := range rows {
+			step := r.Step()
+			out[step.TurnID] = append(out[step.TurnID], step)
+		}
+		return err
+	})
+	return out, err
+}
+
+// StepByID reads one step without its payload and items.
+func (s *Records) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error) {
+	var row schema.StepRow
+	err := s.Read(ctx, "step.read", func(db *gorm.DB) (err error) {
+		row, err = stepByID(db, id)
+		return err
+	})
+	return row.Step(), err
+}
+
+func stepByID(db *gorm.DB, id chat.StepID) (schema.StepRow, error) {
+	return sqlite.One[schema.StepRow](db, "step", id, `SELECT `+schema.StepHeadColumns+` FROM steps WHERE id = ?`, id)
+}
+
+// StepPayload reads the exact request, response and stream of a step.
+func (s *Records) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
+	var p chat.StepPayload
+	err := s.Read(ctx, "step.payload", func(db *gorm.DB) error {
+		row, err := sqlite.One[schema.StepRow](db, "step", id, `SELECT response_json, raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, id)
+		if err != nil {
+			return err
+		}
+		p, err = row.Payload()
+		if err == nil {
+			p.Request, err = delta.RequestChain.Read(db, string(id), nil)
+		}
+		if err != nil {
+			return sqlite.CorruptRecord("steps", string(id), err)
+		}
+		return nil
+	})
+	return p, err
+}
+
+// StepBodies reads the exact request and response of a step without its stream, which
+// StepEvents yields.
+func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
+	var p chat.StepPayload
+	err := s.Read(ctx, "step.payload", func(db *gorm.DB) error {
+		row, err := sqlite.One[schema.StepRow](db, "step", id, `SELECT response_json FROM steps WHERE id = ?`, id)
+		if err != nil {
+			return err
+		}
+		if p.Response, err = codec.Unpack(row.ResponseJSON); err == nil {
+			p.Request, err = delta.RequestChain.Read(db, string(id), nil)
+		}
+		if err != nil {
+			return sqlite.CorruptRecord("steps", string(id), err)
+		}
+		return nil
+	})
+	return p, err
+}
+
+// Manifest is the description of the context that was last assembled for a turn,
+// nil before there was one.
+func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {
+	var manifest []byte
+	err := s.Read(ctx, "turn.manifest", func(db *gorm.DB) error {
+		if _, err := schema.TurnHead(db, turn); err != nil {
+			return err
+		}
+		var err error
+		if manifest, err = delta.ManifestChain.Read(db, string(turn), &s.Manifests); err != nil {
+			return sqlite.CorruptRecord("turns", string(turn), err)
+		}
+		return nil
+	})
+	return manifest, err
+}
+
+// PreviousManifest is the manifest of the newest turn of a lineage before a
+// turn_seq (0: of all) for which a context was assembled, nil if there is none. One
+// that cannot be read is passed over: the caller then plans anew.
+func (s *Records) PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error) {
+	if beforeSeq <= 0 {
+		beforeSeq = core.AllTurns
+	}
+	var manifest []byte
+	var id string
+	err := s.Read(ctx, "turn.manifest", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
+		if err != nil {
+			return err
+		}
+		if id, err = newestManifest(db, segs, beforeSeq); err != nil || id == "" {
+			return err
+		}
+		if manifest, err = delta.ManifestChain.Read(db, id, &s.Manifests); ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			s.Log.Warn("a manifest cannot be read", "turn", id)
+			manifest, id = nil, ""
+		}
+		return nil
+	})
+	return manifest, chat.TurnID(id), err
+}
+
+// newestManifest looks from the lineage's own branch towards its root for the
+// newest turn with a manifest; empty is none.
+func newestManifest(db *gorm.DB, segs []core.Segment, before int64) (string, error) {
+	for _, g := range slices.Backward(segs) {
+		ids, err := sqlite.All[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
+			AND manifest IS NOT NULL ORDER BY turn_seq DESC LIMIT 1`, g.Branch, g.From, min(g.To, before-1))
+		if err != nil || len(ids) > 0 {
+			return strings.Join(ids, ""), err
+		}
+	}
+	return "", nil
+}
+
+// State reads one state.
+func (s *Records) State(ctx context.Context, id chat.StateID) (chat.State, error) {
+	var row schema.StateRow
+	err := s.Read(ctx, "state.read", func(db *gorm.DB) (err error) {
+		row, err = StateByID(db, id)
+		return err
+	})
+	return row.State(), err
+}
+
+func StateByID(db *gorm.DB, id chat.StateID) (schema.StateRow, error) {
+	row, err := sqlite.One[schema.StateRow](db, "state", id, `SELECT * FROM states WHERE id = ?`, id)
+	if err != nil {
+		return row, err
+	}
+	return row, row.Unpack(db)
+}
+
+// States are the states of a branch's lineage, newest first, the root last.
+func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.State, error) {
+	var rows []schema.StateRow
+	err := s.Read(ctx, "state.list", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, branch)
+		if err != nil {
+			return err
+		}
+		scope, err := core.ScopeJSON(segs)
+		if err != nil {
+			return err
+		}
+		rows, err = sqlite.All[schema.StateRow](db, core.ScopeCTE+`
+			SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
+			ORDER BY st.state_seq DESC`, scope)
+		if err != nil {
+			return err
+		}
+		return s.unpackStates(ctx, db, rows)
+	})
+	out := make([]chat.State, len(rows))
+	for i, r := range rows {
+		out[i] = r.State()
+	}
+	return out, err
+}
+
+// unpackStates makes the summaries of a lineage's states readable, newest first as
+// they are. One that cannot be decoded stands empty and is logged: verify names it.
+func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []schema.StateRow) error {
+	for i := len(rows) - 1; i >= 0; i-- {
+		r := &rows[i]
+		if r.SummaryZ == nil {
+			continue
+		}
+		if i+1 < len(rows) && schema.Text(r.ParentID) == rows[i+1].ID {
+			if value, err := codec.UnpackOn([]byte(rows[i+1].Summary), r.SummaryZ); err == nil {
+				r.Summary = string(value)
+				continue
+			}
+		}
+		if err := r.Unpack(db); ctx.Err() != nil {
+			return err
+		} else if err != nil {
+			s.Log.Warn("the summary of a state cannot be read", "state", r.ID)
+		}
+	}
+	return nil
+}
+
+// StateTurnSeq is the turn_seq of the last turn a state covers, 0 for a root.
+func (s *Records) StateTurnSeq(ctx context.Context, id chat.StateID) (int64, error) {
+	var seq int64
+	err := s.Read(ctx, "state.read", func(db *gorm.DB) (err error) {
+		seq, err = sqlite.One[int64](db, "state", id, `SELECT covers_seq FROM states WHERE id = ?`, id)
+		return err
+	})
+	return seq, err
+}

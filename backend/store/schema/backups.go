@@ -1,0 +1,19 @@
+package schema
+
+import (
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Names of what a backup holds beside the data.
+const (
+	InfoTable  = "backup_info"
+	FilesTable = "backup_files"
+	ConfigName = "config.toml"
+)
+
+func HasTable(db *gorm.DB, name string) (bool, error) {
+	n, err := sqlite.All[int](db, `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`, name)
+	return len(n) > 0, err
+}

@@ -1,0 +1,70 @@
+package schema
+
+import (
+	"encoding/json"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
+)
+
+type ReceiptRow struct {
+	ID          string
+	Subject     string // kind and id
+	CreatedAt   string
+	CountsJSON  string
+	BackupsJSON string
+}
+
+func (ReceiptRow) TableName() string { return "receipts" }
+
+// ReceiptCounts is counts_json.
+type ReceiptCounts struct {
+	Erased  []chat.Erased  `json:"erased"`
+	Pending *UnfinishedEnd `json:"pending,omitempty"`
+}
+
+// UnfinishedEnd is what a hard delete has still to do after its transaction.
+type UnfinishedEnd struct {
+	Files   []string `json:"files"`   // below the data directory, to be removed
+	Folders []string `json:"folders"` // likewise, with what is in them
+}
+
+func (r ReceiptRow) Receipt() (chat.Receipt, error) {
+	kind, id, _ := strings.Cut(r.Subject, " ")
+	out := chat.Receipt{ID: r.ID, Kind: kind, Subject: id, At: Moment(r.CreatedAt)}
+	var counts ReceiptCounts
+	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
+		return out, sqlite.CorruptRecord("receipts", r.ID, err)
+	}
+	out.Erased = counts.Erased
+	if err := json.Unmarshal([]byte(r.BackupsJSON), &out.Backups); err != nil {
+		return out, sqlite.CorruptRecord("receipts", r.ID, err)
+	}
+	return out, nil
+}
+
+// Pending is what is still to be done; false: nothing.
+func (r ReceiptRow) Pending() (end UnfinishedEnd, ok bool, err error) {
+	var counts ReceiptCounts
+	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
+		return end, false, sqlite.CorruptRecord("receipts", r.ID, err)
+	}
+	if counts.Pending == nil {
+		return end, false, nil
+	}
+	return *counts.Pending, true, nil
+}
+
+func ReceiptsOf(db *gorm.DB) ([]chat.Receipt, error) {
+	rows, err := sqlite.All[ReceiptRow](db, `SELECT * FROM receipts ORDER BY created_at DESC, id DESC`)
+	out := []chat.Receipt{}
+	for _, r := range rows {
+		if receipt, err := r.Receipt(); err == nil {
+			out = append(out, receipt)
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,57 @@
+package schema
+
+import (
+	"errors"
+
+	"contextinfinity/backend/store/codec"
+)
+
+// Rest packs a step's items against its turn's final answer and its raw events
+// against the items, where that is worth it. Neither changes once it is there.
+func (r *StepRow) Rest(answer []byte) {
+	items := r.RestItems(answer)
+	events := r.RawEvents
+	if r.RawEvents = items.PackOn(events); r.RawEvents == nil {
+		r.RawEvents = codec.Pack(events)
+	}
+}
+
+// RestItems packs the items, and returns them to rest the raw events on.
+func (r *StepRow) RestItems(answer []byte) codec.Base {
+	items := codec.Base{Value: []byte(r.NormalizedItemsJSON)}
+	if z := (codec.Base{Value: answer}).PackOn(items.Value); z != nil {
+		r.NormalizedItemsJSON, r.ItemsZ, items.Depth = "", z, 1
+	}
+	return items
+}
+
+// Items is the exact JSON of a step's items.
+func (r StepRow) Items() (string, error) {
+	if r.ItemsZ == nil {
+		return r.NormalizedItemsJSON, nil
+	}
+	if r.NormalizedItemsJSON != "" || r.Answer == nil {
+		return "", errors.New("items that rest on an answer, and there is none or other items")
+	}
+	items, err := codec.UnpackOn([]byte(*r.Answer), r.ItemsZ)
+	return string(items), err
+}
+
+// Events is the exact JSON of a step's raw events, nil for none.
+func (r StepRow) Events() ([]byte, error) {
+	if _, _, ok := codec.BaseOf(r.RawEvents); !ok {
+		return codec.Unpack(r.RawEvents)
+	}
+	items, err := r.Items()
+	if err != nil {
+		return nil, err
+	}
+	return codec.UnpackOn([]byte(items), r.RawEvents)
+}
+
+func OrEmpty(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}

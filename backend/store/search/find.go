@@ -1,0 +1,114 @@
+package search
+
+import (
+	"context"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+)
+
+// Find looks for a text in what was said in a branch's lineage. Messages are read one
+// by one, and only those that may hold the text are decoded.
+func (s *Search) Find(ctx context.Context, q chat.FindQuery) (chat.Found, error) {
+	var found chat.Found
+	if strings.TrimSpace(q.Text) == "" {
+		return found, nil
+	}
+	finder := highlight.NewFinder(schema.Clean(q.Text), q.MatchCase)
+	err := s.Read(ctx, "turn.find", func(db *gorm.DB) error {
+		segs, err := core.Segments(db, q.Branch)
+		if err != nil {
+			return err
+		}
+		return eachSaid(db, segs, func(m saidRow) {
+			turn := m.find(finder)
+			if found.Total += turn.Count; turn.Count == 0 {
+				return
+			}
+			if q.Limit > 0 && len(found.Turns) == q.Limit {
+				found.Truncated = true
+				return
+			}
+			found.Turns = append(found.Turns, turn)
+		})
+	})
+	return found, err
+}
+
+// saidRow is what was said in a turn, as it is stored.
+type saidRow struct {
+	id     string
+	seq    int64
+	user   string
+	answer *string
+}
+
+// eachSaid reads the turns of a lineage in order, one at a time.
+func eachSaid(db *gorm.DB, segs []core.Segment, do func(saidRow)) error {
+	for _, g := range segs {
+		rows, err := db.Raw(`SELECT id, turn_seq, user_message_json, final_assistant_message_json FROM turns
+			WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ? ORDER BY turn_seq`, g.Branch, g.From, g.To).Rows()
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var m saidRow
+			if err := rows.Scan(&m.id, &m.seq, &m.user, &m.answer); err != nil {
+				rows.Close()
+				return err
+			}
+			do(m)
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostMarks bounds the places that are marked in the words around a find.
+const mostMarks = 16
+
+func (m saidRow) find(f highlight.Finder) chat.FoundTurn {
+	turn := chat.FoundTurn{Turn: chat.TurnID(m.id), Seq: m.seq}
+	look := func(role chat.Role, raw string) {
+		if !f.InJSON(raw) {
+			return
+		}
+		said, err := schema.DecodeMessage(role, raw)
+		if err != nil {
+			return // what cannot be read shows no words
+		}
+		words := said.RenderedText()
+		spans, n := f.Spans(words, mostMarks)
+		if n > 0 && turn.Count == 0 {
+			turn.First, turn.Spans = snippet(words, spans, role == chat.RoleAssistant)
+		}
+		turn.Count += n
+	}
+	look(chat.RoleUser, m.user)
+	if m.answer != nil {
+		look(chat.RoleAssistant, *m.answer)
+	}
+	return turn
+}
+
+// snippet is the words around the first span, and the spans in it. Answers are Markdown.
+func snippet(words string, spans []highlight.Span, markdown bool) (string, []chat.Span) {
+	cut := highlight.Snippet
+	if markdown {
+		cut = highlight.MarkdownSnippet
+	}
+	short, in := cut(words, spans)
+	out := make([]chat.Span, len(in))
+	for i, sp := range in {
+		out[i] = chat.Span{Start: sp.Start, End: sp.End}
+	}
+	return short, out
+}

@@ -1,0 +1,241 @@
+package search
+
+import (
+	"context"
+	"encoding/hex"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/queue"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Index is TX-C: chunks and units with their text index and vectors, the turn
+// Indexed and Done (SPEC 4; SRD 9.3). A chunk that is there already, by turn, type,
+// hash and chunker version, is not inserted again, nor is a vector. The chunks of an
+// earlier chunker stay and their units go, so that nothing is found twice; so do all
+// units of a turn that brings no chunks any more.
+//
+// With status none the words are found and the turn waits for its vectors, its job
+// with it. With status degraded it stays StateCommitted, marked, until a retry
+// succeeds.
+func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
+	return s.Write(ctx, "turn.index", func(t *core.Tx) error {
+		turn, err := schema.TurnHead(t.DB, i.TurnID)
+		if err != nil {
+			return err
+		}
+		if err := checkIndexing(turn, i); err != nil {
+			return err
+		}
+		if err := queue.CheckLease(t, i.Job); err != nil {
+			return err
+		}
+		said, err := checkSource(t, i)
+		if err != nil {
+			return err
+		}
+		made, err := insertChunks(t, turn, i.Chunks, said)
+		if err != nil {
+			return err
+		}
+		told := ledger.TurnIndexed{Status: i.Status, Chunks: made.told}
+		clear(said)
+		if told.Dropped, err = events.DropSuperseded(t, turn, i); err != nil {
+			return err
+		}
+		if err := indexVectors(t, made.units, i.Vectors); err != nil {
+			return err
+		}
+		moved, err := setIndexed(t, &turn, i.Status)
+		if err != nil {
+			return err
+		}
+		if i.Status != chat.IndexNone {
+			if err := queue.FinishJob(t, i.Job); err != nil {
+				return err
+			}
+		}
+		if !moved && !told.Dropped && len(made.told) == 0 {
+			return nil // said before: the ledger is not told twice
+		}
+		if err := records.MergeTurnMetrics(t, i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
+			return err
+		}
+		return tellIndexed(t, chat.SessionID(turn.SessionID), turn.ID, told)
+	})
+}
+
+func tellIndexed(t *core.Tx, session chat.SessionID, turn string, told ledger.TurnIndexed) error {
+	words := 0
+	for _, c := range told.Chunks {
+		for _, u := range c.Units {
+			words += len(u.Text)
+		}
+	}
+	if codec.IsLong(words) {
+		p, err := records.IndexedPayload(told)
+		if err != nil {
+			return err
+		}
+		return t.Append(session, ledger.EventTurnIndexed, turn, *p)
+	}
+	base, err := t.PayloadOf(session, ledger.EventTurnFinalized, turn)
+	if err != nil {
+		return err
+	}
+	return t.EventOn(base, session, ledger.EventTurnIndexed, turn, told)
+}
+
+func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
+	switch chat.Phase(turn.Phase) {
+	case chat.PhaseStateCommitted, chat.PhaseIndexed, chat.PhaseDone:
+	default:
+		return sqlite.Conflict("Turn %d is %s; only a committed turn is indexed.", turn.TurnSeq, turn.Phase)
+	}
+	units := 0
+	for _, c := range i.Chunks {
+		units += len(c.Units)
+	}
+	for _, list := range i.Vectors {
+		if len(list) != units {
+			return sqlite.Invalid("Turn %d brings %d vectors for %d units.", turn.TurnSeq, len(list), units)
+		}
+	}
+	switch i.Status {
+	case chat.IndexOK, chat.IndexNone:
+		return nil
+	case chat.IndexDegraded, chat.IndexSkipped:
+		if len(i.Chunks) > 0 {
+			return sqlite.Invalid("A turn whose index is %s brings no chunks.", i.Status)
+		}
+		return nil
+	}
+	return sqlite.Invalid("%q is not a result of indexing.", i.Status)
+}
+
+// checkSource refuses a chunk that is not what its source says at that place:
+// provenance is what makes retrieved text worth quoting (SRD 9.2). It answers the
+// sources.
+func checkSource(t *core.Tx, i chat.Indexing) (map[events.SourceOf]events.ChunkSource, error) {
+	if len(i.Chunks) == 0 {
+		return nil, nil
+	}
+	row, err := schema.TurnByID(t.DB, i.TurnID)
+	if err != nil {
+		return nil, err
+	}
+	turn := row.Turn()
+	from := map[events.SourceOf]events.ChunkSource{{Role: chat.RoleUser}: {Text: turn.User.RenderedText(), Said: events.OnlyBlock(turn.User)}}
+	if turn.Assistant != nil {
+		from[events.SourceOf{Role: chat.RoleAssistant}] = events.ChunkSource{Text: turn.Assistant.IndexedText(), Said: events.OnlyBlock(*turn.Assistant)}
+	}
+	for _, c := range i.Chunks {
+		key := events.SourceOf{Role: c.Role, File: c.File}
+		if _, known := from[key]; !known && c.File != "" {
+			if from[key], err = events.DocumentSource(t, turn, c.File); err != nil {
+				return nil, err
+			}
+		}
+		if !schema.Spans(from[key].Text, c.Start, c.End, c.Text) {
+			return nil, sqlite.Invalid("A chunk of turn %d is not what its source says there.", turn.Seq)
+		}
+	}
+	return from, nil
+}
+
+// setIndexed moves the turn on and reports whether that changed it.
+func setIndexed(t *core.Tx, turn *schema.TurnRow, status chat.IndexStatus) (bool, error) {
+	if status == chat.IndexNone {
+		return false, nil
+	}
+	if status == chat.IndexDegraded {
+		if chat.Phase(turn.Phase) != chat.PhaseStateCommitted || turn.IndexStatus == string(status) {
+			return false, nil
+		}
+	} else {
+		if err := queue.SettleJob(t, chat.JobIndexTurn, turn.ID); err != nil {
+			return false, err
+		}
+		if chat.Phase(turn.Phase) == chat.PhaseDone && turn.IndexStatus == string(status) {
+			return false, nil
+		}
+		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
+			if err := records.EnterPhase(t, turn, chat.PhaseIndexed); err != nil {
+				return false, err
+			}
+		}
+		if chat.Phase(turn.Phase) == chat.PhaseIndexed {
+			if err := records.EnterPhase(t, turn, chat.PhaseDone); err != nil {
+				return false, err
+			}
+		}
+	}
+	_, err := t.Exec(`UPDATE turns SET index_status = ? WHERE id = ?`, status, turn.ID)
+	return true, err
+}
+
+// inserted is what TX-C stored: the chunks that are new, for the ledger, and the
+// row numbers of all units that were brought, in order; 0 where there is none.
+type inserted struct {
+	told  []ledger.IndexedChunk
+	units []int64
+}
+
+// insertChunks stores the chunks that are new. Those of an earlier chunker than the
+// turn's newest are not: their units are gone for good.
+func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map[events.SourceOf]events.ChunkSource) (inserted, error) {
+	made := inserted{told: []ledger.IndexedChunk{}}
+	newest, err := sqlite.One[int](t.DB, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
+	if err != nil {
+		return made, err
+	}
+	for _, c := range chunks {
+		row, err := newChunk(t, turn, c)
+		if err != nil {
+			return made, err
+		}
+		there, err := sqlite.All[string](t.DB, `SELECT id FROM chunks WHERE source_turn = ? AND chunk_type = ? AND content_hash = ?
+			AND chunker_version = ?`, turn.ID, row.ChunkType, row.ContentHash, row.ChunkerVersion)
+		if err != nil {
+			return made, err
+		}
+		if len(there) == 0 && row.ChunkerVersion >= newest {
+			if err := t.DB.Create(&row).Error; err != nil {
+				return made, err
+			}
+			units, err := insertUnits(t, turn, row, c.Units, from[events.SourceOf{Role: c.Role, File: c.File}])
+			if err != nil {
+				return made, err
+			}
+			made.told = append(made.told, row.Indexed(units))
+			there = []string{row.ID}
+		}
+		ns, err := unitRows(t, there, c.Units)
+		if err != nil {
+			return made, err
+		}
+		made.units = append(made.units, ns...)
+	}
+	return made, nil
+}
+
+// newChunk is a chunk's row. Its text is bytes start to end of its source, as
+// checkSource saw, and is stored there alone: rendered_text stays empty.
+func newChunk(t *core.Tx, turn schema.TurnRow, c chat.Chunk) (schema.ChunkRow, error) {
+	sum := codec.Hash([]byte(c.Text))
+	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {
+		return schema.ChunkRow{}, sqlite.Invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
+	}
+	n, err := sqlite.One[int64](t.DB, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
+	return schema.ChunkRow{
+		ID: t.NewID(), N: n, SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: schema.OrNull(c.File), Ordinal: c.Ordinal,
+		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens,
+		ChunkerVersion: max(c.Version, 1), CreatedAt: t.Stamp(), ContentHash: sum, Summary: schema.Clean(c.Summary),
+	}, err
+}

@@ -1,0 +1,258 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Namespaces of vectors: one an embedder. At most one serves and at most one is
+// being built; the vectors of retired ones are deleted little by little. They are
+// derived: no ledger tells of them, and whatever of them is lost is made again.
+
+type NamespaceRow struct {
+	ID        int64
+	Identity  string
+	Name      string
+	Model     string
+	Dimension int
+	Version   int
+	State     string
+	CreatedAt string
+	Vectors   int
+	Units     int `gorm:"->"`
+}
+
+func (NamespaceRow) TableName() string { return "namespaces" }
+
+func (r NamespaceRow) Embedder() chat.EmbedderID {
+	return chat.EmbedderID{Name: r.Name, Model: r.Model, Dimension: r.Dimension, Version: r.Version}
+}
+
+func (r NamespaceRow) namespace() chat.Namespace {
+	return chat.Namespace{
+		ID: r.ID, Embedder: r.Embedder(), State: chat.NamespaceState(r.State),
+		Done: r.Vectors, Total: r.Units, CreatedAt: schema.Moment(r.CreatedAt),
+	}
+}
+
+// live reports that vectors are still put into the namespace.
+func (r NamespaceRow) live() bool { return r.State != string(chat.NamespaceRetired) }
+
+func (r NamespaceRow) Serves() bool { return r.State == string(chat.NamespaceServing) }
+
+// namespaceColumns is a namespace with how many units there are.
+const namespaceColumns = `*, (SELECT count(*) FROM units) AS units`
+
+// MaxDimension bounds what a namespace is opened for.
+const MaxDimension = 1 << 16
+
+// Namespaces lists all there are and were, oldest first.
+func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
+	var rows []NamespaceRow
+	err := s.Read(ctx, "namespace.list", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[NamespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
+		return err
+	})
+	out := make([]chat.Namespace, len(rows))
+	for i, r := range rows {
+		out[i] = r.namespace()
+	}
+	return out, err
+}
+
+// Serving is the namespace that searches use; false while none is complete.
+func (s *Search) Serving(ctx context.Context) (chat.Namespace, bool, error) {
+	var rows []NamespaceRow
+	err := s.Read(ctx, "namespace.serving", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[NamespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE state = 'serving' ORDER BY id LIMIT 1`)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return chat.Namespace{}, false, err
+	}
+	return rows[0].namespace(), true, nil
+}
+
+// OpenNamespace is the namespace of the embedder that is to serve: as it is, or
+// begun. It serves at once where there is nothing to embed yet and none serves.
+// Another that was being built is retired; the one that serves goes on until
+// ServeNamespace.
+func (s *Search) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Namespace, error) {
+	const op = "namespace.open"
+	if id.Name == "" || id.Dimension < 1 || id.Dimension > MaxDimension {
+		return chat.Namespace{}, chat.Errorf(chat.CodeInvalid, op, "%s is not the identity of an embedder.", id)
+	}
+	open, found, err := s.opened(ctx, id)
+	if err != nil || found {
+		return open, err
+	}
+	var row NamespaceRow
+	err = s.Write(ctx, op, func(t *core.Tx) (err error) {
+		row, err = openNamespace(t, id)
+		return err
+	})
+	return row.namespace(), err
+}
+
+// opened is the namespace if OpenNamespace has nothing to change: it is asked for
+// often, and a write waits for its turn.
+func (s *Search) opened(ctx context.Context, id chat.EmbedderID) (chat.Namespace, bool, error) {
+	list, err := s.Namespaces(ctx)
+	if err != nil {
+		return chat.Namespace{}, false, err
+	}
+	at := slices.IndexFunc(list, func(n chat.Namespace) bool { return n.Embedder == id })
+	if at < 0 || list[at].State == chat.NamespaceRetired {
+		return chat.Namespace{}, false, nil
+	}
+	for i, n := range list {
+		if i != at && n.State == chat.NamespaceBuilding {
+			return chat.Namespace{}, false, nil
+		}
+	}
+	if list[at].State == chat.NamespaceBuilding && list[at].Total == 0 {
+		return chat.Namespace{}, false, nil
+	}
+	return list[at], true, nil
+}
+
+func openNamespace(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
+	row, err := namespaceOf(t, id)
+	if err != nil {
+		return row, err
+	}
+	if _, err := t.Exec(`UPDATE namespaces SET state = 'retired' WHERE state = 'building' AND id <> ?`, row.ID); err != nil {
+		return row, err
+	}
+	if row.Serves() {
+		return row, nil
+	}
+	state := chat.NamespaceBuilding
+	if row.Units == 0 {
+		serving, err := sqlite.All[int64](t.DB, `SELECT id FROM namespaces WHERE state = 'serving'`)
+		if err != nil {
+			return row, err
+		}
+		if len(serving) == 0 {
+			state = chat.NamespaceServing
+		}
+	}
+	return setNamespace(t, row, state)
+}
+
+// namespaceOf is the row of an embedder's namespace, made if there is none. What
+// a row that was deleted by hand left behind is not taken for the new one's.
+func namespaceOf(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
+	const by = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE identity = ?`
+	rows, err := sqlite.All[NamespaceRow](t.DB, by, id.String())
+	if err != nil || len(rows) > 0 {
+		return append(rows, NamespaceRow{})[0], err
+	}
+	if _, err := t.Exec(`INSERT INTO namespaces (identity, name, model, dimension, version, state, created_at)
+		VALUES (?, ?, ?, ?, ?, 'building', ?)`, id.String(), id.Name, id.Model, id.Dimension, id.Version, t.Stamp()); err != nil {
+		return NamespaceRow{}, err
+	}
+	row, err := sqlite.One[NamespaceRow](t.DB, "namespace", id, by, id.String())
+	if err != nil {
+		return row, err
+	}
+	if _, err := t.Exec(`DELETE FROM unit_embeddings WHERE namespace_id = ?`, row.ID); err != nil {
+		return row, err
+	}
+	_, err = t.Exec(`UPDATE namespaces SET vectors = 0 WHERE id = ?`, row.ID)
+	return row, err
+}
+
+// setNamespace gives a namespace another state; one that begins to serve is a new
+// generation.
+func setNamespace(t *core.Tx, row NamespaceRow, state chat.NamespaceState) (NamespaceRow, error) {
+	if row.State == string(state) {
+		return row, nil
+	}
+	row.State = string(state)
+	if _, err := t.Exec(`UPDATE namespaces SET state = ? WHERE id = ?`, row.State, row.ID); err != nil {
+		return row, err
+	}
+	if state == chat.NamespaceServing {
+		return row, newGeneration(t)
+	}
+	return row, nil
+}
+
+func newGeneration(t *core.Tx) error {
+	_, err := t.Exec(`UPDATE vector_generation SET generation = generation + 1`)
+	return err
+}
+
+// ServeNamespace makes a complete namespace the one that searches use, and retires
+// the others. While units of it are missing it is CodeConflict.
+func (s *Search) ServeNamespace(ctx context.Context, id int64) error {
+	return s.Write(ctx, "namespace.serve", func(t *core.Tx) error {
+		row, err := sqlite.One[NamespaceRow](t.DB, "namespace", id, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, id)
+		if err != nil {
+			return err
+		}
+		if row.Serves() {
+			return retireOthers(t, id)
+		}
+		if !row.live() {
+			return sqlite.Conflict("The vectors of %s were given up meanwhile.", row.Identity)
+		}
+		missing, err := unembedded(t.DB, id, 0, 1)
+		if err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			return sqlite.Conflict("Of %d texts %d have a vector of %s.", row.Units, row.Vectors, row.Identity)
+		}
+		if err := retireOthers(t, id); err != nil {
+			return err
+		}
+		_, err = setNamespace(t, row, chat.NamespaceServing)
+		return err
+	})
+}
+
+func retireOthers(t *core.Tx, id int64) error {
+	_, err := t.Exec(`UPDATE namespaces SET state = 'retired' WHERE id <> ? AND state <> 'retired'`, id)
+	return err
+}
+
+// DropRetired deletes up to limit vectors of namespaces that are retired, or gone,
+// and tells whether there may be more. Their rows stay: an id never names another
+// embedder.
+func (s *Search) DropRetired(ctx context.Context, limit int) (more bool, err error) {
+	const op = "namespace.drop"
+	var dead []int64
+	err = s.Read(ctx, op, func(db *gorm.DB) (err error) {
+		dead, err = sqlite.All[int64](db, deadNamespaces)
+		return err
+	})
+	if err != nil || len(dead) == 0 || limit <= 0 {
+		return len(dead) > 0, err
+	}
+	var n int64
+	err = s.Write(ctx, op, func(t *core.Tx) (err error) {
+		n, err = t.Exec(`DELETE FROM unit_embeddings WHERE rowid IN (SELECT e.rowid FROM unit_embeddings e
+			WHERE e.namespace_id = ? AND NOT EXISTS (SELECT 1 FROM namespaces WHERE id = e.namespace_id AND state <> 'retired') LIMIT ?)`, dead[0], limit)
+		return err
+	})
+	return err == nil && (len(dead) > 1 || n == int64(limit)), err
+}
+
+// deadNamespaces are the ids that vectors name of which no namespace is live. It
+// looks at one vector of each.
+const deadNamespaces = `
+	WITH RECURSIVE held (id) AS (
+	  SELECT min(namespace_id) FROM unit_embeddings
+	  UNION ALL SELECT (SELECT min(namespace_id) FROM unit_embeddings WHERE namespace_id > held.id) FROM held WHERE held.id IS NOT NULL
+	)
+	SELECT held.id FROM held WHERE held.id IS NOT NULL
+	  AND NOT EXISTS (SELECT 1 FROM namespaces n WHERE n.id = held.id AND n.state <> 'retired') ORDER BY held.id`

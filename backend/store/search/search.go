@@ -1,0 +1,208 @@
+// Package search finds what was said: the text index, its units, their vectors, and the scope
+// that a search keeps to.
+package search
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/numerals"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Search finds what was said, by terms and by vectors.
+type Search struct {
+	*core.Core
+	Tokens   tokenizer
+	embedded watermarks
+	cache    vectorCache
+}
+
+// MatchTerm is one term as an FTS5 expression: quoted, so that nothing in it is
+// syntax. A number also matches where it is written in groups: 1000 finds 1,000, which
+// the index holds as two tokens. Empty if there is nothing to look for in it.
+func MatchTerm(term string) string { return matchForms(term, "") }
+
+// matchForms is matchTerm with a sign after each form that could be the beginning of a token.
+func matchForms(term, after string) string {
+	term = lexical.Trim(lexical.Fold(schema.Clean(term)))
+	if !strings.ContainsFunc(term, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return ""
+	}
+	if whole, groups, ok := numerals.Forms(term); ok {
+		return `"` + whole + `"` + after + ` OR "` + groups + `"` + after
+	}
+	phrase, isBeginning := lexical.Phrase(term)
+	if isBeginning {
+		after = "*"
+	}
+	return `"` + strings.ReplaceAll(phrase, `"`, `""`) + `"` + after
+}
+
+// MatchAny ORs the terms.
+func MatchAny(terms []string) string {
+	var parts []string
+	for _, term := range terms {
+		if m := MatchTerm(term); m != "" {
+			parts = append(parts, m)
+		}
+	}
+	return strings.Join(parts, " OR ")
+}
+
+// defaultHits is how many hits there are when no limit is given.
+const defaultHits = 20
+
+// mostCounted bounds what is read to count a number that is written in groups.
+const mostCounted = 30_000
+
+// otherForms is in how many units a term is held in a way that no token of it shows, at most
+// mostCounted: a number in groups, or a single character as the beginning of pairs.
+func otherForms(db *gorm.DB, term string) (int, error) {
+	match := ""
+	if _, groups, ok := numerals.Forms(term); ok {
+		match = `"` + groups + `"`
+	} else if _, isBeginning := lexical.Phrase(term); isBeginning {
+		match = MatchTerm(term)
+	}
+	if match == "" {
+		return 0, nil
+	}
+	return sqlite.One[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, mostCounted)
+}
+
+// TermFrequencies returns in how many units each term occurs, a number in any way of
+// writing it; for a term of several tokens, in how many its rarest one does.
+func (s *Search) TermFrequencies(ctx context.Context, terms []string) (map[string]int, error) {
+	indexed := slices.Clone(terms)
+	for i, term := range terms {
+		if whole, _, ok := numerals.Forms(term); ok {
+			indexed[i] = whole
+		}
+	}
+	tokens, err := s.Tokens.split(ctx, indexed)
+	if err != nil {
+		return nil, sqlite.MapError("search.terms", err)
+	}
+	distinct := map[string]int{}
+	for _, list := range tokens {
+		for _, tok := range list {
+			distinct[tok] = 0
+		}
+	}
+	out := make(map[string]int, len(terms))
+	err = s.Read(ctx, "search.terms", func(db *gorm.DB) error {
+		for tok := range distinct {
+			n, err := sqlite.All[int](db, `SELECT doc FROM units_vocab WHERE term = ?`, tok)
+			if err != nil {
+				return err
+			}
+			if len(n) > 0 {
+				distinct[tok] = n[0]
+			}
+		}
+		for i, term := range terms {
+			n, err := otherForms(db, schema.Clean(term))
+			if err != nil {
+				return err
+			}
+			if _, isBeginning := lexical.Phrase(schema.Clean(term)); isBeginning {
+				out[term] = n
+				continue
+			}
+			out[term] = rarest(tokens[i], distinct) + n
+		}
+		return nil
+	})
+	return out, err
+}
+
+func rarest(tokens []string, frequency map[string]int) int {
+	if len(tokens) == 0 {
+		return 0
+	}
+	least := math.MaxInt
+	for _, tok := range tokens {
+		least = min(least, frequency[tok])
+	}
+	return least
+}
+
+// tokenizer splits terms just as the index does, stems included, with a small
+// index in memory of its own. It is made on first use.
+type tokenizer struct {
+	mu sync.Mutex
+	db *gorm.DB
+}
+
+func (k *tokenizer) open() error {
+	if k.db != nil {
+		return nil
+	}
+	db, err := sqlite.Connect(":memory:", nil, 1)
+	if err != nil {
+		return err
+	}
+	for _, ddl := range []string{
+		`CREATE VIRTUAL TABLE terms USING fts5 (body, tokenize='porter unicode61')`,
+		`CREATE VIRTUAL TABLE tokens USING fts5vocab (terms, instance)`,
+	} {
+		if err := db.Exec(ddl).Error; err != nil {
+			return errors.Join(err, sqlite.Disconnect(db))
+		}
+	}
+	k.db = db
+	return nil
+}
+
+// split is the tokens of each term, in the terms' order. Once begun it is not called
+// off: a transaction whose context ends takes its connection along, and with that the
+// index, which is in its memory.
+func (k *tokenizer) split(ctx context.Context, terms []string) ([][]string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := k.open(); err != nil {
+		return nil, err
+	}
+	tx := k.db.WithContext(context.WithoutCancel(ctx)).Begin()
+	if tx.Error != nil {
+		return nil, tx.Error
+	}
+	defer tx.Rollback() // the terms are never kept
+	for i, term := range terms {
+		phrase, _ := lexical.Phrase(schema.Clean(term))
+		if err := tx.Exec(`INSERT INTO terms (rowid, body) VALUES (?, ?)`, i+1, phrase).Error; err != nil {
+			return nil, err
+		}
+	}
+	found, err := sqlite.All[struct {
+		Term string
+		Doc  int
+	}](tx, `SELECT term, doc FROM tokens`)
+	out := make([][]string, len(terms))
+	for _, f := range found {
+		out[f.Doc-1] = append(out[f.Doc-1], f.Term)
+	}
+	return out, err
+}
+
+func (k *tokenizer) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	err := sqlite.Disconnect(k.db)
+	k.db = nil
+	return err
+}

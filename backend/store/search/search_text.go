@@ -1,0 +1,367 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Words that a person looks for in all sessions. The text index names the units that
+// hold each of the words, the newest first; where those are few, units that hold the
+// rarest word are read, and their messages are looked through for the others. Turns that
+// are not indexed yet, or never will be, are few: they are looked through.
+
+const (
+	// mostFound bounds the units that are read: of words that are in more, the newest
+	// count.
+	mostFound = 400
+	// fewFound is below what number the messages of units with the rarest word are read.
+	fewFound = 30
+	// mostScanned bounds the turns without index that are looked through, the newest.
+	mostScanned = 2000
+)
+
+// SearchText finds messages and titles that hold the words of a query.
+func (s *Search) SearchText(ctx context.Context, q chat.TextQuery) (chat.TextResult, error) {
+	out := chat.TextResult{Titles: map[chat.SessionID][]chat.Span{}, Sessions: map[chat.SessionID]chat.Session{}}
+	terms := highlight.Parse(schema.Clean(q.Text))
+	if len(terms) == 0 {
+		return out, nil
+	}
+	q.Archived = q.Archived || q.Session != "" // who names a session means it
+	rare, err := s.rarestTerm(ctx, terms)
+	if err != nil {
+		return out, err
+	}
+	err = s.Read(ctx, "search.text", func(db *gorm.DB) error {
+		w := &textSearch{db: db, q: q, terms: terms, out: &out, seen: map[saidIn]bool{}}
+		return w.run(rare)
+	})
+	slices.SortStableFunc(out.Hits, func(a, b chat.TextHit) int {
+		switch {
+		case a.Score != b.Score:
+			return descending(a.Score, b.Score)
+		default:
+			return b.At.Compare(a.At)
+		}
+	})
+	return out, err
+}
+
+func descending(a, b float64) int {
+	if a > b {
+		return -1
+	}
+	return 1
+}
+
+// rarestTerm is the index of the term that the fewest units hold; -1 where there is one.
+func (s *Search) rarestTerm(ctx context.Context, terms []highlight.Term) (int, error) {
+	if len(terms) < 2 {
+		return -1, nil
+	}
+	words := make([]string, len(terms))
+	for i, t := range terms {
+		words[i] = t.Text
+	}
+	counts, err := s.TermFrequencies(ctx, words)
+	rare, least := -1, 0
+	for i, t := range terms {
+		if n := counts[t.Text]; !t.Prefix && n > 0 && (rare < 0 || n < least) {
+			rare, least = i, n
+		}
+	}
+	return rare, err
+}
+
+// textSearch is one search.
+type textSearch struct {
+	db    *gorm.DB
+	q     chat.TextQuery
+	terms []highlight.Term
+	out   *chat.TextResult
+	seen  map[saidIn]bool // messages and documents that were looked through
+}
+
+// saidIn names what was said: a message of a turn, or a document of it.
+type saidIn struct {
+	turn, file string
+	role       chat.Role
+}
+
+func (w *textSearch) run(rare int) error {
+	if err := w.titles(); err != nil {
+		return err
+	}
+	if err := w.units(ftsMatch(w.terms, false), true); err != nil {
+		return err
+	}
+	if len(w.out.Hits) < fewFound && len(w.terms[len(w.terms)-1].Beginnings()) > 0 {
+		if err := w.units(ftsMatch(w.terms, true), false); err != nil {
+			return err
+		}
+	}
+	if len(w.out.Hits) < fewFound && rare >= 0 {
+		if err := w.units(ftsMatch(w.terms[rare:rare+1], false), false); err != nil {
+			return err
+		}
+	}
+	if err := w.unindexed(); err != nil {
+		return err
+	}
+	return w.place()
+}
+
+// ftsMatch is the terms as an FTS5 expression that asks for all of them. stems asks, in
+// place of a word that is being typed, for what the index may hold of it.
+func ftsMatch(terms []highlight.Term, stems bool) string {
+	var parts []string
+	for _, t := range terms {
+		m := MatchTerm(t.Text)
+		switch {
+		case m == "":
+			continue
+		case t.Prefix && stems:
+			if m = MatchAny(t.Beginnings()); m == "" {
+				continue
+			}
+		case t.Prefix:
+			m = matchForms(t.Text, "*")
+		}
+		parts = append(parts, "("+m+")")
+	}
+	return strings.Join(parts, " AND ")
+}
+
+// titles finds the sessions whose title holds all terms.
+func (w *textSearch) titles() error {
+	if w.q.Role != "" || !w.q.Since.IsZero() || !w.q.Until.IsZero() {
+		return nil // a title was said by nobody, at no time
+	}
+	rows, err := sqlite.All[schema.SessionRow](w.db, `SELECT * FROM sessions WHERE (? OR archived_at IS NULL) AND source <> 'files' AND (? = '' OR id = ?)`,
+		w.q.Archived, w.q.Session, w.q.Session)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if spans, _, ok := highlight.All(r.Title, w.terms); ok {
+			id := chat.SessionID(r.ID)
+			w.out.Sessions[id] = r.Session()
+			w.out.Titles[id] = chatSpans(spans)
+		}
+	}
+	return nil
+}
+
+func chatSpans(spans []highlight.Span) []chat.Span {
+	out := make([]chat.Span, len(spans))
+	for i, sp := range spans {
+		out[i] = chat.Span{Start: sp.Start, End: sp.End}
+	}
+	return out
+}
+
+// within is the query as a condition on units u, or on turns where a turn is its unit.
+func (w *textSearch) within() (condition, error) {
+	r := scope{Within: chat.Within{Scope: chat.ScopeAll, Session: w.q.Session, Role: w.q.Role, Since: w.q.Since, Until: w.q.Until, Archived: w.q.Archived}}
+	if w.q.Session != "" {
+		r.Scope = chat.ScopeSession
+	}
+	return r.units()
+}
+
+// unitFound is a unit that the text index named.
+type unitFound struct {
+	Chunk, Turn, File string
+	Role              chat.Role
+	Start, End        int
+}
+
+// units reads the newest units that match. Words are looked through for the terms; sure
+// says that the match asked for each, so that one of them is enough to see there: the index
+// knows more forms of a word.
+func (w *textSearch) units(match string, sure bool) error {
+	if match == "" {
+		return nil
+	}
+	c, err := w.within()
+	if err != nil {
+		return err
+	}
+	rows, err := sqlite.All[unitFound](w.db, `SELECT u.chunk_id AS chunk, u.turn_id AS turn, u.message AS role, u.start_offset AS start, u.end_offset AS end,
+		  coalesce((SELECT file_id FROM chunks WHERE id = u.chunk_id), '') AS file
+		FROM (SELECT rowid AS n FROM units_fts WHERE units_fts MATCH ? ORDER BY rowid DESC) f CROSS JOIN units u ON u.n = f.n
+		WHERE true`+c.where+` LIMIT ?`, append(append([]any{match}, c.args...), mostFound+1)...)
+	if err != nil {
+		return err
+	}
+	if len(rows) > mostFound {
+		rows, w.out.Truncated = rows[:mostFound], true
+	}
+	return w.read(rows, sure)
+}
+
+// read looks at the words of units that were found, of each message once.
+func (w *textSearch) read(rows []unitFound, sure bool) error {
+	var ids []chat.ChunkID
+	var fresh []unitFound
+	asked := map[saidIn]bool{}
+	for _, r := range rows {
+		key := saidIn{r.Turn, r.File, r.Role}
+		if !w.seen[key] && !asked[key] {
+			asked[key] = true
+			ids, fresh = append(ids, chat.ChunkID(r.Chunk)), append(fresh, r)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	texts, err := delta.NewSources(w.db).Chunks(ids)
+	if err != nil {
+		return err
+	}
+	byID := make(map[chat.ChunkID]chat.ChunkText, len(texts))
+	for _, t := range texts {
+		byID[t.ID] = t
+	}
+	for _, r := range fresh {
+		t, ok := byID[chat.ChunkID(r.Chunk)]
+		if !ok {
+			continue // its source cannot be read: verify names it
+		}
+		w.look(saidIn{r.Turn, r.File, r.Role}, chat.TextHit{
+			Turn: t.SourceTurn, Session: t.SessionID, Branch: t.BranchID, Seq: t.TurnSeq, Role: r.Role, At: t.At,
+		}, around(t.Source, r), sure)
+	}
+	return nil
+}
+
+// aroundUnit is how far words may stand from a unit of a document that was found.
+const aroundUnit = 4096
+
+// around is what is looked through for a unit: its message, or the part of its document.
+func around(source string, r unitFound) string {
+	if r.File == "" {
+		return source
+	}
+	from, to := max(0, r.Start-aroundUnit), min(len(source), r.End+aroundUnit)
+	return strings.ToValidUTF8(source[from:to], "")
+}
+
+// look adds a message to the hits if it holds all terms.
+func (w *textSearch) look(key saidIn, hit chat.TextHit, words string, sure bool) {
+	spans, score, ok := highlight.All(words, w.terms)
+	w.seen[key] = true
+	if !ok && !(sure && len(spans) > 0) { // the index also knows words that stand before a unit
+		return
+	}
+	hit.Snippet, hit.Spans = snippet(words, spans, key.role == chat.RoleAssistant && key.file == "")
+	hit.Score = score
+	w.out.Hits = append(w.out.Hits, hit)
+}
+
+// unindexedTurns are those that the text index does not hold, through their partial indexes.
+const unindexedTurns = `SELECT id FROM turns INDEXED BY idx_turns_pending WHERE phase = 'ResponseFinalized'
+	UNION ALL SELECT id FROM turns INDEXED BY idx_turns_unindexed WHERE phase = 'StateCommitted'
+	UNION ALL SELECT id FROM turns INDEXED BY idx_turns_unfinished WHERE phase IN ('Accepted', 'ContextPrepared', 'Responding')
+	UNION ALL SELECT id FROM turns INDEXED BY idx_turns_failed WHERE phase = 'Failed'`
+
+// unindexed looks through the turns that no index holds, the newest first.
+func (w *textSearch) unindexed() error {
+	rows, err := w.db.Raw(`SELECT t.id, t.session_id, t.branch_id, t.turn_seq, t.created_at, t.user_message_json, t.final_assistant_message_json
+		FROM (SELECT id FROM (`+unindexedTurns+`) ORDER BY id DESC LIMIT ?) x CROSS JOIN turns t ON t.id = x.id
+		WHERE (? = '' OR t.session_id = ?) AND t.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files'))
+		  AND t.created_at >= ? AND t.created_at < ?`,
+		mostScanned, w.q.Session, w.q.Session, w.q.Archived, stampOr(w.q.Since, ""), stampOr(w.q.Until, core.EndOfTime)).Rows()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var hit chat.TextHit
+		var at, user string
+		var answer *string
+		if err := rows.Scan(&hit.Turn, &hit.Session, &hit.Branch, &hit.Seq, &at, &user, &answer); err != nil {
+			return err
+		}
+		hit.At = schema.Moment(at)
+		w.scan(hit, chat.RoleUser, &user)
+		w.scan(hit, chat.RoleAssistant, answer)
+	}
+	return rows.Err()
+}
+
+func stampOr(t time.Time, zero string) string {
+	if t.IsZero() {
+		return zero
+	}
+	return chat.FormatTime(t)
+}
+
+// scan looks through a stored message.
+func (w *textSearch) scan(hit chat.TextHit, role chat.Role, raw *string) {
+	key := saidIn{turn: string(hit.Turn), role: role}
+	if raw == nil || w.seen[key] || w.q.Role != "" && w.q.Role != role {
+		return
+	}
+	for _, t := range w.terms {
+		if !t.InJSON(*raw) {
+			return
+		}
+	}
+	if m, err := schema.DecodeMessage(role, *raw); err == nil {
+		hit.Role = role
+		w.look(key, hit, m.RenderedText(), false)
+	}
+}
+
+// place reads the sessions of the hits, and names for each hit a branch that shows it:
+// the session's active one, if it does, else the turn's own.
+func (w *textSearch) place() error {
+	branches := map[chat.BranchID]string{}
+	shown := map[chat.SessionID][]core.Segment{}
+	for i := range w.out.Hits {
+		hit := &w.out.Hits[i]
+		s, ok := w.out.Sessions[hit.Session]
+		if !ok {
+			row, err := schema.SessionByID(w.db, hit.Session)
+			if err != nil {
+				return err
+			}
+			s = row.Session()
+			w.out.Sessions[hit.Session] = s
+		}
+		if hit.Branch != s.ActiveBranch {
+			segs, ok := shown[s.ID]
+			if !ok {
+				var err error
+				if segs, err = core.Segments(w.db, s.ActiveBranch); err != nil {
+					return err
+				}
+				shown[s.ID] = segs
+			}
+			if core.Shows(segs, schema.TurnRow{BranchID: string(hit.Branch), TurnSeq: hit.Seq}) {
+				hit.Branch = s.ActiveBranch
+			}
+		}
+		if _, ok := branches[hit.Branch]; !ok {
+			b, err := schema.BranchByID(w.db, hit.Branch)
+			if err != nil {
+				return err
+			}
+			branches[hit.Branch] = b.Label
+		}
+		hit.BranchLabel = branches[hit.Branch]
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// SearchUnits finds units that hold any of the terms, best first by bm25 (SPEC 8).
+// What is asked costs by how common the terms are: choose rare ones by
+// TermFrequencies. Nothing in a term is syntax.
+func (s *Search) SearchUnits(ctx context.Context, terms []string, in chat.Within, limit int) ([]chat.UnitScore, error) {
+	match := MatchAny(terms)
+	if match == "" {
+		return nil, nil
+	}
+	if limit <= 0 {
+		limit = defaultHits
+	}
+	var out []chat.UnitScore
+	err := s.Read(ctx, "search.units", func(db *gorm.DB) error {
+		r, err := scopeOf(db, in)
+		if err != nil {
+			return err
+		}
+		c, err := r.units()
+		if err != nil {
+			return err
+		}
+		first, last, err := r.rows(db)
+		if err != nil || last < first {
+			return err
+		}
+		args := append(append(append(c.head, match, first, last), c.args...), limit)
+		join := `CROSS JOIN units u ON u.n = f.n `
+		if c.where == "" {
+			join = `` // everything is in reach: a unit's page need not be read to know it
+		}
+		// Not by worth alone: FTS5 would then sort by itself, and reckon each again in an order
+		// in which the pages of lengths are read over and over. Units are read best first, up to
+		// the limit: of a common term not all.
+		rows, err := db.Raw(c.with+`SELECT f.n, -f.worth FROM (SELECT rowid AS n, rank AS worth FROM units_fts
+			  WHERE units_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY worth, n LIMIT -1) f `+join+`
+			WHERE true`+c.where+` LIMIT ?`, args...).Rows()
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var u chat.UnitScore
+			if err := rows.Scan(&u.N, &u.Score); err != nil {
+				return err
+			}
+			out = append(out, u)
+		}
+		return rows.Err()
+	})
+	slices.SortFunc(out, func(a, b chat.UnitScore) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.N, b.N)) })
+	return out, err
+}
+
+// Units reads what is known of units, in no order. Those that are gone, or outside
+// the scope, are left out.
+func (s *Search) Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.UnitRef, error) {
+	if len(ns) == 0 {
+		return nil, nil
+	}
+	return s.unitRefs(ctx, in, `(SELECT DISTINCT value AS n FROM json_each(?)) j CROSS JOIN units u ON u.n = j.n`,
+		func(scope) any { return ns })
+}
+
+// UnitsNear reads the units of turns, in (branch, seq, chunk, unit) order. A span
+// of the scope's lineage goes on over fork points: it names turns of the lineage,
+// whatever branch they belong to.
+func (s *Search) UnitsNear(ctx context.Context, in chat.Within, spans []chat.SeqSpan) ([]chat.UnitRef, error) {
+	if len(spans) == 0 {
+		return nil, nil
+	}
+	out, err := s.unitRefs(ctx, in, `json_each(?) j CROSS JOIN units u ON u.branch_id = j.value ->> 0
+		AND u.turn_seq BETWEEN j.value ->> 1 AND j.value ->> 2`, func(r scope) any { return r.near(spans) })
+	slices.SortFunc(out, func(a, b chat.UnitRef) int {
+		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.ChunkOrdinal, b.ChunkOrdinal),
+			cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.N, b.N))
+	})
+	return out, err
+}
+
+// Signs between the columns and the rows of a list that is read as one text.
+const (
+	columnSign = "\x1f"
+	rowSign    = "\x1e"
+)
+
+// unitRefs reads units in reach from a source of one parameter, which is a list. All rows
+// come as one text: a search reads a thousand of seventeen columns, and asking the driver
+// for each would take twice the time.
+func (s *Search) unitRefs(ctx context.Context, in chat.Within, from string, list func(scope) any) ([]chat.UnitRef, error) {
+	var out []chat.UnitRef
+	err := s.Read(ctx, "search.read", func(db *gorm.DB) error {
+		r, err := scopeOf(db, in)
+		if err != nil {
+			return err
+		}
+		c, err := r.units()
+		if err != nil {
+			return err
+		}
+		source, err := chat.MarshalJSON(list(r))
+		if err != nil {
+			return err
+		}
+		var rows string
+		if err := db.Raw(c.with+`SELECT coalesce(group_concat(concat_ws(char(31), u.n, u.id, u.chunk_id, u.session_id, u.branch_id, u.turn_id, u.turn_seq,
+			  c.ordinal, u.ordinal, u.message, c.chunk_type, coalesce(c.file_id, ''), u.start_offset, u.end_offset, u.tokens, t.created_at,
+			  replace(substr(u.text, 1, 80), char(30), ' ')), char(30)), '')
+			FROM `+from+` CROSS JOIN chunks c ON c.id = u.chunk_id CROSS JOIN turns t INDEXED BY idx_turns_created ON t.id = u.turn_id WHERE true`+c.where,
+			append(append(c.head, string(source)), c.args...)...).Row().Scan(&rows); err != nil {
+			return err
+		}
+		for row := range strings.SplitSeq(rows, rowSign) {
+			if row != "" {
+				u, err := unitRefOf(row)
+				if err != nil {
+					return err
+				}
+				out = append(out, u)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// unitRefOf reads a row of unitRefs.
+func unitRefOf(row string) (u chat.UnitRef, err error) {
+	text := func() string {
+		v, rest, _ := strings.Cut(row, columnSign)
+		row = rest
+		return v
+	}
+	number := func() int64 {
+		n, e := strconv.ParseInt(text(), 10, 64)
+		err = cmp.Or(err, e)
+		return n
+	}
+	u.N, u.ID, u.Chunk = number(), chat.UnitID(text()), chat.ChunkID(text())
+	u.Session, u.Branch, u.Turn, u.Seq = chat.SessionID(text()), chat.BranchID(text()), chat.TurnID(text()), number()
+	u.ChunkOrdinal, u.Ordinal = int(number()), int(number())
+	u.Role, u.Type, u.File = chat.Role(text()), chat.ChunkType(text()), chat.FileID(text())
+	u.Start, u.End, u.Tokens = int(number()), int(number()), int(number())
+	u.At = schema.Moment(text())
+	if u.File == "" {
+		u.Speaker = strings.Clone(SpeakerIn(row)) // the text is the last column
+	}
+	return u, err
+}
+
+// SpeakerIn is the person that an indexed text, "[date] name, heading: words", is of; empty
+// where it is by role alone.
+func SpeakerIn(indexed string) string {
+	_, rest, dated := strings.Cut(indexed, "] ")
+	name, _, named := strings.Cut(rest, ": ")
+	name, _, _ = strings.Cut(name, ", ") // headings may follow
+	if !dated || !named || name == string(chat.RoleUser) || name == string(chat.RoleAssistant) {
+		return ""
+	}
+	return name
+}
+
+// UnitTotals returns how many units there are, and their tokens.
+func (s *Search) UnitTotals(ctx context.Context) (units int, tokens int64, err error) {
+	err = s.Read(ctx, "search.totals", func(db *gorm.DB) error {
+		return db.Raw(`SELECT count(*), coalesce(sum(tokens), 0) FROM units`).Row().Scan(&units, &tokens)
+	})
+	return units, tokens, err
+}
+
+// UnitCount is about how many units there are: of how many a term that occurs in a
+// few is rare. Row numbers of units that were superseded count too.
+func (s *Search) UnitCount(ctx context.Context) (int, error) {
+	var n int
+	err := s.Read(ctx, "search.count", func(db *gorm.DB) (err error) {
+		n, err = sqlite.One[int](db, "units", "", `SELECT coalesce(max(n), 0) FROM units`)
+		return err
+	})
+	return n, err
+}

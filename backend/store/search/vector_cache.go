@@ -1,0 +1,418 @@
+package search
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// The vector cache is a file beside the database with the vectors of the namespace that
+// serves, in the order in which the index holds them: reading them row by row from the
+// database takes fifteen times as long. It is derived. The writer appends to it, a block of
+// rows at a time, and removes it when a vector that it may hold was deleted or changed,
+// which the generation of the vectors tells. It is not fsynced: each block has a
+// checksum, and what does not hold is not used.
+//
+// A database that was replaced by an earlier one may have other vectors under the same
+// numbers and the same generation. That can only concern the end, so the last rows of the
+// file are compared with the database before any of it counts.
+
+// VectorCacheFile is its name in the data directory.
+const VectorCacheFile = "vectors.cache"
+
+const (
+	// maxCachedDimension is above which an index reads candidates from the database.
+	maxCachedDimension = 512
+	comparedRows       = 16 // of the end
+
+	cacheMagic     = "CINFVEC1"
+	CacheHead      = 8 + 8 + 8 + 4 + 4
+	CacheBlockHead = 4 + 4
+)
+
+// CachedRows is how many vectors a block of the cache holds.
+var CachedRows = codec.MaxVectorBlock
+
+// ErrStaleCache is of a cache of other vectors than the database has.
+var ErrStaleCache = errors.New("the vector cache does not fit the database")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// CachedSpace is what the vectors of a cache are of.
+type CachedSpace struct {
+	Namespace  int64 `gorm:"column:id"`
+	Generation int64
+	Dimension  int
+}
+
+func (c CachedSpace) head() []byte {
+	le := binary.LittleEndian
+	out := le.AppendUint64([]byte(cacheMagic), uint64(c.Namespace)) //nolint:gosec // its bits are kept
+	out = le.AppendUint64(out, uint64(c.Generation))                //nolint:gosec // likewise
+	out = le.AppendUint32(out, uint32(c.Dimension))                 //nolint:gosec // at most maxDimension
+	return le.AppendUint32(out, crc32.Checksum(out, castagnoli))
+}
+
+// vectorCache is the writer's side. While its lock is held nobody else makes or removes
+// the file.
+type vectorCache struct {
+	sync.Mutex
+	of   CachedSpace // the zero value: it is not known what is in the file
+	end  int64       // of its last whole block, in bytes
+	last int64       // N of its last row
+}
+
+// CachedVectors yields the vectors of a namespace at a generation that the cache holds, in
+// the order of N: all up to the last that it yields. There may be none. What is yielded
+// counts only if it returns nil, and its Codes only during the call.
+func (s *Search) CachedVectors(ctx context.Context, ns, generation int64, yield func(chat.VectorBlock) error) error {
+	f, err := os.Open(VectorCachePath(s.Core))
+	if err != nil {
+		return nil //nolint:nilerr // there is no cache that can be read
+	}
+	defer func() { _ = f.Close() }()
+	var dimension int
+	if err := s.Read(ctx, "vector.cached", func(db *gorm.DB) (err error) {
+		dimension, err = dimensionOf(db, ns)
+		return err
+	}); err != nil {
+		return err
+	}
+	tail, _, err := ReadVectorCache(f, CachedSpace{ns, generation, dimension}, yield)
+	if err != nil {
+		return err
+	}
+	return s.Read(ctx, "vector.cached", func(db *gorm.DB) error { return tail.compare(db, ns, dimension) })
+}
+
+func VectorCachePath(s *core.Core) string { return filepath.Join(s.Dir, VectorCacheFile) }
+
+// VectorTail is the last rows of a cache.
+type VectorTail struct {
+	n     []int64
+	codes []byte
+}
+
+func tailOf(b chat.VectorBlock, dimension int) VectorTail {
+	first := max(0, len(b.N)-comparedRows)
+	return VectorTail{b.N[first:], slices.Clone(b.Codes[first*dimension:])}
+}
+
+// ReadVectorCache yields the whole blocks of a cache, and returns its last rows and where
+// the last block ends: 0 if the file is none, or of other vectors.
+func ReadVectorCache(f io.Reader, of CachedSpace, yield func(chat.VectorBlock) error) (tail VectorTail, end int64, err error) {
+	head := of.head()
+	have := make([]byte, len(head))
+	if _, err := io.ReadFull(f, have); err != nil || !slices.Equal(have, head) {
+		return tail, 0, nil //nolint:nilerr // nothing of it is used
+	}
+	end = CacheHead
+	var buffer []byte
+	for {
+		body, err := readCacheBlock(f, codec.MaxVectorBlockBytes(of.Dimension), &buffer)
+		if err != nil {
+			return tail, end, nil //nolint:nilerr // it ends here, or is damaged from here on
+		}
+		b, err := codec.VectorBlockOf(body, of.Dimension)
+		if err != nil || len(tail.n) > 0 && b.N[0] <= tail.n[len(tail.n)-1] {
+			return tail, end, nil //nolint:nilerr // likewise
+		}
+		if err := yield(b); err != nil {
+			return tail, end, err
+		}
+		end += int64(CacheBlockHead + len(body))
+		tail = tailOf(b, of.Dimension)
+	}
+}
+
+// readCacheBlock reads a block whose checksum holds into a buffer.
+func readCacheBlock(f io.Reader, limit int, buffer *[]byte) ([]byte, error) {
+	var head [CacheBlockHead]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil {
+		return nil, err
+	}
+	size := int(binary.LittleEndian.Uint32(head[:]))
+	if size > limit {
+		return nil, ErrStaleCache
+	}
+	*buffer = slices.Grow((*buffer)[:0], size)[:size]
+	if _, err := io.ReadFull(f, *buffer); err != nil {
+		return nil, err
+	}
+	if crc32.Checksum(*buffer, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
+		return nil, ErrStaleCache
+	}
+	return *buffer, nil
+}
+
+// compare reports ErrStaleCache unless the database has these rows.
+func (t VectorTail) compare(db *gorm.DB, ns int64, dimension int) error {
+	if len(t.n) == 0 {
+		return nil
+	}
+	rows, err := sqlite.All[struct {
+		N      int64
+		Vector []byte
+	}](db, `SELECT unit_n AS n, vector FROM unit_embeddings WHERE namespace_id = ? AND unit_n IN ?`, ns, t.n)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		i := slices.Index(t.n, r.N)
+		if len(r.Vector) != codec.QuantizedHead+dimension || !slices.Equal(r.Vector[codec.QuantizedHead:], t.codes[i*dimension:(i+1)*dimension]) {
+			return ErrStaleCache
+		}
+	}
+	if len(rows) != len(t.n) {
+		return ErrStaleCache
+	}
+	return nil
+}
+
+// SaveVectors appends to the vector cache what it lacks of the vectors that serve, in whole
+// blocks: the rest is read quickly. A cache of other vectors is removed before.
+func (s *Search) SaveVectors(ctx context.Context) error {
+	if s.DB.Writer == nil || s.Scratch {
+		return nil
+	}
+	c := &s.cache
+	c.Lock()
+	defer c.Unlock()
+	of, err := Cachable(ctx, s.Core)
+	if err != nil {
+		return err
+	}
+	if c.of != of || c.end == 0 || !sqlite.Exists(s.Dir, VectorCacheFile) {
+		if err := s.lookIntoVectorCache(ctx, of); err != nil {
+			return err
+		}
+	}
+	if of.Namespace == 0 {
+		return nil
+	}
+	if more, err := s.hasBlock(ctx, of, c.last); err != nil || !more {
+		return err
+	}
+	err = s.appendVectors(ctx, of)
+	if now, nerr := Cachable(context.WithoutCancel(ctx), s.Core); nerr != nil || now != of {
+		err = errors.Join(err, nerr, s.removeVectorCache()) // what was read may be gone by now
+	}
+	return err
+}
+
+// Cachable is what a cache would be of; the zero value where there should be none.
+func Cachable(ctx context.Context, s *core.Core) (of CachedSpace, err error) {
+	err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error {
+		rows, err := sqlite.All[CachedSpace](db, `SELECT id, dimension, (SELECT generation FROM vector_generation) AS generation
+			FROM namespaces WHERE state = 'serving' AND dimension <= ? ORDER BY id LIMIT 1`, maxCachedDimension)
+		of = append(rows, CachedSpace{})[0]
+		return err
+	})
+	return of, err
+}
+
+// lookIntoVectorCache finds where the cache ends. One that does not fit is removed.
+func (s *Search) lookIntoVectorCache(ctx context.Context, of CachedSpace) error {
+	c := &s.cache
+	c.of, c.end, c.last = of, 0, 0
+	f, err := os.Open(VectorCachePath(s.Core))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return sqlite.MapError("vector.cached", err)
+	}
+	tail, end, err := ReadVectorCache(f, of, func(b chat.VectorBlock) error {
+		c.last = b.N[len(b.N)-1]
+		return context.Cause(ctx)
+	})
+	_ = f.Close()
+	if err == nil {
+		err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error { return tail.compare(db, of.Namespace, of.Dimension) })
+	}
+	if c.end = end; err == nil && end > 0 && of.Namespace != 0 {
+		return nil
+	}
+	removed := s.removeVectorCache()
+	c.of = of
+	if err != nil && !errors.Is(err, ErrStaleCache) {
+		return errors.Join(err, removed)
+	}
+	return removed
+}
+
+// CheckVectorCache removes a cache that does not fit the database, which may have been
+// replaced by an earlier one. It reads little: a program that is started to do one thing
+// does not wait for it.
+func CheckVectorCache(ctx context.Context, s *Search) error {
+	f, err := os.Open(VectorCachePath(s.Core))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		var of CachedSpace
+		if of, err = Cachable(ctx, s.Core); err == nil {
+			err = EndFits(ctx, s.Core, f, of)
+		}
+		_ = f.Close()
+	}
+	if err == nil {
+		return nil
+	}
+	removed := DropVectorCache(s)
+	if errors.Is(err, ErrStaleCache) {
+		err = nil
+	}
+	return errors.Join(err, removed)
+}
+
+// EndFits reports ErrStaleCache unless the last rows of a cache are in the database.
+func EndFits(ctx context.Context, s *core.Core, f *os.File, of CachedSpace) error {
+	tail, ok := lastOfCache(f, of)
+	if !ok {
+		return ErrStaleCache
+	}
+	return s.Read(ctx, "vector.cached", func(db *gorm.DB) error { return tail.compare(db, of.Namespace, of.Dimension) })
+}
+
+// lastOfCache reads the last rows of a cache, passing over the blocks before; false if it
+// is of other vectors, or its end is damaged.
+func lastOfCache(f io.ReaderAt, of CachedSpace) (tail VectorTail, ok bool) {
+	head := of.head()
+	have := make([]byte, len(head))
+	if _, err := f.ReadAt(have, 0); err != nil || !slices.Equal(have, head) {
+		return tail, false
+	}
+	most := int64(codec.MaxVectorBlockBytes(of.Dimension))
+	last := int64(-1)
+	for at := int64(CacheHead); ; {
+		var size [CacheBlockHead]byte
+		if _, err := f.ReadAt(size[:], at); err != nil {
+			break
+		}
+		last, at = at, at+CacheBlockHead+int64(binary.LittleEndian.Uint32(size[:]))
+	}
+	if last < 0 {
+		return tail, true
+	}
+	var buffer []byte
+	body, err := readCacheBlock(io.NewSectionReader(f, last, CacheBlockHead+most), int(most), &buffer)
+	if err != nil {
+		return tail, false
+	}
+	b, err := codec.VectorBlockOf(body, of.Dimension)
+	if err != nil {
+		return tail, false
+	}
+	return tailOf(b, of.Dimension), true
+}
+
+// hasBlock reports whether a whole block of vectors follows a unit.
+func (s *Search) hasBlock(ctx context.Context, of CachedSpace, after int64) (more bool, err error) {
+	err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error {
+		rows, err := sqlite.All[int64](db, `SELECT unit_n FROM unit_embeddings WHERE namespace_id = ? AND unit_n > ? ORDER BY unit_n LIMIT 1 OFFSET ?`,
+			of.Namespace, after, CachedRows-1)
+		more = len(rows) > 0
+		return err
+	})
+	return more, err
+}
+
+// errDamagedVector ends a cache before a vector that cannot be read: those who read the
+// rows say so.
+var errDamagedVector = errors.New("a vector cannot be read")
+
+// appendVectors writes the blocks that the cache lacks.
+func (s *Search) appendVectors(ctx context.Context, of CachedSpace) error {
+	c := &s.cache
+	f, err := faultfs.OpenFile(faultfs.Data, VectorCachePath(s.Core), os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
+	if err != nil {
+		return sqlite.MapError("vector.cached", err)
+	}
+	put := func(data []byte) error {
+		if _, err := f.WriteAt(data, c.end); err != nil {
+			return errors.Join(err, f.Truncate(c.end))
+		}
+		c.end += int64(len(data))
+		return nil
+	}
+	if c.end == 0 {
+		err = errors.Join(f.Truncate(0), put(of.head()))
+	}
+	rows := make([]chat.VectorRow, 0, CachedRows)
+	if err == nil {
+		err = s.VectorRows(ctx, of.Namespace, "", c.last, func(r chat.VectorRow) error {
+			if r.Codes == nil {
+				return errDamagedVector
+			}
+			if rows = append(rows, r); len(rows) < CachedRows {
+				return nil
+			}
+			block, err := codec.AppendVectorBlock(nil, codec.NewVectorBlock(rows))
+			if err != nil {
+				return err
+			}
+			if err := put(Sealed(block)); err != nil {
+				return err
+			}
+			c.last, rows = r.N, rows[:0]
+			return context.Cause(ctx)
+		})
+	}
+	if err = errors.Join(err, f.Close()); errors.Is(err, errDamagedVector) {
+		err = nil
+	}
+	return sqlite.MapError("vector.cached", err)
+}
+
+// Sealed is a block as it stands in the file.
+func Sealed(block []byte) []byte {
+	le := binary.LittleEndian
+	out := le.AppendUint32(make([]byte, 0, CacheBlockHead+len(block)), uint32(len(block))) //nolint:gosec // at most MaxVectorBlockBytes
+	return append(le.AppendUint32(out, crc32.Checksum(block, castagnoli)), block...)
+}
+
+// DropVectorCache removes the cache. It is made again.
+func DropVectorCache(s *Search) error {
+	s.cache.Lock()
+	defer s.cache.Unlock()
+	return s.removeVectorCache()
+}
+
+// removeVectorCache empties the file before it removes it: on Windows one that is being
+// read cannot be removed. The caller has the lock.
+func (s *Search) removeVectorCache() error {
+	s.cache.of, s.cache.end, s.cache.last = CachedSpace{}, 0, 0
+	if info, err := os.Lstat(VectorCachePath(s.Core)); err == nil && !info.Mode().IsRegular() {
+		return sqlite.MapError("vector.cached", faultfs.Remove(faultfs.Data, VectorCachePath(s.Core))) // a link, of which nothing is written through
+	}
+	f, err := faultfs.OpenFile(faultfs.Data, VectorCachePath(s.Core), os.O_RDWR|faultfs.NoFollow, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return sqlite.MapError("vector.cached", err)
+	}
+	if err := errors.Join(f.Truncate(0), f.Close()); err != nil {
+		return sqlite.MapError("vector.cached", err)
+	}
+	if err := faultfs.Remove(faultfs.Data, VectorCachePath(s.Core)); err != nil {
+		s.Log.Warn("the empty vector cache cannot be removed", "err", err)
+	}
+	return sqlite.MapError("vector.cached", faultfs.SyncDir(faultfs.Data, s.Dir))
+}

@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A log is read again before it is called damaged: a program may write the mark, or begin
+// the log again, at that moment.
+const (
+	logTries = 5
+	logPause = 20 * time.Millisecond
+)
+
+// LogDamage says what of the write-ahead log in a data directory is damaged, and of which
+// file that is said; empty: nothing is. It changes nothing.
+func LogDamage(dir string) (file, damage string, err error) {
+	for try := range logTries {
+		if try > 0 {
+			time.Sleep(logPause)
+		}
+		to, err := ReadConfirmed(dir)
+		if err != nil {
+			file, damage = ConfirmedFile, "The mark of the confirmed end of the write-ahead log cannot be read: "+err.Error()+
+				". The conversations are not in it; the next change writes it anew."
+			continue
+		}
+		if to.Frame == 0 {
+			return "", "", nil
+		}
+		f, err := os.Open(filepath.Join(dir, DatabaseFile+"-wal"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", "", nil
+		}
+		if err != nil {
+			return "", "", err
+		}
+		found, err := DamageTo(bufio.NewReaderSize(f, 1<<16), to)
+		_ = f.Close()
+		if err != nil || found == "" {
+			return "", "", err
+		}
+		file, damage = DatabaseFile+"-wal", found
+	}
+	return file, damage, nil
+}
+
+// DamagedLog is what of the log is damaged. A mark that cannot be read says nothing of it.
+func DamagedLog(dir string) (string, error) {
+	file, damage, err := LogDamage(dir)
+	if file == ConfirmedFile {
+		return "", err
+	}
+	return damage, err
+}

@@ -1,0 +1,110 @@
+// Package upkeep keeps the database small and fast, and says how large it is.
+package upkeep
+
+import (
+	"context"
+	"os"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// Upkeep is what keeps the database small and fast, and says how large it is.
+type Upkeep struct {
+	*core.Core
+	Settled sizeCache
+}
+
+// New looks after an open database.
+func New(c *core.Core) *Upkeep {
+	u := &Upkeep{Core: c}
+	c.OnForget = append(c.OnForget, u.Settled.Clear)
+	return u
+}
+
+// Checkpoint brings the write-ahead log into the database file and empties it.
+// Readers that are at work make it a partial one, which is no error.
+func (s *Upkeep) Checkpoint(ctx context.Context) error {
+	const op = "store.checkpoint"
+	if s.DB.Writer == nil {
+		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
+	}
+	err := faults.Point("store.checkpoint")
+	if err == nil {
+		err = s.DB.Writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
+	}
+	return sqlite.MapError(op, err)
+}
+
+// Setting reads a piece of small application state.
+func (s *Upkeep) Setting(ctx context.Context, key string) (string, bool, error) {
+	var rows []string
+	err := s.Read(ctx, "setting.read", func(db *gorm.DB) (err error) {
+		rows, err = sqlite.All[string](db, `SELECT value FROM settings WHERE key = ?`, key)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return "", false, err
+	}
+	return rows[0], true, nil
+}
+
+// PutSetting keeps a piece of small application state, such as the last session.
+func (s *Upkeep) PutSetting(ctx context.Context, key, value string) error {
+	return s.Write(ctx, "setting.write", func(t *core.Tx) error {
+		_, err := t.Exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
+			ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+			schema.Clean(key), schema.Clean(value), t.Stamp())
+		return err
+	})
+}
+
+// Stats are counts of what is stored, and its size.
+type Stats struct {
+	Sessions int   `json:"sessions"`
+	Branches int   `json:"branches"`
+	Turns    int   `json:"turns"`
+	Pending  int   `json:"pending"`
+	Steps    int   `json:"steps"`
+	States   int   `json:"states"`
+	Pins     int   `json:"pins"` // standing or not: every version
+	Chunks   int   `json:"chunks"`
+	Units    int   `json:"units"`
+	Vectors  int   `json:"vectors"` // of all namespaces
+	Spaces   int   `json:"namespaces"`
+	Events   int   `json:"events"`
+	Jobs     int   `json:"jobs"`      // not done
+	DeadJobs int   `json:"dead_jobs"` // of them
+	Schema   int64 `json:"schema"`
+	Bytes    int64 `json:"bytes"` // database and its log on disk
+}
+
+// Stats counts what is stored.
+func (s *Upkeep) Stats(ctx context.Context) (Stats, error) {
+	var st Stats
+	err := s.Read(ctx, "store.stats", func(db *gorm.DB) error {
+		return db.Raw(`SELECT
+			(SELECT count(*) FROM sessions WHERE source <> 'files') AS sessions,
+			(SELECT count(*) FROM branches) - (SELECT count(*) FROM sessions WHERE source = 'files') AS branches,
+			(SELECT count(*) FROM turns) - (SELECT count(*) FROM sessions WHERE source = 'files') AS turns,
+			(SELECT count(*) FROM turns WHERE phase = 'ResponseFinalized') AS pending,
+			(SELECT count(*) FROM steps) AS steps, (SELECT count(*) FROM states) AS states,
+			(SELECT count(*) FROM pins) AS pins, (SELECT count(*) FROM chunks) AS chunks,
+			(SELECT count(*) FROM units) AS units, (SELECT count(*) FROM unit_embeddings) AS vectors,
+			(SELECT count(*) FROM namespaces WHERE state <> 'retired') AS spaces, (SELECT count(*) FROM events) AS events,
+			(SELECT count(*) FROM jobs WHERE state IN ('queued', 'running', 'dead')) AS jobs,
+			(SELECT count(*) FROM jobs WHERE state = 'dead') AS dead_jobs,
+			(SELECT max(version_id) FROM ` + schema.VersionTable + `) AS schema`).Scan(&st).Error
+	})
+	for _, name := range []string{s.Path(), s.Path() + "-wal"} {
+		if info, statErr := os.Stat(name); statErr == nil {
+			st.Bytes += info.Size()
+		}
+	}
+	return st, err
+}

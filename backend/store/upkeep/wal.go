@@ -1,0 +1,72 @@
+package upkeep
+
+import (
+	"context"
+	"os"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// LogBytes is how large the write-ahead log is on disk.
+func (s *Upkeep) LogBytes() int64 {
+	info, err := os.Stat(s.Path() + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// CheckpointSome brings into the database file what of the write-ahead log nobody
+// reads, and waits for no one: a turn that runs is not held up for longer than that
+// takes. The log is used from its beginning again; its file stays as large as it is.
+func (s *Upkeep) CheckpointSome(ctx context.Context) error {
+	const op = "store.checkpoint"
+	if s.DB.Writer == nil {
+		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
+	}
+	err := faults.Point("store.checkpoint_some")
+	if err == nil {
+		err = s.DB.Writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(PASSIVE)`).Error
+	}
+	return sqlite.MapError(op, err)
+}
+
+// idlePatience bounds how long emptying the log waits for readers, in milliseconds.
+const idlePatience = 50
+
+// CheckpointIdle brings the write-ahead log into the database file and empties it, if
+// nobody reads; else it does what CheckpointSome does. A turn that begins meanwhile
+// waits no longer than that takes.
+func (s *Upkeep) CheckpointIdle(ctx context.Context) error {
+	if err := s.CheckpointSome(ctx); err != nil {
+		return err
+	}
+	err := s.DB.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
+		var patience int
+		if err := db.Raw(`PRAGMA busy_timeout`).Scan(&patience).Error; err != nil {
+			return err
+		}
+		defer db.WithContext(context.WithoutCancel(ctx)).Exec(`PRAGMA busy_timeout = ` + sqlite.Itoa(int64(patience)))
+		if err := db.Exec(`PRAGMA busy_timeout = ` + sqlite.Itoa(idlePatience)).Error; err != nil {
+			return err
+		}
+		return db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
+	})
+	return sqlite.MapError("store.checkpoint", err)
+}
+
+// Changes counts the rows that this program has written since opening: as long as it
+// stays, there is nothing new to look after.
+func (s *Upkeep) Changes(ctx context.Context) (int64, error) {
+	const op = "store.changes"
+	if s.DB.Writer == nil {
+		return 0, chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
+	}
+	var n int64
+	err := sqlite.MapError(op, s.DB.Writer.WithContext(ctx).Raw(`SELECT total_changes()`).Scan(&n).Error)
+	return n, err
+}

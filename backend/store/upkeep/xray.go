@@ -1,0 +1,47 @@
+package upkeep
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// PinsByID reads pin versions, standing or not, in the order asked. One that
+// does not exist is CodeNotFound.
+func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	byID := map[chat.PinID]chat.Pin{}
+	err := s.Read(ctx, "pin.read", func(db *gorm.DB) error {
+		rows, err := sqlite.All[schema.PinRow](db, `SELECT * FROM pins WHERE id IN ?`, ids)
+		for _, r := range rows {
+			byID[chat.PinID(r.ID)] = records.Pinned{PinRow: r}.Pin(0)
+		}
+		return err
+	})
+	out := make([]chat.Pin, 0, len(ids))
+	for _, id := range ids {
+		p, ok := byID[id]
+		if !ok && err == nil {
+			return nil, chat.Errorf(chat.CodeNotFound, "pin.read", "There is no pin %s.", id)
+		}
+		out = append(out, p)
+	}
+	return out, err
+}
+
+// PreparedTurns are the turns for which a context was assembled, oldest first.
+func (s *Upkeep) PreparedTurns(ctx context.Context) ([]chat.TurnID, error) {
+	var ids []chat.TurnID
+	err := s.Read(ctx, "turn.list", func(db *gorm.DB) (err error) {
+		ids, err = sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE manifest IS NOT NULL ORDER BY created_at, id`)
+		return err
+	})
+	return ids, err
+}

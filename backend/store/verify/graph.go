@@ -1,0 +1,271 @@
+package verify
+
+// How records stand to each other: sequences, heads, roots, and the index.
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// turnSequences: the turns of a branch go on from its fork without a gap.
+func (a *Audit) TurnSequences() {
+	a.sequences("turns", `SELECT t.id, t.branch_id, t.turn_seq AS seq, b.fork_seq AS start
+		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id")+` ORDER BY t.branch_id, t.turn_seq`)
+}
+
+// stateSequences: the states of a branch go on from its base; the root is 0.
+func (a *Audit) StateSequences() {
+	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
+		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
+		FROM states s JOIN branches b ON b.id = s.branch_id WHERE `+a.within("b.session_id")+` ORDER BY s.branch_id, s.state_seq`)
+}
+
+func (a *Audit) sequences(table, query string) {
+	rows, err := sqlite.All[struct {
+		ID       string
+		BranchID string
+		Seq      int64
+		Start    int64
+	}](a.DB, query, a.scope()...)
+	a.expect(err == nil, findUnreadable, table, "", "Sequences cannot be read.")
+	branch, last := "", int64(0)
+	for _, r := range rows {
+		if r.BranchID != branch {
+			branch, last = r.BranchID, r.Start
+		}
+		a.expect(r.Seq == last+1, findSequence, table, r.ID, "It is number %d of its branch where %d was due.", r.Seq, last+1)
+		last = r.Seq
+	}
+}
+
+// heads: a branch's head is its newest state, or its base; its epoch counts the
+// moves; its fork is where it says.
+func (a *Audit) Heads() {
+	rows, err := sqlite.All[struct {
+		Row       schema.BranchRow `gorm:"embedded"`
+		NewestID  *string
+		NewestSeq *int64
+		Moves     int64
+		BaseAt    *int64
+		ForkAt    *int64
+		ForkOf    *string
+		BaseTo    *int64
+	}](a.DB, `SELECT b.*, n.id AS newest_id, n.state_seq AS newest_seq,
+		  (SELECT count(*) FROM states m WHERE m.branch_id = b.id AND m.origin <> 'root') AS moves,
+		  base.state_seq AS base_at, base.covers_seq AS base_to, f.turn_seq AS fork_at, f.branch_id AS fork_of
+		FROM branches b
+		LEFT JOIN states n ON n.id = (SELECT x.id FROM states x WHERE x.branch_id = b.id ORDER BY x.state_seq DESC LIMIT 1)
+		LEFT JOIN states base ON base.id = b.base_state
+		LEFT JOIN turns f ON f.id = b.fork_turn WHERE `+a.within("b.session_id")+` ORDER BY b.id`, a.scope()...)
+	a.expect(err == nil, findUnreadable, "branches", "", "Heads cannot be read.")
+	for _, b := range rows {
+		r := b.Row
+		head, seq := r.BaseState, r.BaseSeq
+		if b.NewestID != nil {
+			head, seq = *b.NewestID, *b.NewestSeq
+		}
+		a.expect(r.HeadState == head && r.HeadSeq == seq, findHead, "branches", r.ID, "Its head is not its newest state.")
+		a.expect(r.Epoch == b.Moves, findHead, "branches", r.ID, "Its epoch is %d after %d moves of its head.", r.Epoch, b.Moves)
+		a.expect(b.BaseAt != nil && *b.BaseAt == r.BaseSeq, findHead, "branches", r.ID, "Its base is not where it says.")
+		a.expect(b.BaseTo == nil || r.ParentBranch == nil || *b.BaseTo <= r.ForkSeq, findHead, "branches", r.ID, "Its base knows turns after its fork.")
+		if r.ForkTurn != nil {
+			a.expect(b.ForkAt != nil && *b.ForkAt == r.ForkSeq && *b.ForkOf == schema.Text(r.ParentBranch), findHead, "branches", r.ID, "Its fork is not a turn of its parent.")
+		}
+	}
+	a.covered()
+}
+
+// covered: a state follows its parent and covers the turns that name it.
+func (a *Audit) covered() {
+	states, err := sqlite.All[struct{ ID string }](a.DB, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
+		WHERE (s.parent_id IS NOT NULL AND (p.id IS NULL OR p.state_seq <> s.state_seq - 1 OR p.covers_seq > s.covers_seq)
+		  OR s.parent_id IS NULL AND (s.state_seq <> 0 OR s.covers_seq <> 0)) AND `+a.within("s.session_id")+` ORDER BY s.id`, a.scope()...)
+	a.expect(err == nil, findUnreadable, "states", "", "Parents cannot be read.")
+	for _, s := range states {
+		a.add(findHead, "states", s.ID, "It does not follow its parent.")
+	}
+	turns, err := sqlite.All[struct{ ID string }](a.DB, `SELECT t.id FROM turns t JOIN states s ON s.id = t.state_after
+		WHERE (s.branch_id <> t.branch_id OR s.covers_seq < t.turn_seq) AND `+a.within("t.session_id")+` ORDER BY t.id`, a.scope()...)
+	a.expect(err == nil, findUnreadable, "turns", "", "Covers cannot be read.")
+	for _, t := range turns {
+		a.add(findHead, "turns", t.ID, "The state that it names does not cover it.")
+	}
+}
+
+// roots: each session has one root state and an active branch of its own.
+func (a *Audit) Roots() {
+	rows, err := sqlite.All[struct {
+		ID    string
+		Roots int
+		Own   bool
+	}](a.DB, `SELECT s.id, (SELECT count(*) FROM states r WHERE r.session_id = s.id AND r.origin = 'root') AS roots,
+		  EXISTS (SELECT 1 FROM branches b WHERE b.id = s.active_branch AND b.session_id = s.id) AS own
+		FROM sessions s WHERE `+a.within("s.id")+` ORDER BY s.id`, a.scope()...)
+	a.expect(err == nil, findUnreadable, "sessions", "", "Roots cannot be read.")
+	for _, r := range rows {
+		a.expect(r.Roots == 1, findHead, "sessions", r.ID, "It has %d root states.", r.Roots)
+		a.expect(r.Own, findHead, "sessions", r.ID, "Its active branch is not one of its own.")
+	}
+}
+
+// chunks against the messages and documents they are cut from.
+func (a *Audit) chunks() {
+	var source schema.TurnRow
+	var user, assistant, file, document string
+	each(a, "chunks", "*", "source_turn, id", func(r schema.ChunkRow) {
+		if source.ID != r.SourceTurn {
+			source, _ = schema.TurnByID(a.DB, chat.TurnID(r.SourceTurn))
+			turn := source.Turn()
+			user, assistant = turn.User.RenderedText(), ""
+			if turn.Assistant != nil {
+				assistant = turn.Assistant.IndexedText()
+			}
+		}
+		message := user
+		if chat.Role(r.Role) == chat.RoleAssistant {
+			message = assistant
+		}
+		if r.FileID != nil {
+			if file != *r.FileID {
+				file = *r.FileID
+				document, _ = schema.FileText(a.DB, chat.FileID(file)) // none: the chunk does not stand in it
+			}
+			message = document
+		}
+		said := schema.ChunkText(message, r)
+		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(said))), FindContent, "chunks", r.ID, "Its text does not match its hash.")
+		a.expect(schema.Spans(message, r.StartOffset, r.EndOffset, said), findIndex, "chunks", r.ID, "It is not what its message says there.")
+		a.Have.Chunks[r.ID] = r.ToLedgerRecord(said)
+	})
+}
+
+// UnitText is a unit's whole text.
+const UnitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
+
+// units against their chunks, and the text index's rows against them.
+func (a *Audit) units() {
+	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+UnitText, "n", func(r schema.UnitRow) {
+		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), FindContent, "units", r.ID, "Its text does not match its hash.")
+		a.expect(schema.Text(r.Pairs) == schema.Text(schema.PairsOf(r.Text)), findIndex, "units", r.ID, "Its indexed form is not that of its text.")
+		a.Have.Units[r.ID] = &ledger.Unit{
+			TurnID: r.TurnID, ChunkID: r.ChunkID, Start: r.StartOffset, End: r.EndOffset,
+			Tokens: r.Tokens, Text: ledger.SumOfText(r.Text),
+		}
+	})
+}
+
+// Strays are chunks and units that do not agree with what they are of.
+func (a *Audit) Strays() {
+	chunks, err := sqlite.All[string](a.DB, `SELECT c.id FROM chunks c JOIN turns t ON t.id = c.source_turn
+		WHERE (c.branch_id <> t.branch_id OR c.session_id <> t.session_id) AND `+a.within("c.session_id")+` ORDER BY c.id`, a.scope()...)
+	a.expect(err == nil, findUnreadable, "chunks", "", "Chunks cannot be joined to their turns.")
+	for _, id := range chunks {
+		a.add(findIndex, "chunks", id, "It does not agree with its turn.")
+	}
+	strays, err := sqlite.All[struct{ ID string }](a.DB, `SELECT u.id FROM units u JOIN chunks c ON c.id = u.chunk_id JOIN turns t ON t.id = c.source_turn
+		WHERE (u.turn_id <> t.id OR u.turn_seq <> t.turn_seq OR u.branch_id <> t.branch_id OR u.session_id <> t.session_id
+		  OR u.message <> c.role OR u.start_offset < c.start_offset OR u.end_offset > c.end_offset) AND `+a.within("u.session_id")+` ORDER BY u.n`, a.scope()...)
+	a.expect(err == nil, findUnreadable, "units", "", "Units cannot be joined to their chunks.")
+	for _, u := range strays {
+		a.add(findIndex, "units", u.ID, "It does not agree with its chunk and turn.")
+	}
+}
+
+func (a *Audit) textIndex() {
+	lost, err := sqlite.All[struct{ ID string }](a.DB, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
+	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
+	for _, u := range lost {
+		a.add(findIndex, "units", u.ID, "The text index does not hold it.")
+	}
+	extra, err := sqlite.All[int64](a.DB, `SELECT id FROM units_fts_docsize WHERE id NOT IN (SELECT n FROM units) ORDER BY id`)
+	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
+	for _, n := range extra {
+		a.add(findIndex, "units_fts", n, "The text index holds a unit that is not there.")
+	}
+	a.textIndexForm()
+}
+
+// textIndexForm checks what SQLite's own check of the text index passes over, because it
+// reads the one as the other: the case of the settings' names, format 5 for 4, text for a blob.
+func (a *Audit) textIndexForm() {
+	form, err := sqlite.All[string](a.DB, `SELECT k || '=' || v FROM units_fts_config
+		UNION ALL SELECT DISTINCT 'data ' || typeof(block) FROM units_fts_data UNION ALL SELECT DISTINCT 'docsize ' || typeof(sz) FROM units_fts_docsize
+		UNION ALL SELECT DISTINCT 'idx ' || typeof(term) FROM units_fts_idx`)
+	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
+	for _, what := range form {
+		switch what {
+		case "version=4", "data blob", "docsize blob", "idx blob":
+		default:
+			a.add(findIndex, "units_fts", what, "The text index is not as SQLite writes it; it can be rebuilt from the units.")
+		}
+	}
+}
+
+// CompareTextIndex has the engine compare index and units, and looks each word of the index up.
+func (a *Audit) CompareTextIndex(db *gorm.DB) (bool, error) {
+	err := db.Exec(`INSERT INTO units_fts (units_fts, rank) VALUES ('integrity-check', 1)`).Error
+	leads := true
+	if err == nil {
+		leads, err = leadsToWords(db)
+	}
+	if corrupt := chat.CodeOf(sqlite.MapError("", err)) == chat.CodeCorrupt; corrupt || !leads {
+		a.add(findIndex, "units_fts", "", "The text index does not agree with the units; it can be rebuilt from them.")
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// leadsToWords reports that the text index finds each of its words. SQLite's own check reads the
+// leaves one after another, and passes a separator between two of them that hides words from every search.
+func leadsToWords(db *gorm.DB) (bool, error) {
+	if err := db.Exec(`CREATE VIRTUAL TABLE temp.index_words USING fts5vocab(main, units_fts, 'row')`).Error; err != nil {
+		return true, err
+	}
+	hidden, err := sqlite.All[int](db, `SELECT 1 FROM temp.index_words w
+		WHERE (SELECT x.doc FROM temp.index_words x WHERE x.term = w.term) IS NOT w.doc LIMIT 1`)
+	if err == nil {
+		err = db.Exec(`DROP TABLE temp.index_words`).Error
+	}
+	return len(hidden) == 0, err
+}
+
+// LookUpUnits finds out which units the text index fails, one by one.
+func (a *Audit) LookUpUnits(ctx context.Context, db *gorm.DB) error {
+	a.DB = db
+	each(a, "units", "n, id, "+UnitText, "n", func(r schema.UnitRow) {
+		if ctx.Err() == nil {
+			a.lookUp(r)
+		}
+	})
+	return ctx.Err()
+}
+
+// maxProbe bounds the words by which a unit is looked up.
+const maxProbe = 64
+
+// lookUp expects the text index to find a unit by its own words.
+func (a *Audit) lookUp(r schema.UnitRow) {
+	var terms []string
+	for _, word := range lexical.Words(r.Text) {
+		if m := search.MatchTerm(word); m != "" && len(terms) < maxProbe {
+			terms = append(terms, "("+m+")")
+		}
+	}
+	if len(terms) == 0 {
+		return
+	}
+	match := strings.Join(terms, " AND ")
+	hits, err := sqlite.All[int64](a.DB, `SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid = ?`, match, r.N)
+	a.expect(err == nil && len(hits) == 1, findIndex, "units", r.ID, "The text index does not find it by its own words.")
+}

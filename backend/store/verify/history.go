@@ -1,0 +1,151 @@
+package verify
+
+// What stands for turns in a prompt, and what they weigh.
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/delta"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// summaries against their turns, each other and the replay.
+func (a *Audit) summaries() {
+	ranges := map[string]schema.RangeSummaryRow{}
+	each(a, "summaries", "id, branch_id, from_seq, to_seq", "id", func(r schema.RangeSummaryRow) { ranges[r.ID] = r })
+	lineages := map[string][]core.Segment{}
+	each(a, "summaries", "*", "id", func(r schema.RangeSummaryRow) {
+		a.times("summaries", r.ID, &r.CreatedAt)
+		a.expect(r.Intact(), FindContent, "summaries", r.ID, "Its text does not match its hash.")
+		a.expect(r.TokenCount < r.OriginalTokens && strings.TrimSpace(r.Content) != "", FindContent, "summaries", r.ID,
+			"It has %d tokens for turns of %d, and does not reduce them.", r.TokenCount, r.OriginalTokens)
+		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), FindContent, "summaries", r.ID, "Its validation cannot be read.")
+		a.summaryRange(r, lineages)
+		if r.SupersededBy != nil {
+			by, ok := ranges[*r.SupersededBy]
+			a.expect(ok && by.ID != r.ID && by.BranchID == r.BranchID && by.FromSeq <= r.FromSeq && by.ToSeq >= r.ToSeq,
+				findHistory, "summaries", r.ID, "What superseded it does not stand for its turns.")
+		}
+		a.Have.Summaries[r.ID] = r.ToLedgerRecord()
+	})
+}
+
+// summaryRange: a summary stands for committed turns, the last one its branch's own.
+func (a *Audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]core.Segment) {
+	segs, ok := lineages[r.BranchID]
+	if !ok {
+		segs, _ = core.Segments(a.DB, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns
+		lineages[r.BranchID] = segs
+	}
+	committed, failed, err := records.CommittedIn(a.DB, segs, r.FromSeq, r.ToSeq)
+	a.expect(err == nil && committed > 0 && committed+failed == r.ToSeq-r.FromSeq && r.ToSeq-1 > segs[len(segs)-1].From,
+		findHistory, "summaries", r.ID, "It stands for turns that are not all committed ones of its branch.")
+}
+
+// sizes: only a final turn weighs anything. Counts are derived and not compared.
+func (a *Audit) sizes() {
+	strays, err := sqlite.All[string](a.DB, `SELECT n.turn_id || '/' || n.encoding FROM turn_tokens n LEFT JOIN turns t ON t.id = n.turn_id
+		WHERE t.final_assistant_message_json IS NULL ORDER BY 1`)
+	a.expect(err == nil, findUnreadable, "turn_tokens", "", "Sizes cannot be read.")
+	for _, id := range strays {
+		a.add(findHistory, "turn_tokens", id, "It weighs a turn that is not there, or not final.")
+	}
+}
+
+// chainAudit decodes the values of a chain in order, each once: the newest ones
+// are kept for those packed against them.
+type chainAudit struct {
+	delta.Chain
+	links   map[string]delta.LinkRow
+	decoded core.RecentValues
+}
+
+// Chain reads the session's links of a kind and checks them by themselves.
+func (a *Audit) chain(c delta.Chain) *chainAudit {
+	ca := &chainAudit{Chain: c, links: map[string]delta.LinkRow{}}
+	rows, err := sqlite.All[delta.LinkRow](a.DB, `SELECT `+c.Key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.Links+
+		` WHERE `+c.Within(c.Key), a.session)
+	a.expect(err == nil, findUnreadable, c.Links, "", "Links cannot be read.")
+	for _, r := range rows {
+		ca.links[r.ID] = r
+	}
+	for id, l := range ca.links {
+		a.expect(l.Base == "" && l.Depth == 0 || l.Depth == ca.links[l.Base].Depth+1 && l.Depth < delta.MaxChain, findHistory, c.Table, id,
+			"It is link %d of its chain, after link %d.", l.Depth, ca.links[l.Base].Depth)
+	}
+	return ca
+}
+
+// links name records that are there.
+func (a *Audit) links() {
+	for _, c := range []delta.Chain{delta.RequestChain, delta.ManifestChain} {
+		strays, err := sqlite.All[string](a.DB, `SELECT l.`+c.Key+` FROM `+c.Links+` l LEFT JOIN `+c.Table+` v ON v.id = l.`+c.Key+
+			` LEFT JOIN `+c.Table+` b ON b.id = l.base WHERE v.id IS NULL OR l.base IS NOT NULL AND b.id IS NULL ORDER BY 1`)
+		a.expect(err == nil, findUnreadable, c.Links, "", "Links cannot be read.")
+		for _, id := range strays {
+			a.add(findForeignKey, c.Links, id, "It links records of %s of which one is not there.", c.Table)
+		}
+	}
+}
+
+// decode decodes a value. One whose base cannot be read cannot either: the Audit
+// then names each value of the chain from the damaged one on.
+func (ca *chainAudit) decode(a *Audit, id string, packed []byte) ([]byte, error) {
+	value, err := ca.unpack(a, id, packed)
+	if err == nil {
+		ca.decoded.Put(id, value)
+	}
+	return value, err
+}
+
+func (ca *chainAudit) unpack(a *Audit, id string, packed []byte) ([]byte, error) {
+	link, linked := ca.links[id]
+	if !linked {
+		return codec.Unpack(packed)
+	}
+	quoted, err := delta.ReadQuoted(a.DB, link.Quotes)
+	if err != nil {
+		return nil, err
+	}
+	ca.quotesOf(a, id, link.Quotes)
+	if link.Base == "" {
+		return ca.Chain.Unpack(nil, false, link.Quotes, quoted, packed)
+	}
+	base, ok := ca.decoded.Get(link.Base)
+	if !ok {
+		if base, err = ca.Read(a.DB, link.Base, nil); err != nil {
+			return nil, err
+		}
+		if base == nil {
+			return nil, errors.New("the value it is packed against is gone")
+		}
+		ca.decoded.Put(link.Base, base)
+	}
+	return ca.Chain.Unpack(base, true, link.Quotes, quoted, packed)
+}
+
+// quotesOf: who deletes a chunk finds what quotes it by what was retrieved.
+func (ca *chainAudit) quotesOf(a *Audit, id string, quotes []byte) {
+	ns, _ := delta.DecodeQuotes(quotes) // read before
+	if len(ns) == 0 {
+		return
+	}
+	list, err := chat.MarshalJSON(ns)
+	turn := `t.id = ?`
+	if ca.Table == "steps" {
+		turn = `t.id = (SELECT turn_id FROM steps WHERE id = ?)`
+	}
+	hidden := 0
+	if err == nil {
+		hidden, err = sqlite.One[int](a.DB, ca.Chain.Links, id, `SELECT count(*) FROM json_each(?) j WHERE NOT EXISTS
+			(SELECT 1 FROM turns t JOIN retrieved r ON r.turn_n = t.n WHERE `+turn+` AND r.chunk_n = j.value)`, string(list), id)
+	}
+	a.expect(err == nil && hidden == 0, findHistory, ca.Chain.Links, id, "It quotes chunks that were not retrieved for its turn.")
+}

@@ -1,0 +1,196 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/internal/heap"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// tableChecks are how the rows of a table are compared with the ledger of their session. A table
+// without one is compared with the table before it, or not at all.
+var tableChecks = map[string]func(*Audit){
+	"sessions":     (*Audit).sessions,
+	"branches":     (*Audit).branches,
+	"states":       (*Audit).states,
+	"turns":        (*Audit).turns,
+	"summaries":    (*Audit).summaries,
+	"pins":         (*Audit).pins,
+	"steps":        (*Audit).steps,
+	"tool_batches": (*Audit).toolBatches,
+	"tool_calls":   (*Audit).toolCalls,
+	"files":        (*Audit).files,
+	"chunks":       (*Audit).chunks,
+	"units":        (*Audit).units,
+	"retrieved":    (*Audit).retrievals,
+}
+
+// replays checks the sessions one by one: the chain of each ledger, its snapshots, the
+// contents of its records, and these against what the ledger makes of them. No more
+// than one session's state is held.
+func (a *Audit) replays() {
+	ids, err := sqlite.All[string](a.DB, schema.EverySession)
+	if err != nil {
+		ids, err = sqlite.All[string](a.DB, `SELECT id FROM sessions ORDER BY id`)
+	}
+	a.expect(err == nil, findUnreadable, "sessions", "", "The table cannot be read.")
+	for _, id := range ids {
+		if a.DB.Statement.Context.Err() != nil {
+			break
+		}
+		a.Replay(id)
+	}
+	a.session = ""
+}
+
+func (a *Audit) Replay(session string) {
+	a.session, a.Want, a.Have, a.named = session, ledger.NewState(session), ledger.NewState(session), map[string]bool{}
+	a.ledger()
+	if a.loosen != nil {
+		defer func() { a.loosen(); a.loosen = nil }()
+	}
+	for _, t := range schema.SessionTables {
+		if check := tableChecks[t.Name]; check != nil {
+			check(a)
+		}
+	}
+	for _, d := range ledger.Compare(a.Have, a.Want) {
+		a.differs(d)
+	}
+	for id, c := range a.Want.Calibrations {
+		known := a.calibrated[id]
+		if len(known) > 0 && c.Revision > known[0].Revision {
+			known = nil
+		}
+		if len(known) == 0 || c.Revision == known[0].Revision {
+			a.calibrated[id] = append(known, c)
+		}
+	}
+}
+
+// differs records that a row is not what the ledger makes of it. One that cannot be
+// read was named as that.
+func (a *Audit) differs(d ledger.Difference) {
+	if a.named[d.Table+"/"+d.ID] {
+		return
+	}
+	switch {
+	case d.Unknown:
+		a.add(FindReplay, d.Table, d.ID, "The ledger does not know it.")
+		return
+	case d.Missing:
+		a.add(FindReplay, d.Table, d.ID, "The ledger tells of it, and it is gone.")
+		return
+	}
+	var fields []string
+	for _, f := range d.Fields {
+		if f == "retrieved" {
+			a.add(FindReplay, "retrieved", d.ID, "What was retrieved for it is not what the ledger says.")
+		} else {
+			fields = append(fields, f)
+		}
+	}
+	if len(fields) > 0 {
+		a.add(FindReplay, d.Table, d.ID, "It is not what the ledger says: %s.", strings.Join(fields, ", "))
+	}
+}
+
+// lost keeps a record that cannot be read from being compared.
+func (a *Audit) lost(table, id string) {
+	if a.named != nil {
+		a.named[table+"/"+id] = true
+	}
+}
+
+// ledger checks the session's chain and replays it, and its snapshots on the way.
+func (a *Audit) ledger() {
+	snapshots := a.snapshots()
+	a.erasures()
+	tail := ledger.Genesis()
+	each(a, "events", "*", "event_seq", func(r schema.EventRow) {
+		payload, err := a.payload(r)
+		if codec.IsLong(len(payload)) && a.loosen == nil {
+			a.loosen = heap.Tighten()
+		}
+		e := r.Event(payload)
+		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
+		for _, fault := range e.Faults(tail) {
+			a.add(findLedger, "events", id, "%s", fault)
+		}
+		tail = e.Tail()
+		a.times("events", id, &r.CreatedAt)
+		a.apply(id, e, err)
+		if snapshot, ok := snapshots[e.Seq]; ok {
+			a.expect(snapshot == records.StateSum(a.Want), records.FindSnapshot, "snapshots", id, "It is not what the ledger makes of the events up to it.")
+			delete(snapshots, e.Seq)
+		}
+	})
+	for seq := range snapshots {
+		a.add(records.FindSnapshot, "snapshots", a.session+"/"+sqlite.Itoa(seq), "There is no such event.")
+	}
+}
+
+// erasures reads what hard deletes took out of the session's ledger, and holds each
+// against its receipt.
+func (a *Audit) erasures() {
+	var err error
+	a.erased, err = core.ErasuresIn(a.DB, a.session)
+	a.expect(err == nil, findUnreadable, "events", a.session, "What was erased cannot be read.")
+	receipts, err := sqlite.All[string](a.DB, `SELECT id FROM receipts`)
+	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
+	told := map[string]bool{}
+	for _, e := range a.erased {
+		if !told[e.Receipt] && !slices.Contains(receipts, e.Receipt) {
+			a.add(findLedger, "receipts", e.Receipt, "The ledger of session %s tells of this hard delete, and its receipt is gone.", a.session)
+		}
+		told[e.Receipt] = true
+	}
+}
+
+// apply replays an event that can be read; the state goes on behind one that cannot.
+func (a *Audit) apply(id string, e ledger.Event, err error) {
+	a.Want.EventSeq = e.Seq - 1 // a gap was named
+	defer a.Want.Skip(e)
+	switch {
+	case err != nil || e.Payload == nil:
+		a.add(findLedger, "events", id, "Its payload cannot be read.")
+	case !a.erased.Vouch(e):
+		a.add(findLedger, "events", id, "Its payload does not match its hash, and no hard delete put it there.")
+	default:
+		err = a.Want.Apply(e)
+		a.expect(err == nil, findLedger, "events", id, "It cannot be replayed: %v.", err)
+	}
+}
+
+// Payload decodes an event's; those decoded last are kept for events that rest on
+// them.
+func (a *Audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.Payload(a.DB, e) }
+
+// calibrations against the newest that any ledger tells; two that came from different
+// data directories may be as new as each other.
+func (a *Audit) calibrations() {
+	seen := map[string]bool{}
+	each(a, "calibrations", "*", "provider, model_id", func(r schema.CalibrationRow) {
+		id := r.Provider + "/" + r.ModelID
+		seen[id] = true
+		a.times("calibrations", id, &r.UpdatedAt)
+		a.expect(r.Samples >= 1 && r.Samples <= events.CalibrationSamples && r.Factor == events.CalibrationFactor(r.Mean),
+			findHistory, "calibrations", id, "Its factor is not that of its mean.")
+		told := a.calibrated[id]
+		if len(told) == 0 {
+			told = []*ledger.Calibration{{Factor: r.Factor}}
+		}
+		a.expect(slices.ContainsFunc(told, func(w *ledger.Calibration) bool { return r.Revision == w.Revision && r.Factor == w.Factor }),
+			FindReplay, "calibrations", id, "It is not what the ledger says.")
+	})
+	for id := range a.calibrated {
+		a.expect(seen[id], FindReplay, "calibrations", id, "The ledger tells of it, and it is gone.")
+	}
+}
