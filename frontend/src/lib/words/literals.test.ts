@@ -8,7 +8,6 @@ const root = 'src';
 /** What still has texts of its own. A directory leaves the list when its texts are in the catalogues; nothing is added. */
 const unconverted = [
   'components/inspector',
-  'components/programs',
   'components/storage',
   'components/transfer',
   'lib/backend',
