@@ -2,6 +2,7 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
+import { t } from '$lib/words/words.svelte';
 import type {
   Backend,
   BranchesService,
@@ -98,7 +99,7 @@ async function call(name: string, method: string, args: unknown[], list: boolean
   const called = method.charAt(0).toUpperCase() + method.slice(1);
   const bound = (window as unknown as WailsWindow).go?.api?.[name]?.[called] ?? relayed(name, called);
   try {
-    if (!bound) throw new Error(`The program does not offer ${name}.${method}`);
+    if (!bound) throw new Error(t('errors.notOffered', { method: `${name}.${method}` }));
     const reply = await bound(...args);
     return list && reply === null ? [] : withEmptyLists(reply);
   } catch (thrown) {
@@ -118,7 +119,7 @@ function dragFile(request: ExportRequest): DraggedFile {
   asked.open('POST', '/drag', false);
   try {
     asked.send(JSON.stringify(request));
-    if (asked.status !== 200) throw new Error(asked.responseText || 'The file was not written.');
+    if (asked.status !== 200) throw new Error(asked.responseText || t('errors.notWritten'));
     return JSON.parse(asked.responseText) as DraggedFile;
   } catch (thrown) {
     throw toBackendError(thrown);
