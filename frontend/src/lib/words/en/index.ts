@@ -10,6 +10,7 @@ import find from './find';
 import firstrun from './firstrun';
 import header from './header';
 import inspector from './inspector';
+import keyNames from './keyNames';
 import keys from './keys';
 import knows from './knows';
 import library from './library';
@@ -50,6 +51,7 @@ export default {
   firstrun,
   header,
   inspector,
+  keyNames,
   keys,
   knows,
   library,
