@@ -54,7 +54,7 @@ function ofModel(model: ModelView): Choice {
   const whose = model.provider === 'recall' ? t('header.builtIn') : [providerName(model.provider), model.modelId === model.name ? '' : model.modelId].filter(Boolean).join(', ');
   return {
     id: `model ${model.name}`, name: model.name, detail: whose, window: model.provider === 'recall' ? '' : windowWord(model.contextLimit, model.limitSource),
-    can: abilityWords(model), price: priceWords(model), why: model.usable ? '' : model.why || t('header.cannotBeUsed'), favourite: model.favourite, model,
+    can: abilityWords(model), price: priceWords(model), why: model.usable ? '' : program(model.why) || t('header.cannotBeUsed'), favourite: model.favourite, model,
   };
 }
 

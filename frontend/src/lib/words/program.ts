@@ -58,6 +58,13 @@ export function program(text: string): string {
   return parts.length > 1 && parts.every((part) => part !== undefined) ? parts.join(' ') : text;
 }
 
+/** Several of them in a line, "Nearby: writes · repeats the question.": English where one has no translation. */
+export function programLine(text: string): string {
+  const words = programWords();
+  const parts = words && text.replace(/\.$/, '').split(' · ').map((part) => translated(words, part) ?? translated(words, part.charAt(0).toLowerCase() + part.slice(1)));
+  return parts?.every((part) => part !== undefined) ? parts.join(' · ') : text;
+}
+
 function translated(words: ProgramWords, text: string): string | undefined {
   const whole = words.terms[text] ?? words.sentences[text];
   if (whole !== undefined) return whole;
