@@ -1,8 +1,10 @@
 package mcpserver
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -306,6 +308,38 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 	err = Stdio(t.Context(), Options{Client: "<b>"}, strings.NewReader(""), io.Discard)
 	if chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("a name that is none: %v", err)
+	}
+}
+
+// What is no message of the protocol is answered, and what comes after it too.
+func TestLinesThatAreNoMessages(t *testing.T) {
+	d, carrier := newDesk()
+	d.allow("Zed", chat.ClientAll, false)
+	in, program := io.Pipe()
+	out, answers := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: carrier.Do}, in, answers)
+		_ = answers.Close()
+	}()
+	replies := bufio.NewScanner(out)
+	replies.Buffer(nil, 1<<20)
+	for _, c := range []struct{ line, want string }{
+		{"hello", `"code":-32700`}, {`{"jsonrpc":"2.0"`, `"code":-32700`}, {`[1]`, `"code":-32600`}, {`5`, `"code":-32600`}, {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, `"code":-32600`},
+		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `"code":-32600`}, {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"` + strings.Repeat("x", 2<<20) + `"}}`, "larger than"},
+		{"\n\r\n" + `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"id":7,"result"`},
+	} {
+		if _, err := io.WriteString(program, c.line+"\n"); err != nil {
+			t.Fatalf("%.40s: %v", c.line, err)
+		}
+		if !replies.Scan() || !strings.Contains(replies.Text(), c.want) || !json.Valid(replies.Bytes()) {
+			t.Fatalf("%.40s is answered with %.200s", c.line, replies.Text())
+		}
+	}
+	_, _ = io.WriteString(program, `{"jsonrpc":"2.0","id":8`) // and is gone
+	_ = program.Close()
+	if err := <-ended; err != nil || replies.Scan() {
+		t.Errorf("it ended with %v, saying %q", err, replies.Text())
 	}
 }
 
