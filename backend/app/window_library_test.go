@@ -11,7 +11,7 @@ import (
 // TestWindowLibrary: what the window keeps for many sessions, and how a session follows it.
 func TestWindowLibrary(t *testing.T) {
 	p := openPage(t, t.TempDir())
-	lib := p.libraryOf()
+	lib := serviceOf[*api.Library](p)
 	made := must[api.AssistantView](t)(lib.SaveAssistant(api.AssistantView{Name: " Poet ", Instructions: "Rhyme.", Temperature: "0,5", Effort: "low", ToolsMode: "disabled"}))
 	if made.Name != "Poet" || made.Temperature != "0.5" || made.ID == "" {
 		t.Errorf("%+v", made)
@@ -73,14 +73,3 @@ func TestWindowLibrary(t *testing.T) {
 	}
 }
 
-// libraryOf is the window's service about assistants and prompts.
-func (p *page) libraryOf() *api.Library {
-	p.t.Helper()
-	for _, b := range p.window.Bind {
-		if s, ok := b.(*api.Library); ok {
-			return s
-		}
-	}
-	p.t.Fatal("the window has no library")
-	return nil
-}

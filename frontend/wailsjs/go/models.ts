@@ -1379,6 +1379,8 @@ export namespace api {
 	    usageNote?: string;
 	    retrievalError: string;
 	    dropped: number[];
+	    scope: string;
+	    project: string;
 	    redacted: RedactionView[];
 	    sha256: string;
 	    same: boolean;
@@ -1411,6 +1413,8 @@ export namespace api {
 	        this.usageNote = source["usageNote"];
 	        this.retrievalError = source["retrievalError"];
 	        this.dropped = source["dropped"];
+	        this.scope = source["scope"];
+	        this.project = source["project"];
 	        this.redacted = this.convertValues(source["redacted"], RedactionView);
 	        this.sha256 = source["sha256"];
 	        this.same = source["same"];
@@ -2155,6 +2159,10 @@ export namespace api {
 	    contextFormat: string;
 	    model: string;
 	    modelWindow: number;
+	    projectId: string;
+	    project: string;
+	    scope: string;
+	    ownScope: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new Header(source);
@@ -2185,6 +2193,10 @@ export namespace api {
 	        this.contextFormat = source["contextFormat"];
 	        this.model = source["model"];
 	        this.modelWindow = source["modelWindow"];
+	        this.projectId = source["projectId"];
+	        this.project = source["project"];
+	        this.scope = source["scope"];
+	        this.ownScope = source["ownScope"];
 	    }
 	}
 	
@@ -3328,6 +3340,240 @@ export namespace api {
 	        this.clients = this.convertValues(source["clients"], ProgramClientView);
 	        this.snippets = this.convertValues(source["snippets"], ProgramSnippetView);
 	        this.folders = source["folders"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ProjectFileView {
+	    path: string;
+	    id: string;
+	    mediaType: string;
+	    size: number;
+	    tokens: number;
+	    modifiedAt: number;
+	    indexed: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProjectFileView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.id = source["id"];
+	        this.mediaType = source["mediaType"];
+	        this.size = source["size"];
+	        this.tokens = source["tokens"];
+	        this.modifiedAt = source["modifiedAt"];
+	        this.indexed = source["indexed"];
+	    }
+	}
+	export class ProjectFilesPage {
+	    total: number;
+	    files: ProjectFileView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ProjectFilesPage(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.total = source["total"];
+	        this.files = this.convertValues(source["files"], ProjectFileView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ProjectRow {
+	    id: string;
+	    name: string;
+	    sessions: number;
+	    files: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProjectRow(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.sessions = source["sessions"];
+	        this.files = source["files"];
+	    }
+	}
+	export class SkippedFileView {
+	    path: string;
+	    why: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new SkippedFileView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.why = source["why"];
+	    }
+	}
+	export class SkippedCount {
+	    why: string;
+	    count: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new SkippedCount(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.why = source["why"];
+	        this.count = source["count"];
+	    }
+	}
+	export class ProjectScanView {
+	    at: number;
+	    found: number;
+	    new: string[];
+	    changed: string[];
+	    removed: string[];
+	    newCount: number;
+	    changedCount: number;
+	    removedCount: number;
+	    skipped: SkippedCount[];
+	    skippedFiles: SkippedFileView[];
+	    error: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProjectScanView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.at = source["at"];
+	        this.found = source["found"];
+	        this.new = source["new"];
+	        this.changed = source["changed"];
+	        this.removed = source["removed"];
+	        this.newCount = source["newCount"];
+	        this.changedCount = source["changedCount"];
+	        this.removedCount = source["removedCount"];
+	        this.skipped = this.convertValues(source["skipped"], SkippedCount);
+	        this.skippedFiles = this.convertValues(source["skippedFiles"], SkippedFileView);
+	        this.error = source["error"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ProjectView {
+	    id: string;
+	    name: string;
+	    instructions: string;
+	    model: string;
+	    toolsMode: string;
+	    tools: string[];
+	    facts: string[];
+	    watch: string;
+	    sessions: number;
+	    files: number;
+	    scan?: ProjectScanView;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProjectView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.instructions = source["instructions"];
+	        this.model = source["model"];
+	        this.toolsMode = source["toolsMode"];
+	        this.tools = source["tools"];
+	        this.facts = source["facts"];
+	        this.watch = source["watch"];
+	        this.sessions = source["sessions"];
+	        this.files = source["files"];
+	        this.scan = this.convertValues(source["scan"], ProjectScanView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ProjectsPanel {
+	    rev: number;
+	    projects: ProjectRow[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ProjectsPanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.projects = this.convertValues(source["projects"], ProjectRow);
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
@@ -4518,6 +4764,8 @@ export namespace api {
 		    return a;
 		}
 	}
+	
+	
 	
 	
 	export class Startup {

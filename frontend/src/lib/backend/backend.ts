@@ -60,6 +60,10 @@ import type {
   PinView,
   PlaceView,
   PresetView,
+  ProjectFilesPage,
+  ProjectScanView,
+  ProjectsPanel,
+  ProjectView,
   ProgramAccessPage,
   ProgramChoice,
   ProgramsPanel,
@@ -285,6 +289,30 @@ export interface LibraryService {
   importPrompts(text: string): Promise<PromptsImported>;
 }
 
+/** Projects: folders of sessions that have more than a name. */
+export interface ProjectsService {
+  panel(): Promise<ProjectsPanel>;
+  project(id: string): Promise<ProjectView>;
+  /** A folder of that name becomes the project's, with the sessions in it. */
+  create(name: string): Promise<ProjectView>;
+  /** All its settings, but not its files. Another name renames its folder. */
+  save(project: ProjectView): Promise<ProjectView>;
+  /** Of one kind, document or watched, by path; at most 500. */
+  files(id: string, kind: string, offset: number, limit: number): Promise<ProjectFilesPage>;
+  /** A piece of a document, in order; with the last one it is read and kept, in the place of one of the same name. */
+  addDocument(id: string, part: AttachPart): Promise<AttachResult>;
+  cancelDocument(upload: string): Promise<void>;
+  removeDocuments(id: string, names: string[]): Promise<void>;
+  /** Its text files and PDFs become memory of the project's sessions; an empty path: no folder is watched any more. */
+  watch(id: string, dir: string): Promise<ProjectView>;
+  /** Looks at the watched folder now. */
+  rescan(id: string): Promise<ProjectScanView>;
+  /** An empty session in a folder, with the defaults of its project if it has one. */
+  startSession(folder: string): Promise<SessionRow>;
+  /** How far a session's memory reaches: lineage, session, project or all; empty: by its project, else as configured. */
+  setScope(sessionID: string, scope: string): Promise<void>;
+}
+
 /** Other programs that use this memory through MCP, and what they may see. */
 export interface ProgramsService {
   panel(): Promise<ProgramsPanel>;
@@ -475,6 +503,7 @@ export interface Backend {
   readonly embedders: EmbeddersService;
   readonly programs: ProgramsService;
   readonly library: LibraryService;
+  readonly projects: ProjectsService;
   readonly settings: SettingsService;
   readonly transfer: TransferService;
   readonly storage: StorageService;

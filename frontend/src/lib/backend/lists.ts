@@ -76,6 +76,12 @@ export const listFields: ReadonlySet<string> = new Set([
   'default',
   'values',
   'notes',
+  'projects',
+  'tools',
+  'facts',
+  'new',
+  'changed',
+  'skippedFiles',
 ]);
 
 /** An empty Go slice may arrive as null. The window never has to ask: lists are lists, all the way down. */

@@ -9,6 +9,7 @@ export type * from './types_context';
 export type * from './types_embedders';
 export type * from './types_library';
 export type * from './types_programs';
+export type * from './types_projects';
 export type * from './types_mcp';
 export type * from './types_memory';
 export type * from './types_search';
@@ -99,6 +100,14 @@ export interface Header {
   contextFormat: string;
   model: string;
   modelWindow: number;
+  /** of the session's folder; empty: that is a plain one, or it is in none */
+  projectId: string;
+  /** its name */
+  project: string;
+  /** how far memory reaches: lineage, session, project, all */
+  scope: string;
+  /** as it was set for this session; empty: by its project, else as configured */
+  ownScope: string;
 }
 
 /** BlockView is a piece of a message to draw. */
@@ -522,4 +531,5 @@ export type ChangeKind =
   | 'tools'
   | 'servers'
   | 'programs'
-  | 'library';
+  | 'library'
+  | 'projects';

@@ -31,6 +31,10 @@ export interface ContextView {
   retrievalError: string;
   /** pending turns left out, by number */
   dropped: number[];
+  /** Scope is how far memory was to reach: lineage, session, project or all; empty: it was off, or the turn is older than scopes. */
+  scope: string;
+  /** of the session, by its name then; empty: none */
+  project: string;
   redacted: RedactionView[];
   sha256: string;
   /** assembled again it has the stored hash */
