@@ -1,6 +1,5 @@
-import type { ProjectsService } from '../backend';
 import { BackendError } from '../errors';
-import type { ProjectFileView, ProjectScanView, ProjectView } from '../types';
+import type { ProjectFileView, ProjectScanView, ProjectsService, ProjectView } from '../types';
 import { errorView } from './shapes';
 import type { World } from './world';
 
