@@ -176,11 +176,6 @@ func (s setup) retrieves() (bool, chat.Scope) {
 	return c.Context.Infinity && c.Budget.MaxRetrievalTokens > 0, chat.Scope(c.Retrieval.Scope)
 }
 
-// emptyWindow has every service and no data: for generating bindings.
-func emptyWindow(page Page) desktop.Window {
-	return bind(&api.Core{Hub: api.NewHub()}, setup{}, page)
-}
-
 func bind(core *api.Core, s setup, page Page) desktop.Window {
 	return desktop.Window{
 		Assets: page.Assets, Handler: api.DragHandler(core.DragFile), Icon: page.Icon, FormatError: core.FormatError,
@@ -189,7 +184,7 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 	}
 }
 
-// services are what a page may call.
+// services are what a page may call. The page's types are made of those that are named here (internal/pagetypes).
 func services(core *api.Core, s setup) []any {
 	return []any{
 		api.NewSessions(core),

@@ -1,5 +1,5 @@
 /** Sessions in folders, put away together, copied and named, as a program in memory does it. */
-import type { SessionsService } from '../backend';
+import type { SessionsService } from '../types';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
 import type { World } from './world';
