@@ -275,9 +275,13 @@ func callHostile(fault string, m message) {
 		notify("notifications/progress", object{"progressToken": m.Params.Meta.Token, "progress": 5000, "total": 1000})
 	case "mixed":
 		reply(m.ID, object{"isError": true, "content": []object{
-			{"type": "text", "text": "hello"}, {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}, {"type": "image", "mimeType": "image/svg+xml", "data": "PHN2Zy8+"},
-			{"type": "audio", "mimeType": "audio/wav", "data": "AAAA"}, {"type": "resource_link", "uri": "file:///a", "name": "a"},
-			{"type": "resource", "resource": object{"uri": "x://1", "text": "inside"}}, {"type": "resource", "resource": object{"uri": "x://2", "mimeType": "application/zip", "blob": "AAAA"}},
+			{"type": "text", "text": "hello"},
+			{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="},
+			{"type": "image", "mimeType": "image/svg+xml", "data": "PHN2Zy8+"},
+			{"type": "audio", "mimeType": "audio/wav", "data": "AAAA"},
+			{"type": "resource_link", "uri": "file:///a", "name": "a"},
+			{"type": "resource", "resource": object{"uri": "x://1", "text": "inside"}},
+			{"type": "resource", "resource": object{"uri": "x://2", "mimeType": "application/zip", "blob": "AAAA"}},
 		}})
 	case "asks":
 		asker = m.ID

@@ -216,8 +216,10 @@ func TestSigningInDoesNotLeadInside(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "secret of the router") }))
 	t.Cleanup(inside.Close)
 	out, in := &url.URL{Scheme: "https", Host: "mcp.example.test"}, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
-	for _, address := range []string{inside.URL, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1), "http://169.254.169.254/latest", "http://[::1]:1/", "http://10.0.0.1:1/", "http://100.64.0.1:1/",
-		"http://[64:ff9b::7f00:1]:1/", "http://[2002:c0a8:1::]:1/", "http://[::10.0.0.1]:1/", "http://[::ffff:192.168.0.1]:1/"} {
+	for _, address := range []string{
+		inside.URL, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1), "http://169.254.169.254/latest", "http://[::1]:1/", "http://10.0.0.1:1/", "http://100.64.0.1:1/",
+		"http://[64:ff9b::7f00:1]:1/", "http://[2002:c0a8:1::]:1/", "http://[::10.0.0.1]:1/", "http://[::ffff:192.168.0.1]:1/",
+	} {
 		c := newOAuthClient(out)
 		resp, err := c.Get(address)
 		if err == nil {

@@ -325,8 +325,13 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	replies := bufio.NewScanner(out)
 	replies.Buffer(nil, 1<<20)
 	for _, c := range []struct{ line, want string }{
-		{"hello", `"code":-32700`}, {`{"jsonrpc":"2.0"`, `"code":-32700`}, {`[1]`, `"code":-32600`}, {`5`, `"code":-32600`}, {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, `"code":-32600`},
-		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `"code":-32600`}, {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"` + strings.Repeat("x", 2<<20) + `"}}`, "larger than"},
+		{"hello", `"code":-32700`},
+		{`{"jsonrpc":"2.0"`, `"code":-32700`},
+		{`[1]`, `"code":-32600`},
+		{`5`, `"code":-32600`},
+		{`{"jsonrpc":"1.0","id":1,"method":"ping"}`, `"code":-32600`},
+		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `"code":-32600`},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"` + strings.Repeat("x", 2<<20) + `"}}`, "larger than"},
 		{"\n\r\n" + `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"id":7,"result"`},
 	} {
 		if _, err := io.WriteString(program, c.line+"\n"); err != nil {
