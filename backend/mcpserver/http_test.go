@@ -243,15 +243,46 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
+// A program has so many sessions, the newest ones, and takes no place of another's.
 func TestSessionsAreBounded(t *testing.T) {
-	_, url, token := served(t)
-	for i := range maxSessions {
-		if r := post(t, url, token, "", ping); r.StatusCode != http.StatusOK {
-			t.Fatalf("session %d: %s", i, r.Status)
+	d, url, token := served(t)
+	opened := func(token string) string {
+		t.Helper()
+		r := post(t, url, token, "", ping)
+		if r.StatusCode != http.StatusOK {
+			t.Fatalf("a session: %s", r.Status)
+		}
+		return r.Header.Get("Mcp-Session-Id")
+	}
+	answers := func(session string) int {
+		t.Helper()
+		return post(t, url, token, session, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`).StatusCode
+	}
+	first, second := opened(token), opened(token)
+	for range maxOwnSessions - 1 {
+		opened(token)
+	}
+	if a, b := answers(first), answers(second); a != http.StatusNotFound || b != http.StatusOK {
+		t.Errorf("the oldest session answers %d, the one after it %d", a, b)
+	}
+	for i := range maxSessions/maxOwnSessions - 1 {
+		name := fmt.Sprint("Other ", i)
+		d.allow(name, chat.ClientAll, false)
+		other, err := MakeToken(t.Context(), d, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range maxOwnSessions {
+			opened(other)
 		}
 	}
-	if r := post(t, url, token, "", ping); r.StatusCode != http.StatusBadRequest {
-		t.Errorf("one over the bound: %s", r.Status)
+	d.allow("Late", chat.ClientAll, false)
+	late, err := MakeToken(t.Context(), d, "Late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := post(t, url, late, "", ping); r.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one over the bound of all: %s", r.Status)
 	}
 }
 
