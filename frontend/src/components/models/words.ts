@@ -1,6 +1,7 @@
 /** Models in words: what they hold, can do and cost, and in which order they are offered. */
 import type { ModelView, OfferView } from '$lib/backend/types';
 import type { PlaceOffers } from '$lib/state/modelPicker.svelte';
+import { program } from '$lib/words/program';
 import { t } from '$lib/words/words.svelte';
 import { grouped } from '$shared/format';
 import { providerName } from '../settings/providers';

@@ -19,7 +19,7 @@ const terms = [...all(/\bgroup\w+\s*= "([^"]+)"/g), ...all(/\bunit: "([^"]+)"/g)
 const strings = new Set(sourcesOf('../backend').flatMap((path) => [...readFileSync(path, 'utf8').replace(/"\s*\+\s*"/g, '').matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map(([, text]) => text!.replace(/\\(.)/g, '$1'))));
 const verbs = /%(?:\.\d+)?[sdvqfg]/g;
 /** Some are joined in Go from their parts and a value: "Import " + name. */
-const isSaid = (english: string): boolean => strings.has(english) || english.split(/%s|(?=; )|(?=\.$)/).every((part) => part === '' || strings.has(part));
+const isSaid = (english: string): boolean => [/\0/, '%s', /%s|(?=; )|(?=\.$)/].some((joint) => english.split(joint).every((part) => part === '' || strings.has(part)));
 
 function sourcesOf(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
