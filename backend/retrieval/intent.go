@@ -91,9 +91,25 @@ var joinedAims = []struct {
 	cue string
 	aim aim
 }{
-	{"你告诉", aimReply}, {"你说", aimReply}, {"你建议", aimReply}, {"你推荐", aimReply}, {"你给", aimReply}, {"你的回答", aimReply}, {"您说", aimReply}, {"您建议", aimReply},
-	{"教えてくれた", aimReply}, {"言ってた", aimReply}, {"おすすめしてくれた", aimReply}, {"提案してくれた", aimReply}, {"알려준", aimReply}, {"추천해", aimReply}, {"말해준", aimReply},
-	{"我", aimUser}, {"私", aimUser}, {"내가", aimUser}, {"제가", aimUser},
+	{"你告诉", aimReply},
+	{"你说", aimReply},
+	{"你建议", aimReply},
+	{"你推荐", aimReply},
+	{"你给", aimReply},
+	{"你的回答", aimReply},
+	{"您说", aimReply},
+	{"您建议", aimReply},
+	{"教えてくれた", aimReply},
+	{"言ってた", aimReply},
+	{"おすすめしてくれた", aimReply},
+	{"提案してくれた", aimReply},
+	{"알려준", aimReply},
+	{"추천해", aimReply},
+	{"말해준", aimReply},
+	{"我", aimUser},
+	{"私", aimUser},
+	{"내가", aimUser},
+	{"제가", aimUser},
 }
 
 var (
