@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,6 +23,7 @@ type questionIntent struct {
 	aim      aim
 	told     bool // the user asks what they said or asked themselves
 	overview bool // the course of things: a summary, the order of events
+	summary  bool // of these, a summary that asks for no order
 	gather   bool // all pieces about something: a list, a count
 	amount   bool // a number
 	day      bool // a time or a date
@@ -54,12 +56,15 @@ var toldCues = cueSet(`did i tell, did i say, did i ask, did i mention, did i br
 	ich gesagt, ich gefragt, ich erwähnt, meine frage, meine fragen, j'ai dit, j'ai demandé, ma question, mes questions, te dije, te pregunté, mi pregunta, mis preguntas,
 	я сказал, я говорил, я спросил, мой вопрос`)
 
-// overviewCues ask for the course of things: what came when, in which order, in short.
-// Such a question names few words of what it wants.
-var overviewCues = cueSet(`summarize, summarise, summary, overview, recap, timeline, chronological, chronologically, in order, the order, order in which, in which order, in what order, sequence of,
+// Overviews ask for the course of things: what came when, in which order, in short. Such a
+// question names few words of what it wants.
+var (
+	courseCues = cueSet(`timeline, chronological, chronologically, in order, the order, order in which, in which order, in what order, sequence of,
 	over time, throughout, evolve, evolved, history of, how did my, step by step history, walk me through our,
-	zusammenfassung, fasse, überblick, reihenfolge, verlauf, chronologisch, fais un résumé, résume-moi, l'ordre, aperçu, chronologie, resumen, orden, cronología,
-	resumo, ordem, riassunto, riassumi, ordine, samenvatting, volgorde, overzicht, podsumowanie, kolejność, özet, sıra, итог, порядок, обзор, хронология, підсумок`)
+	reihenfolge, verlauf, chronologisch, l'ordre, chronologie, orden, cronología, ordem, ordine, volgorde, kolejność, sıra, порядок, хронология`)
+	summaryCues = cueSet(`summarize, summarise, summary, overview, recap, zusammenfassung, fasse, überblick, fais un résumé, résume-moi, aperçu, resumen,
+	resumo, riassunto, riassumi, samenvatting, overzicht, podsumowanie, özet, итог, обзор, підсумок`)
+)
 
 // formWords are words of an overview that tell which form its answer is to have, and little
 // of what it is to be about.
@@ -68,6 +73,15 @@ var formWords = cueSet(`order, list, walk, brought, bring, bringing, aspect, asp
 	one, two, three, four, five, six, seven, eight, nine, ten,
 	reihenfolge, verlauf, überblick, zusammenfassung, thema, themen, verschiedene, verschiedenen, gespräch, gespräche, gesprächen, liste, aufzählung, ordre, résumé, aperçu, sujet, sujets, différents, différentes,
 	orden, resumen, tema, temas, distintos, distintas, conversación, conversaciones, ordem, resumo, ordine, riassunto, argomenti, volgorde, samenvatting, onderwerp, onderwerpen, gesprek, gesprekken`)
+
+// wholeWords are words of an overview that tell how much of a conversation it is to cover.
+var wholeWords = cueSet(`far, today, yesterday, week, weeks, month, months, day, days, everything, whole, entire, thing, things, went, going, happened, beginning, end, start, begin, now, point, last, first, short, brief,
+	briefly, quick, heute, gestern, woche, wochen, monat, bisher, bislang, alles, ganze, ganzen, anfang, ende, kurz, kurze, jusqu, ici, tout, début, hasta, ahora, todo, todas, principio`)
+
+// namesSubject reports that words of an overview name what it is to be about.
+func namesSubject(terms []string) bool {
+	return slices.ContainsFunc(terms, func(t string) bool { return !formWords[t] && !wholeWords[t] })
+}
 
 // gatherCues ask for all pieces about something that the question names.
 var gatherCues = cueSet(`all, every, each, how many, how often, how much in total, in total, altogether, list, lists, which of, what are the, everything, across, different,
@@ -113,8 +127,9 @@ var joinedAims = []struct {
 }
 
 var (
-	joinedOverview = []string{"总结", "顺序", "概述", "时间线", "まとめ", "順番", "概要", "요약", "순서"}
-	joinedGather   = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
+	joinedCourse  = []string{"顺序", "时间线", "順番", "순서"}
+	joinedSummary = []string{"总结", "概述", "まとめ", "概要", "요약"}
+	joinedGather  = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
 )
 
 // longestIntentCue is how many words a cue may have.
@@ -133,7 +148,7 @@ func cueSet(list string) map[string]bool {
 func intentOf(text string) questionIntent {
 	words, ends := intent.Words(text)
 	var in questionIntent
-	user := false
+	user, course := false, false
 	start := 0
 	for i, end := range ends {
 		for n := i; n < len(ends) && n < i+longestIntentCue; n++ {
@@ -143,7 +158,7 @@ func intentOf(text string) questionIntent {
 			}
 			in.told = in.told || toldCues[phrase]
 			user = user || userCues[phrase]
-			in.overview = in.overview || overviewCues[phrase]
+			course, in.summary = course || courseCues[phrase], in.summary || summaryCues[phrase]
 			in.gather = in.gather || gatherCues[phrase]
 			in.amount = in.amount || amountCues[phrase]
 			in.day = in.day || dayCues[phrase] || i == 0 && whenCues[phrase]
@@ -155,9 +170,11 @@ func intentOf(text string) questionIntent {
 			in.aim = j.aim
 		}
 	}
-	for _, cue := range joinedOverview {
-		in.overview = in.overview || strings.Contains(text, cue)
-	}
+	contains := func(cue string) bool { return strings.Contains(text, cue) }
+	course = course || slices.ContainsFunc(joinedCourse, contains)
+	in.summary = in.summary || slices.ContainsFunc(joinedSummary, contains)
+	in.overview = in.summary || course
+	in.summary = in.summary && !course
 	for _, cue := range joinedGather {
 		in.gather = in.gather || strings.Contains(text, cue)
 	}
