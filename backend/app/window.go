@@ -106,7 +106,7 @@ func (a *app) provide(core *api.Core) {
 	core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: a.retrieves}
 	core.Tools = a.toolPorts()
 	core.Programs = a.programAccess()
-	core.Library = a.library
+	core.Library, core.Projects = a.library, a.projects
 	core.Servers = a.serverPorts()
 	a.servers.watch(core.Hub)
 	core.Hub.Listen(func(c chat.Change) {
@@ -176,11 +176,6 @@ func (s setup) retrieves() (bool, chat.Scope) {
 	return c.Context.Infinity && c.Budget.MaxRetrievalTokens > 0, chat.Scope(c.Retrieval.Scope)
 }
 
-// emptyWindow has every service and no data: for generating bindings.
-func emptyWindow(page Page) desktop.Window {
-	return bind(&api.Core{Hub: api.NewHub()}, setup{}, page)
-}
-
 func bind(core *api.Core, s setup, page Page) desktop.Window {
 	return desktop.Window{
 		Assets: page.Assets, Handler: api.DragHandler(core.DragFile), Icon: page.Icon, FormatError: core.FormatError,
@@ -189,7 +184,7 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 	}
 }
 
-// services are what a page may call.
+// services are what a page may call. The page's types are made of those that are named here (internal/pagetypes).
 func services(core *api.Core, s setup) []any {
 	return []any{
 		api.NewSessions(core),
@@ -203,6 +198,7 @@ func services(core *api.Core, s setup) []any {
 		api.NewWork(core),
 		api.NewTools(core),
 		api.NewLibrary(core),
+		api.NewProjects(core),
 		api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 		api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
 		api.NewServers(core, s.config),
