@@ -1,20 +1,16 @@
 package lexical
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // IsStopWord reports a word that says nothing of what a text is about. A search leaves it
 // out, the embedded embedder weighs it little. It is asked in lower case.
 func IsStopWord(word string) bool { return stopWords[word] }
 
-var stopWords = func() map[string]bool {
-	set := map[string]bool{}
-	for _, list := range stopWordLists {
-		for word := range strings.FieldsSeq(list) {
-			set[word] = true
-		}
-	}
-	return set
-}()
+var stopWords = Set(strings.Join(slices.Collect(maps.Values(stopWordLists)), " "))
 
 // stopWordLists are the commonest words of languages, and the words with which people
 // address a memory rather than name what they look for. The vectors of the embedded

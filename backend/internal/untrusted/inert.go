@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"contextinfinity/backend/internal/lexical"
+
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -169,20 +171,12 @@ func bracketToken(s string) (body string, length int) {
 	return s[:end], length
 }
 
-var bracketTokens = setOf("inst sys system_prompt available_tools tool_calls tool_results tool_content think args call_id gmask smask mask sop eop " +
+var bracketTokens = lexical.Set("inst sys system_prompt available_tools tool_calls tool_results tool_content think args call_id gmask smask mask sop eop " +
 	"img img_break img_end audio begin_audio prefix middle suffix model_settings bos eos pad unk cls sep")
 
 // usual are words that also stand in brackets in ordinary text, in small letters: as
 // control tokens they are written in capitals.
-var usual = setOf("think args mask img audio prefix middle suffix pad sep")
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
-}
+var usual = lexical.Set("think args mask img audio prefix middle suffix pad sep")
 
 // tokenBody is what stands before the closing character, folded, where that character
 // begins and ends. It is empty where that is far away, on another line, or behind the
