@@ -57,7 +57,8 @@ describe('a project', () => {
     app.projects.ask();
     await user.type(await screen.findByRole('textbox', { name: 'Name' }), 'Bakery{Enter}');
     const dialog = await screen.findByRole('dialog', { name: 'Project “Bakery”' });
-    await user.type(within(dialog).getByRole('textbox', { name: 'Instructions' }), 'Answer as a baker.');
+    await waitFor(() => expect(within(dialog).getByRole('textbox', { name: 'Instructions' })).toHaveFocus());
+    await user.keyboard('Answer as a baker.');
     await user.selectOptions(within(dialog).getByRole('combobox', { name: 'Model' }), 'local');
     await user.click(await within(dialog).findByRole('radio', { name: 'Only these' }));
     expect(within(dialog).getByText('None is chosen, so all are offered.')).toBeVisible();

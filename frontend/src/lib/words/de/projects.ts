@@ -135,6 +135,7 @@ export default {
 
   // Deleting.
   deleteTitle: 'Projekt „{name}“ endgültig löschen',
+  deleteThis: 'Dieses Projekt endgültig löschen',
   deletedTitle: 'Das Projekt wurde endgültig gelöscht',
   deleteLead: 'Seine Anweisungen, angehefteten Fakten und Dateien werden aus dem Datenverzeichnis entfernt und überschrieben, ebenso die gespeicherten Anfragen, die seine Dateien zitierten. Seine Chats bleiben in einem einfachen Ordner; die Dateien auf Ihrer Platte bleiben unberührt.',
 } satisfies Translation<typeof en>;

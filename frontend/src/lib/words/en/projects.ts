@@ -132,6 +132,7 @@ export default {
 
   // Deleting.
   deleteTitle: 'Delete the project “{name}” permanently',
+  deleteThis: 'Delete this project permanently',
   deletedTitle: 'The project was permanently deleted',
   deleteLead: 'Its instructions, pinned facts and files are removed from the data directory and overwritten, with the stored requests that quoted its files. Its chats stay in a plain folder; the files on your disk are not touched.',
 } as const;

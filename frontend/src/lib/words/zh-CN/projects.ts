@@ -135,6 +135,7 @@ export default {
 
   // Deleting.
   deleteTitle: '永久删除项目“{name}”',
+  deleteThis: '永久删除此项目',
   deletedTitle: '项目已永久删除',
   deleteLead: '它的指令、固定事实和文件会从数据目录中移除并覆写，引用过其文件的已存请求也一并移除。它的聊天保留在普通文件夹中；您磁盘上的文件不受影响。',
 } satisfies Translation<typeof en>;
