@@ -184,7 +184,7 @@ func (s *Servers) Logs(name string) (ServerLog, error) {
 	return v, err
 }
 
-// Import reads a configuration of another program that was pasted.
+// Import reads a configuration of another program that was pasted. Nothing is added before ApplyImport.
 func (s *Servers) Import(text string) (ServerImport, error) {
 	return s.read(func(p ServerPorts) (*mcpsetup.Import, error) { return p.Setup.Read(text) })
 }

@@ -106,7 +106,8 @@ func (s *Programs) Allow(c ProgramChoice) (ProgramsPanel, error) {
 	return s.changed(s.c.Programs.Store.AllowClient(s.c.ctx(), choice))
 }
 
-// Forget takes a program out of the list, with its token. If it connects again it asks again.
+// Forget takes a program out of the list, with its token; its notes and the record of its accesses stay. If it connects again
+// it asks again.
 func (s *Programs) Forget(name string) (ProgramsPanel, error) {
 	if err := s.c.ready(); err != nil {
 		return ProgramsPanel{}, err

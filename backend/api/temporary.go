@@ -23,7 +23,7 @@ func (t *temporaries) find(id string) (*turn.Temporary, error) {
 	return nil, chat.Errorf(chat.CodeNotFound, "chat.temporary", "This temporary chat is over; nothing of it was kept.")
 }
 
-// TemporaryStart begins a chat of which nothing is ever written.
+// TemporaryStart begins a chat of which nothing is ever written: it lives in the memory of this run. It returns its id.
 func (s *Chat) TemporaryStart() (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
@@ -38,7 +38,7 @@ func (s *Chat) TemporaryStart() (string, error) {
 	return string(c.ID), nil
 }
 
-// TemporarySend asks in a temporary chat.
+// TemporarySend asks in a temporary chat. Of the request it uses text, images and model alone.
 func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
 	c, err := s.temporary.find(id)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
 	return SendResult{SessionID: id, BranchID: id, TurnID: string(t.ID)}, err
 }
 
-// TemporaryTurns returns all of a temporary chat.
+// TemporaryTurns returns all of a temporary chat, in order.
 func (s *Chat) TemporaryTurns(id string) ([]TurnView, error) {
 	c, err := s.temporary.find(id)
 	if err != nil {

@@ -21,7 +21,7 @@ func NewTools(c *Core) *Tools { return &Tools{c} }
 // maxCallTurns bounds how many turns one request may ask about.
 const maxCallTurns = 500
 
-// WaitingCalls is the queue of calls that wait for a person, of all sessions.
+// WaitingCalls is the queue of calls that wait for a person, of all sessions, oldest first.
 func (s *Tools) WaitingCalls() (WaitingCalls, error) {
 	out := WaitingCalls{Calls: []WaitingCallView{}}
 	if err := s.c.ready(); err != nil {
@@ -184,7 +184,7 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 	return out, nil
 }
 
-// Accept accepts a definition as it was shown; hash names it.
+// Accept accepts a definition as it was shown, which hash names: models are offered it from now on.
 func (s *Tools) Accept(source, tool, hash string) error {
 	return s.registry(func(ctx context.Context, r ToolRegistry) error { return r.Accept(ctx, source, tool, hash) })
 }

@@ -2416,7 +2416,10 @@ export interface SessionsService {
   archive(id: string, archived: boolean): Promise<void>;
   /** Pin keeps a session at the top of the list. */
   pin(id: string, pinned: boolean): Promise<void>;
-  /** Open returns everything the first paint of a session needs. */
+  /**
+   * Open returns everything the first paint of a session needs, with the newest 60 turns; an empty branch is the
+   * active one.
+   */
   open(sessionID: string, branchID: string): Promise<SessionSnapshot>;
   /** Turns returns the lineage between two turn_seqs, inclusive, at most 200. */
   turns(branchID: string, fromSeq: number, toSeq: number): Promise<TurnPage>;
@@ -2424,7 +2427,7 @@ export interface SessionsService {
   turn(branchID: string, turnID: string): Promise<TurnView>;
   /** Header returns the mandatory header of a branch for a model ("" = the session's). */
   header(branchID: string, model: string): Promise<Header>;
-  /** Fork starts a branch after a turn, or before it (to edit its message). */
+  /** Fork starts a branch after a turn, or before it (to edit its message), and switches to it. */
   fork(turnID: string, before: boolean, label: string): Promise<BranchView>;
   /** Rollback starts a branch from an earlier state and switches to it. Nothing is deleted. */
   rollback(sessionID: string, stateID: string): Promise<BranchView>;
@@ -2480,11 +2483,14 @@ export interface ChatService {
   countTokens(text: string): Promise<number>;
   /** SetModel sets the session's model from now on. */
   setModel(sessionID: string, model: string): Promise<void>;
-  /** TemporaryStart begins a chat of which nothing is ever written. */
+  /**
+   * TemporaryStart begins a chat of which nothing is ever written: it lives in the memory of this run. It returns its
+   * id.
+   */
   temporaryStart(): Promise<string>;
-  /** TemporarySend asks in a temporary chat. */
+  /** TemporarySend asks in a temporary chat. Of the request it uses text, images and model alone. */
   temporarySend(id: string, req: SendRequest): Promise<SendResult>;
-  /** TemporaryTurns returns all of a temporary chat. */
+  /** TemporaryTurns returns all of a temporary chat, in order. */
   temporaryTurns(id: string): Promise<TurnView[]>;
   /** TemporaryStop ends the running answer of a temporary chat; what arrived stays. */
   temporaryStop(id: string): Promise<void>;
@@ -2618,7 +2624,7 @@ export interface SearchService {
 
 /** Transfer is import and export (SPEC 12). */
 export interface TransferService {
-  /** Inspect says what files are. */
+  /** Inspect says what files are, by their content and not by their names alone. */
   inspect(paths: string[]): Promise<DroppedFile[]>;
   /** PickFiles opens the system's dialog to open files; none: it was closed. */
   pickFiles(): Promise<string[]>;
@@ -2631,7 +2637,7 @@ export interface TransferService {
   saveText(name: string, text: string): Promise<string>;
   /** Reveal shows a file in the system's file manager. */
   reveal(path: string): Promise<void>;
-  /** ImportFiles begins to import files and folders, one task for each. */
+  /** ImportFiles begins to import files and folders, one task for each. An empty format is detected. */
   importFiles(paths: string[], format: string): Promise<TaskView[]>;
   /** Plan is what an export would write. */
   plan(request: ExportRequest): Promise<ExportPlan>;
@@ -2657,9 +2663,9 @@ export interface StorageService {
   check(): Promise<TaskView>;
   /** Storage is what the data directory holds, by part. */
   storage(): Promise<StorageView>;
-  /** Backups are the copies in the data directory, newest first. */
+  /** Backups are the copies in the data directory, newest first. With check each is read through. */
   backups(check: boolean): Promise<BackupView[]>;
-  /** BackUp writes a checked copy of everything. */
+  /** BackUp writes a checked copy of everything. An empty path is a dated name in the folder of backups. */
   backUp(path: string): Promise<TaskView>;
   /** RestorePreview checks a backup and tells what it would replace by what. */
   restorePreview(path: string): Promise<RestorePreview>;
@@ -2694,12 +2700,12 @@ export interface StorageService {
   movePreview(to: string): Promise<MovePreview>;
   /**
    * Move has the data moved to a folder: the program ends in order, starts anew, copies and compares everything while
-   * nothing is open, and goes on there.
+   * nothing is open, and goes on there. The old folder stays until it is removed by hand.
    */
   move(to: string): Promise<TaskView>;
-  /** DeletePreview tells what a hard delete would remove. */
+  /** DeletePreview tells what a hard delete of a session or turn (kind) would remove. */
   deletePreview(kind: string, id: string): Promise<DeletePreview>;
-  /** Erase removes a session, or what a turn says, for good, once its name was typed. */
+  /** Erase removes a session, or what a turn says, for good. confirm is what DeletePreview asks to be typed. */
   erase(kind: string, id: string, confirm: string): Promise<ReceiptView>;
   /** Receipts are those of all hard deletes, newest first. */
   receipts(): Promise<ReceiptView[]>;
@@ -2739,7 +2745,7 @@ export interface WorkService {
  * 10).
  */
 export interface ToolsService {
-  /** WaitingCalls is the queue of calls that wait for a person, of all sessions. */
+  /** WaitingCalls is the queue of calls that wait for a person, of all sessions, oldest first. */
   waitingCalls(): Promise<WaitingCalls>;
   /** Calls are all calls of turns, in the order in which models asked for them. */
   calls(turnIDs: string[]): Promise<ToolCallView[]>;
@@ -2753,7 +2759,7 @@ export interface ToolsService {
   result(callID: string): Promise<ToolResultView>;
   /** Panel is the page about tools. */
   panel(): Promise<ToolsPanel>;
-  /** Accept accepts a definition as it was shown; hash names it. */
+  /** Accept accepts a definition as it was shown, which hash names: models are offered it from now on. */
   accept(source: string, tool: string, hash: string): Promise<void>;
   /**
    * SetPermission keeps a decision for later calls: "always" or "session" of the definition that hash names, or
@@ -2777,7 +2783,7 @@ export interface ToolsService {
 export interface LibraryService {
   /** Panel is all of it. */
   panel(): Promise<LibraryPanel>;
-  /** SaveAssistant makes an assistant, or changes the one with its id. */
+  /** SaveAssistant makes an assistant, or changes the one with its id. Sessions keep the settings that they have. */
   saveAssistant(v: AssistantView): Promise<AssistantView>;
   /** DuplicateAssistant makes an assistant with the settings of another. */
   duplicateAssistant(id: string): Promise<AssistantView>;
@@ -2789,7 +2795,7 @@ export interface LibraryService {
   startSession(id: string): Promise<SessionRow>;
   /** SessionAssistant is the assistant whose settings a session was given last. */
   sessionAssistant(sessionID: string): Promise<SessionAssistantView>;
-  /** AssistantFile is an assistant as the text of a file. */
+  /** AssistantFile is an assistant as the text of a file, which ImportAssistant takes. */
   assistantFile(id: string): Promise<string>;
   /** ImportAssistant adds the assistant that the text of a file holds. */
   importAssistant(text: string): Promise<AssistantView>;
@@ -2797,7 +2803,7 @@ export interface LibraryService {
   savePrompt(v: SavedPromptView): Promise<SavedPromptView>;
   /** DeletePrompt deletes a saved prompt. */
   deletePrompt(id: string): Promise<void>;
-  /** FillPrompt is a saved prompt with values for its variables, by name. */
+  /** FillPrompt is a saved prompt with values for its variables, by name. Today's date needs none. */
   fillPrompt(id: string, values: Record<string, string>): Promise<string>;
   /** PromptsFile is all saved prompts as the text of a file. */
   promptsFile(): Promise<string>;
@@ -2853,7 +2859,10 @@ export interface SettingsService {
   setKey(provider: string, key: string): Promise<KeyView[]>;
   /** RemoveKey forgets a stored key. One in the environment stays there. */
   removeKey(provider: string): Promise<KeyView[]>;
-  /** TestKey tries a key or server by listing its models. */
+  /**
+   * TestKey tries a key or server by listing its models. An empty provider is found by the key's form, an empty key is
+   * the stored one.
+   */
   testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
   /** LocalServers finds model servers on this machine. */
   localServers(): Promise<LocalServer[]>;
@@ -2911,7 +2920,7 @@ export interface ServersService {
   restart(name: string): Promise<ServersPanel>;
   /** Logs are the last lines that a server wrote. */
   logs(name: string): Promise<ServerLog>;
-  /** Import reads a configuration of another program that was pasted. */
+  /** Import reads a configuration of another program that was pasted. Nothing is added before ApplyImport. */
   import(text: string): Promise<ServerImport>;
   /** ImportFile reads such a configuration, or a bundle (.mcpb), from a file that was chosen or dropped. */
   importFile(path: string): Promise<ServerImport>;
@@ -2946,7 +2955,10 @@ export interface ProgramsService {
   panel(): Promise<ProgramsPanel>;
   /** Allow sets what a program may see, and whether it may write notes. */
   allow(c: ProgramChoice): Promise<ProgramsPanel>;
-  /** Forget takes a program out of the list, with its token. If it connects again it asks again. */
+  /**
+   * Forget takes a program out of the list, with its token; its notes and the record of its accesses stay. If it
+   * connects again it asks again.
+   */
   forget(name: string): Promise<ProgramsPanel>;
   /**
    * MakeToken makes a token for HTTP, in the place of the program's token before. It is shown this once: only its hash
