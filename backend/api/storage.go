@@ -72,7 +72,7 @@ func (s *Storage) Backups(check bool) ([]BackupView, error) {
 
 func backupView(b chat.Backup) BackupView {
 	return BackupView{
-		Path: b.Path, Name: filepath.Base(b.Path), Kind: string(b.Kind), At: b.At.UnixMilli(), Bytes: b.Bytes,
+		Path: b.Path, Name: filepath.Base(b.Path), Kind: b.Kind, At: b.At.UnixMilli(), Bytes: b.Bytes,
 		Sessions: b.Counts["sessions"], Turns: b.Counts["turns"], Checked: b.Checked, Problem: b.Problem, Problems: b.Problems,
 	}
 }
@@ -111,7 +111,7 @@ func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
 		return RestorePreview{}, err
 	}
 	v := RestorePreview{
-		Backup: BackupView{Path: r.Source, Name: filepath.Base(r.Source), Kind: string(r.Kind), Sessions: r.Backup.Sessions,
+		Backup: BackupView{Path: r.Source, Name: filepath.Base(r.Source), Kind: r.Kind, Sessions: r.Backup.Sessions,
 			Turns: r.Backup.Turns, Checked: true, Problem: r.Backup.Problem},
 		Sessions: r.Present.Sessions, Turns: r.Present.Turns, NewestTurn: milliseconds(r.Present.NewestTurn),
 		BackupNewest: milliseconds(r.Backup.NewestTurn), Problems: r.Problems, Findings: []string{}, SchemaUpgrade: r.Backup.Schema < r.Schema,

@@ -76,22 +76,22 @@ func (s *Chat) TemporaryTurns(id string) ([]TurnView, error) {
 
 func (c *Core) temporaryView(t chat.Turn, live *turn.Live) TurnView {
 	v := TurnView{
-		ID: string(t.ID), BranchID: string(t.BranchID), Seq: t.Seq, Phase: string(t.Phase), Outcome: string(t.Outcome),
+		ID: string(t.ID), BranchID: string(t.BranchID), Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
 		User: blockViews(t.User.Blocks), Assistant: []BlockView{}, Model: t.Model, Provider: t.Provider,
-		CreatedAt: ms(t.CreatedAt), UpdatedAt: ms(t.UpdatedAt), State: "pending",
+		CreatedAt: ms(t.CreatedAt), UpdatedAt: ms(t.UpdatedAt), State: TurnNotKept,
 	}
 	if t.Usage != nil {
 		v.InputTokens, v.OutputTokens, v.CachedTokens = t.Usage.InputTokens, t.Usage.OutputTokens, t.Usage.CachedInputTokens
 		v.Cost = c.cost(t.Model, *t.Usage)
 	}
 	if f := t.Failure; f != nil {
-		v.Error = &ErrorView{Code: string(f.Code), Op: "turn", Message: f.Message, Hint: f.Hint}
+		v.Error = &ErrorView{Code: f.Code, Op: "turn", Message: f.Message, Hint: f.Hint}
 	}
 	switch {
 	case t.Phase == chat.PhaseFailed:
-		v.State = "failed"
+		v.State = TurnFailed
 	case t.Phase == chat.PhaseResponding:
-		v.State, v.Live = "responding", true
+		v.State, v.Live = TurnResponding, true
 		if live != nil && live.Frame.Turn == t.ID {
 			v.LiveStep, v.LiveSeq, v.Displayed = string(live.Frame.Step), live.Frame.Seq, live.Frame.Displayed
 			v.Assistant = blockViews(live.Blocks)

@@ -69,7 +69,7 @@ func (s *Transfer) Inspect(paths []string) ([]DroppedFile, error) {
 func DroppedFiles(files []filetype.File) []DroppedFile {
 	out := make([]DroppedFile, 0, len(files))
 	for _, f := range files {
-		out = append(out, DroppedFile{Path: f.Path, Name: f.Name, Size: f.Size, Kind: string(f.Kind), Format: f.Format, Reason: f.Reason})
+		out = append(out, DroppedFile{Path: f.Path, Name: f.Name, Size: f.Size, Kind: f.Kind, Format: f.Format, Reason: f.Reason})
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,8 +20,9 @@ import (
 const File = "frontend/src/lib/backend/types.ts"
 
 const (
-	apiDir = "backend/api"
-	appDir = "backend/app" // its function services binds
+	apiDir  = "backend/api"
+	chatDir = "backend/chat"
+	appDir  = "backend/app" // its function services binds
 )
 
 // writer writes one file.
@@ -63,7 +65,7 @@ func Generate(root string) ([]byte, error) {
 	if len(services) == 0 {
 		return nil, fmt.Errorf("%s: no function services that binds any", appDir)
 	}
-	fmt.Fprint(w, "// Code generated from " + apiDir + " by `make types`. DO NOT EDIT.\n")
+	fmt.Fprint(w, "// Code generated from "+apiDir+" by `make types`. DO NOT EDIT.\n")
 	for _, step := range []func() error{w.writeShapes, w.writeEvents, func() error { return w.writeServices(services) }} {
 		if err := step(); err != nil {
 			return nil, err
@@ -245,7 +247,8 @@ var basic = map[string]string{
 	"int": "number", "int32": "number", "int64": "number", "uint64": "number", "float64": "number",
 }
 
-// enum is the union of the constants of a type; a string type without any is a string.
+// enum is the union of the constants of a type; a string type without any is a string. A type of another package has that
+// package's name before its own, unless the package is chat and api has no type of the name.
 func (w *writer) enum(in *source, d declared) (string, error) {
 	if baseName(d.spec.Type) != "string" {
 		return "", fmt.Errorf("%s is no shape and no string", d.name)
@@ -253,6 +256,9 @@ func (w *writer) enum(in *source, d declared) (string, error) {
 	values := in.values(d.name)
 	if len(values) == 0 {
 		return "string", nil
+	}
+	if _, taken := w.api.types[d.name]; in.dir != apiDir && (in.dir != chatDir || taken) {
+		d.name = upperFirst(path.Base(in.dir)) + d.name
 	}
 	if other, taken := w.enums[d.name]; taken && other.spec != d.spec {
 		return "", fmt.Errorf("two packages have a type %s", d.name)
@@ -317,6 +323,10 @@ func wrapped(text string, width int) (lines []string) {
 // sentences are the comments above and beside a field.
 func sentences(above, beside string) string {
 	return strings.TrimSpace(strings.TrimSpace(above) + " " + strings.TrimSpace(beside))
+}
+
+func upperFirst(name string) string {
+	return string(unicode.ToUpper(rune(name[0]))) + name[1:]
 }
 
 func lowerFirst(name string) string {
