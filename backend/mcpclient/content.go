@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/filetype"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/scrub"
 )
 
@@ -91,7 +92,7 @@ func image(media string, data []byte) chat.Block {
 	media = strings.ToLower(strings.TrimSpace(media))
 	switch {
 	case !slices.Contains(imageTypes, media):
-		return note("an image of a type that cannot be shown, %s, %d bytes", cut(media, 100), len(data))
+		return note("an image of a type that cannot be shown, %s, %d bytes", display.Shorten(media, 100), len(data))
 	case len(data) > filetype.MaxImageBytes:
 		return note("an image of %d bytes: too large to be shown", len(data))
 	case len(data) == 0:
@@ -111,7 +112,7 @@ func link(p *mcp.ResourceLink) chat.Block {
 	if name == "" {
 		name = p.Name
 	}
-	return note("resource: %s, %s %s", cut(name, 200), cut(p.URI, 2000), cut(p.MIMEType, 100))
+	return note("resource: %s, %s %s", display.Shorten(name, 200), display.Shorten(p.URI, 2000), display.Shorten(p.MIMEType, 100))
 }
 
 func resourceBlock(r *mcp.ResourceContents) chat.Block {
@@ -123,5 +124,5 @@ func resourceBlock(r *mcp.ResourceContents) chat.Block {
 	case strings.HasPrefix(r.MIMEType, "image/"):
 		return image(r.MIMEType, r.Blob)
 	}
-	return note("resource: %s, %s, %d bytes: not shown", cut(r.URI, 2000), cut(r.MIMEType, 100), len(r.Blob))
+	return note("resource: %s, %s, %d bytes: not shown", display.Shorten(r.URI, 2000), display.Shorten(r.MIMEType, 100), len(r.Blob))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/tools"
 )
 
@@ -67,7 +68,7 @@ func (s *server) wordsOf(err error) string {
 	if text == "EOF" || strings.HasSuffix(text, ": EOF") || errors.Is(err, mcp.ErrConnectionClosed) {
 		return "The connection ended."
 	}
-	return "It failed: " + strings.TrimRight(cut(clean(s.redact(text)), longestWords), ".") + "."
+	return "It failed: " + strings.TrimRight(display.Shorten(clean(s.redact(text)), longestWords), ".") + "."
 }
 
 // plainError is the one of ours that is wrapped in err.

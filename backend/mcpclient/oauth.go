@@ -18,6 +18,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/display"
 )
 
 // clientSecretName is the secret of a client that was registered by hand, in the keyring.
@@ -88,7 +89,7 @@ func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
 	res := returned{AuthorizationResult: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
 	words := "You are signed in. You can close this page."
 	if q.Get("code") == "" {
-		res.err = &permanentError{"You were not signed in: the page answered " + cut(clean(q.Get("error")), 100) + ".", errSignIn}
+		res.err = &permanentError{"You were not signed in: the page answered " + display.Shorten(clean(q.Get("error")), 100) + ".", errSignIn}
 		words = "You were not signed in. You can close this page."
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

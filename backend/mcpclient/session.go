@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/panics"
 	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
@@ -230,7 +231,7 @@ const maxProblems = 50
 
 func (c *collector) problem(subject, format string, args ...any) {
 	if len(c.out.problems) < maxProblems {
-		c.out.problems = append(c.out.problems, tools.Problem{Source: c.s.name, Tool: cut(clean(subject), 100), Message: c.s.redact(fmt.Sprintf(format, args...))})
+		c.out.problems = append(c.out.problems, tools.Problem{Source: c.s.name, Tool: display.Shorten(clean(subject), 100), Message: c.s.redact(fmt.Sprintf(format, args...))})
 	}
 }
 
@@ -402,7 +403,7 @@ func (ss *session) logged(p *mcp.LoggingMessageParams) {
 		raw, _ := json.Marshal(p.Data)
 		said = string(raw)
 	}
-	ss.s.log.add(FromServer, string(p.Level)+": "+cut(said, logLine))
+	ss.s.log.add(FromServer, string(p.Level)+": "+display.Shorten(said, logLine))
 }
 
 // progressEvery bounds how often progress is passed on.
@@ -417,7 +418,7 @@ func (ss *session) progressed(p *mcp.ProgressNotificationParams) {
 	c := ss.calls[token]
 	ss.mu.Unlock()
 	if c != nil {
-		c.report(tools.Progress{Done: p.Progress, Total: p.Total, Message: cut(clean(ss.s.redact(p.Message)), 500)}, ss.s.m.deps.Now())
+		c.report(tools.Progress{Done: p.Progress, Total: p.Total, Message: display.Shorten(clean(ss.s.redact(p.Message)), 500)}, ss.s.m.deps.Now())
 	}
 }
 
@@ -467,9 +468,9 @@ func (ss *session) enter(tc tools.Call) (c *call, token string, err error) {
 	i := slices.IndexFunc(ss.offer.tools, func(d chat.ToolDefinition) bool { return d.Tool == tc.Tool })
 	switch {
 	case i < 0:
-		return nil, "", notStarted(ss.s.name, "It does not offer the tool %s any more.", cut(clean(tc.Tool), 100))
+		return nil, "", notStarted(ss.s.name, "It does not offer the tool %s any more.", display.Shorten(clean(tc.Tool), 100))
 	case tc.Definition != "" && tools.HashOf(ss.offer.tools[i]) != tc.Definition:
-		return nil, "", notStarted(ss.s.name, "The definition of its tool %s changed after the call was allowed.", cut(clean(tc.Tool), 100))
+		return nil, "", notStarted(ss.s.name, "The definition of its tool %s changed after the call was allowed.", display.Shorten(clean(tc.Tool), 100))
 	}
 	c = &call{progress: tc.Progress, hold: tc.Hold}
 	ss.nextCall++
@@ -589,7 +590,7 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 		if wire.Code == codeOpenPage {
 			return ss.openPages(ctx, wire.Data), nil
 		}
-		words := cut(ss.s.redact(text(wire.Message)), longestWords)
+		words := display.Shorten(ss.s.redact(text(wire.Message)), longestWords)
 		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The server refused the call: " + words}}, IsError: true}, nil
 	}
 	if ctx.Err() != nil {

@@ -30,7 +30,6 @@ type Store interface {
 	FailTurn(context.Context, chat.TurnFailure) (chat.Turn, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
-	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
 	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
 	UnfinishedTurns(context.Context) ([]chat.Turn, error)
 	Steps(context.Context, chat.TurnID) ([]chat.Step, error)

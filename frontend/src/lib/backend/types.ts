@@ -582,6 +582,14 @@ export interface TreeRun {
   updatedAt: number;
 }
 
+/** Landmark is a turn within a long run, by which one finds one's way. */
+export interface Landmark {
+  turnId: string;
+  seq: number;
+  /** first words of its message */
+  title: string;
+}
+
 /** TreeBranch is a branch in the tree, the switcher and comparisons. */
 export interface TreeBranch {
   id: string;
@@ -2696,6 +2704,11 @@ export interface BranchesService {
   /** Compare sets two branches of a session beside each other, from where they part. */
   compare(leftBranchID: string, rightBranchID: string): Promise<BranchComparison>;
   /**
+   * Landmarks names some turns of a run, evenly spaced between its first and last, with the first words of their
+   * messages. A short run has none.
+   */
+  landmarks(branchID: string, fromSeq: number, toSeq: number): Promise<Landmark[]>;
+  /**
    * Archive hides a branch in switcher and tree, or brings it back. Nothing is deleted, and the active one cannot be
    * hidden.
    */
@@ -3266,6 +3279,7 @@ export const lists: Record<string, Record<string, string>> = {
     'Branches.Answers': 'AnswerSet',
     'Branches.Compare': 'BranchComparison',
     'Branches.ContextAt': 'ContextView',
+    'Branches.Landmarks': '[]',
     'Branches.Tree': 'BranchTree',
     'Chat.SendToSeveral': 'SentToSeveral',
     'Chat.Stream': 'StreamState',
