@@ -32,6 +32,13 @@ type TreeRun struct {
 	UpdatedAt int64  `json:"updatedAt"`
 }
 
+// Landmark is a turn within a long run, by which one finds one's way.
+type Landmark struct {
+	TurnID string `json:"turnId"`
+	Seq    int64  `json:"seq"`
+	Title  string `json:"title"` // first words of its message
+}
+
 // TreeBranch is a branch in the tree, the switcher and comparisons.
 type TreeBranch struct {
 	ID          string `json:"id"`

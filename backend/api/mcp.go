@@ -66,7 +66,7 @@ func serverView(p ServerPorts, st mcpclient.Status) ServerView {
 	cfg := st.Config
 	v := ServerView{
 		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, State: string(st.State), Words: st.Words, LastError: st.LastError,
-		RetryAt: millis(st.RetryAt), StartedAt: millis(st.StartedAt), Title: st.Title, Version: st.Version, Protocol: st.Protocol,
+		RetryAt: ms(st.RetryAt), StartedAt: ms(st.StartedAt), Title: st.Title, Version: st.Version, Protocol: st.Protocol,
 		Instructions: st.Instructions, Tools: st.Tools, Prompts: st.Prompts, Resources: st.Resources, Problems: []ServerProblemView{},
 		Settings: serverSettings(mcpsetup.SettingsOf(cfg)), Secrets: []ServerSecretView{},
 	}
@@ -80,13 +80,6 @@ func serverView(p ServerPorts, st mcpclient.Status) ServerView {
 		v.Secrets = append(v.Secrets, ServerSecretView{Name: name, Kept: p.Setup.Secrets.Where(cfg.Name, name)})
 	}
 	return v
-}
-
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
 }
 
 func serverSettings(in mcpsetup.Settings) ServerSettings {
@@ -179,7 +172,7 @@ func (s *Servers) Logs(name string) (ServerLog, error) {
 	lines, dropped, err := p.Manager.Logs(name)
 	v.Dropped = dropped
 	for _, l := range lines {
-		v.Lines = append(v.Lines, ServerLogLine{At: millis(l.At), From: l.From, Text: l.Text})
+		v.Lines = append(v.Lines, ServerLogLine{At: ms(l.At), From: l.From, Text: l.Text})
 	}
 	return v, err
 }
@@ -359,7 +352,7 @@ func (s *Servers) Elicitations() (Elicitations, error) {
 }
 
 func elicitationView(q mcpclient.Question) ElicitationView {
-	v := ElicitationView{ID: q.ID, Server: q.Server, Mode: q.Mode, Message: q.Message, URL: q.URL, Fields: []ElicitationField{}, AskedAt: millis(q.AskedAt)}
+	v := ElicitationView{ID: q.ID, Server: q.Server, Mode: q.Mode, Message: q.Message, URL: q.URL, Fields: []ElicitationField{}, AskedAt: ms(q.AskedAt)}
 	if u, err := url.Parse(q.URL); err == nil {
 		v.Host = u.Host
 	}

@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -33,7 +31,7 @@ func (s *Tools) callView(c chat.CallRecord, step chat.StepID, asked time.Time, k
 	v := ToolCallView{
 		ID: string(c.ID), ToolUseID: c.UseID, TurnID: string(c.TurnID), Step: string(step), Name: c.Name, Source: c.Source, Tool: c.Tool,
 		Title: d.Title, State: string(c.State), Decision: string(c.Decision), Reason: string(c.Reason), Why: whyCallWaits(c, d, offered),
-		Effects: c.Effects, Arguments: indented(c.Arguments), Redactions: len(c.Redactions), Definition: c.Definition, Runs: c.Runs,
+		Effects: c.Effects, Arguments: display.JSON(c.Arguments), Redactions: len(c.Redactions), Definition: c.Definition, Runs: c.Runs,
 		CreatedAt: ms(asked), DecidedAt: momentMs(c.DecidedAt), StartedAt: momentMs(c.StartedAt), EndedAt: momentMs(c.EndedAt),
 	}
 	if c.Result != nil {
@@ -92,8 +90,8 @@ func (s *Tools) preview(ctx context.Context, c chat.CallRecord, session chat.Ses
 
 func definitionView(d tools.Definition) ToolDefinitionView {
 	v := ToolDefinitionView{
-		Source: d.Source, Tool: d.Tool, Name: d.Name, Title: d.Title, Description: d.Description, Schema: indented(d.Schema),
-		Annotations: indented(d.Annotations), Hash: d.Hash, Effects: d.Effects, BuiltIn: d.BuiltIn, Pinned: d.Pinned,
+		Source: d.Source, Tool: d.Tool, Name: d.Name, Title: d.Title, Description: d.Description, Schema: display.JSON(d.Schema),
+		Annotations: display.JSON(d.Annotations), Hash: d.Hash, Effects: d.Effects, BuiltIn: d.BuiltIn, Pinned: d.Pinned,
 		Decision: string(d.Decision), DecisionFrom: d.From, AsksEachCall: d.AsksEachCall,
 	}
 	if d.Before != nil {
@@ -101,15 +99,6 @@ func definitionView(d tools.Definition) ToolDefinitionView {
 		v.Before = &before
 	}
 	return v
-}
-
-// indented is JSON on several lines; what is none stays as it is.
-func indented(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if len(raw) == 0 || json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }
 
 func momentMs(t *time.Time) int64 {

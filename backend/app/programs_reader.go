@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 
@@ -32,9 +31,6 @@ func memoryTools() []mcpserver.Tool {
 	}
 }
 
-// Tools implements mcpserver.Reader.
-func (memoryReader) Tools() []mcpserver.Tool { return memoryTools() }
-
 // Read implements mcpserver.Reader.
 func (r memoryReader) Read(ctx context.Context, s mcpserver.Sight, tool string, arguments json.RawMessage) (mcpserver.Found, error) {
 	view := builtin.View{Scope: chat.ScopeAll}
@@ -52,7 +48,7 @@ func (r memoryReader) read(ctx context.Context, v builtin.View, tool string, arg
 	switch tool {
 	case "search_memory":
 		var a builtin.SearchArguments
-		if err := decodeArguments(arguments, &a); err != nil {
+		if err := mcpserver.DecodeArguments(arguments, &a); err != nil {
 			return builtin.Found{}, err
 		}
 		if err := r.prepare(ctx); err != nil { // what was just said is to be found too
@@ -61,29 +57,16 @@ func (r memoryReader) read(ctx context.Context, v builtin.View, tool string, arg
 		return r.memory.SearchMemory(ctx, v, a)
 	case "get_turn":
 		var a builtin.TurnArguments
-		if err := decodeArguments(arguments, &a); err != nil {
+		if err := mcpserver.DecodeArguments(arguments, &a); err != nil {
 			return builtin.Found{}, err
 		}
 		return r.memory.GetTurn(ctx, v, a)
 	case "list_sessions":
 		var a builtin.SessionArguments
-		if err := decodeArguments(arguments, &a); err != nil {
+		if err := mcpserver.DecodeArguments(arguments, &a); err != nil {
 			return builtin.Found{}, err
 		}
 		return r.memory.ListSessions(ctx, v, a)
 	}
 	return builtin.Found{}, chat.Errorf(chat.CodeNotFound, "mcp.read", "There is no tool %q.", tool)
-}
-
-// decodeArguments refuses arguments that no tool has: one that is misspelt is no silent default.
-func decodeArguments(raw json.RawMessage, into any) error {
-	if len(raw) == 0 {
-		raw = json.RawMessage("{}")
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return chat.Errorf(chat.CodeInvalid, "mcp.read", "The arguments do not fit the schema: %s.", err)
-	}
-	return nil
 }

@@ -20,7 +20,6 @@ type (
 	UnitID       string
 	PinID        string
 	SuggestionID string
-	EventID      string
 	FileID       string
 )
 

@@ -176,9 +176,13 @@ type CallEnd struct {
 	State  ToolCallState // as of CallDecision
 	Result *ToolResult
 	Reason UnknownReason
-	// Recalled are the turns that the result quotes, where the tool read memory.
+	// Recalled are the turns that the result quotes, where the tool read memory, at most
+	// MaxRecalled. One without a turn is a session that it names.
 	Recalled []ShownTurn
 }
+
+// MaxRecalled bounds the turns and sessions that one result quotes.
+const MaxRecalled = 128
 
 // LookedUp is a turn that a model was shown because it asked for it with a tool, in the
 // middle of its own turn.
@@ -226,16 +230,4 @@ type PinnedDefinition struct {
 type ReadOnlyMark struct {
 	Source string `json:"source"`
 	Tool   string `json:"tool"`
-}
-
-// RecoveredToolBatch is an open batch with what the model said when it asked for the calls
-// (FCRATE's tool journal).
-type RecoveredToolBatch struct {
-	BatchID       ToolBatchID  `json:"batch_id"`
-	SessionID     SessionID    `json:"session_id"`
-	TurnID        TurnID       `json:"turn_id"`
-	ModelName     string       `json:"model_name"`
-	AssistantText string       `json:"assistant_text"`
-	Calls         []CallRecord `json:"calls"`
-	Results       Blocks       `json:"results"`
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // Code is cut where a function, class or statement begins. No grammar is known:
@@ -250,26 +251,18 @@ func brackets(line string) int {
 
 var (
 	// declares are words that begin a declaration in some language.
-	declares = words(`func def class fn function sub proc procedure interface struct enum trait impl module namespace type record
+	declares = lexical.Set(`func def class fn function sub proc procedure interface struct enum trait impl module namespace type record
 		union object protocol extension contract library macro macro_rules! defmodule defp defun template
 		create alter drop insert select update delete with grant merge`)
 	// variables are those of them that begin a variable of C, too: "struct node *n;".
-	variables = words(`struct enum union class`)
+	variables = lexical.Set(`struct enum union class`)
 	// modifies are words that stand before those.
-	modifies = words(`public private protected internal static final abstract async export default pub pub(crate) pub(super) virtual
+	modifies = lexical.Set(`public private protected internal static final abstract async export default pub pub(crate) pub(super) virtual
 		override inline unsafe extern open sealed data partial suspend local declare readonly`)
 	// controls begin statements that look like calls and declare nothing.
-	controls  = words(`if for while switch else do try catch return case match until unless when with elif elseif foreach using lock assert throw new await yield`)
-	continues = words(`else elif elseif elsif except finally catch end fi done esac then do ) } ]`)
+	controls  = lexical.Set(`if for while switch else do try catch return case match until unless when with elif elseif foreach using lock assert throw new await yield`)
+	continues = lexical.Set(`else elif elseif elsif except finally catch end fi done esac then do ) } ]`)
 )
-
-func words(list string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(list) {
-		set[w] = true
-	}
-	return set
-}
 
 // roleOf reads a line without the white space around it.
 func roleOf(line string) lineRole {

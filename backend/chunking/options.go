@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // Sizes where Options have none, in tokens: chunks as SRD 9.1 says, units as
@@ -70,16 +71,16 @@ func (o Options) filled() Options {
 // extensions say how a document is read. What is not here is read by its media
 // type, else as plain text.
 var extensions = map[form]map[string]bool{
-	formMarkdown: words(`.md .markdown .mdown .mkd .mdx .qmd .rmd`),
-	formCode: words(`.go .py .pyi .js .mjs .cjs .jsx .ts .tsx .mts .cts .svelte .vue .rs .java .kt .kts .scala .groovy .c .h .cc .cpp .cxx .hh
+	formMarkdown: lexical.Set(`.md .markdown .mdown .mkd .mdx .qmd .rmd`),
+	formCode: lexical.Set(`.go .py .pyi .js .mjs .cjs .jsx .ts .tsx .mts .cts .svelte .vue .rs .java .kt .kts .scala .groovy .c .h .cc .cpp .cxx .hh
 		.hpp .m .mm .cs .fs .vb .swift .dart .rb .php .pl .pm .lua .r .jl .ex .exs .erl .hs .clj .lisp .el .ml .nim .zig .d .sol .asm .s
 		.sh .bash .zsh .fish .ps1 .bat .cmd .sql .proto .graphql .gql .tf .hcl .cmake .mk .gradle .nix .css .scss .less .html .htm .xml
 		.json .jsonc .yaml .yml .toml .ini .cfg .conf`),
-	formPlain: words(`.txt .text .log .csv .tsv .rst .pdf .tex .org`),
+	formPlain: lexical.Set(`.txt .text .log .csv .tsv .rst .pdf .tex .org`),
 }
 
 // codeTypes are media types of code that do not begin with "text/x-".
-var codeTypes = words(`application/json application/javascript application/x-javascript application/xml application/x-sh application/sql
+var codeTypes = lexical.Set(`application/json application/javascript application/x-javascript application/xml application/x-sh application/sql
 	application/x-yaml application/yaml application/toml text/javascript text/css text/html text/xml text/typescript text/yaml`)
 
 func formOf(file chat.File) form {

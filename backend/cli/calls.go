@@ -179,7 +179,7 @@ func readable(raw json.RawMessage) string {
 	for _, name := range names {
 		var text string
 		if json.Unmarshal(object[name], &text) != nil {
-			text = indented(object[name])
+			text = display.JSON(object[name])
 		}
 		if shown := display.Start(text, maxShownValue); len(shown) < len(text) {
 			text = shown + "… (" + decimal(len(text)) + " bytes in all)"

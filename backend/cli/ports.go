@@ -90,10 +90,8 @@ type Store interface {
 	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
 	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
-	Checkpoint(context.Context) error
 
 	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
-	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
 	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
 	CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error)
 }

@@ -236,7 +236,7 @@ func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (r
 // readingAny is reading for verbs that have an answer where there is no data yet.
 func (c *call) readingAny(ctx context.Context, none reply, f func(*Services) (reply, error)) (reply, error) {
 	r, err := c.reading(ctx, f)
-	if e := chat.AsError(errOrNone(err)); e.Code == chat.CodeNotFound && e.Op == opOpen {
+	if e := new(chat.Error); errors.As(err, &e) && e.Code == chat.CodeNotFound && e.Op == opOpen {
 		return none, nil
 	}
 	return r, err
@@ -244,13 +244,6 @@ func (c *call) readingAny(ctx context.Context, none reply, f func(*Services) (re
 
 // opOpen is the operation of the store's own refusals to open.
 const opOpen = "store.open"
-
-func errOrNone(err error) error {
-	if err == nil {
-		return chat.Errorf("", "", "")
-	}
-	return err
-}
 
 // writing opens the data as the writer and runs f.
 func (c *call) writing(ctx context.Context, p turn.Publisher, f func(*Services) (reply, error)) (reply, error) {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/tools"
 )
 
@@ -215,21 +215,13 @@ func (d toolDetail) printDefinition(o *output) {
 	if d.Title != "" {
 		o.printf("Title: %s\n", line(d.Title))
 	}
-	o.text("\n" + d.Description + "\n\nArguments:\n" + indented(d.Schema) + "\n")
+	o.text("\n" + d.Description + "\n\nArguments:\n" + display.JSON(d.Schema) + "\n")
 	if len(d.Annotations) > 0 {
-		o.text("\nHints of its server, which are not relied on:\n" + indented(d.Annotations) + "\n")
+		o.text("\nHints of its server, which are not relied on:\n" + display.JSON(d.Annotations) + "\n")
 	}
 	if d.Accepted != nil {
-		o.text("\nWhat was accepted before:\n" + d.Accepted.Description + "\n" + indented(d.Accepted.Schema) + "\n")
+		o.text("\nWhat was accepted before:\n" + d.Accepted.Description + "\n" + display.JSON(d.Accepted.Schema) + "\n")
 	}
-}
-
-func indented(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }
 
 type acceptReply struct {

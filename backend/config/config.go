@@ -85,12 +85,8 @@ type Stream struct {
 	MaxAnswerTokens int
 }
 
-// Flush and IdleTimeout are the intervals as durations.
-func (s Stream) Flush() time.Duration       { return time.Duration(s.FlushMs) * time.Millisecond }
+// IdleTimeout is the interval as a duration.
 func (s Stream) IdleTimeout() time.Duration { return time.Duration(s.IdleTimeoutS) * time.Second }
-
-// WriteAhead reports that text is shown only once it is durable.
-func (s Stream) WriteAhead() bool { return s.Durability == "write_ahead" }
 
 // Summary is [summary]: range summaries (SPEC 6).
 type Summary struct {

@@ -30,7 +30,6 @@ type MaintenanceStore interface {
 	Orphaned() int
 	SweepFiles(context.Context) (int, error)
 	PendingIDs(context.Context) ([]chat.TurnID, error)
-	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 	Snapshot(context.Context) (int, []chat.Finding, error)
 	Changes(context.Context) (int64, error)

@@ -3,6 +3,8 @@ package librarian
 import (
 	"strings"
 	"unicode"
+
+	"contextinfinity/backend/internal/lexical"
 )
 
 // artifactKind tells by its form what a token names; "" for an ordinary word.
@@ -30,14 +32,14 @@ func isURL(s string) bool {
 }
 
 // extensions are those by which a bare name is taken for a file.
-var extensions = setOf(`adoc asm avi bat bin bmp bz2 c cc cfg cjs class clj cmake conf cpp cs css csv dart db deb diff dll doc
+var extensions = lexical.Set(`adoc asm avi bat bin bmp bz2 c cc cfg cjs class clj cmake conf cpp cs css csv dart db deb diff dll doc
 	docx ejs env epub erl ex exe exs fs gif go gql gradle graphql groovy gz h hcl hpp hs html ico ini ipynb iso jar java jpeg jpg
 	js json jsonl jsx jl kt kts less lock log lua m4 md mdx mjs mk mod mov mp3 mp4 ndjson nix odp ods odt parquet patch pdf php pl plist
 	png ppt pptx proto ps1 psd pt py pyc pyi r rb rs rst rtf sass scala scss sh so sql sqlite sqlite3 sum svelte svg swift tar tex
 	tf tfvars tgz toml ts tsv tsx ttf txt vue wasm wav webm webp woff woff2 xls xlsx xml yaml yml zig zip zsh`)
 
 // bareFiles are well-known files without an extension.
-var bareFiles = setOf(`Makefile Dockerfile Jenkinsfile Procfile Vagrantfile Gemfile Rakefile CMakeLists.txt LICENSE CHANGELOG README
+var bareFiles = lexical.Set(`Makefile Dockerfile Jenkinsfile Procfile Vagrantfile Gemfile Rakefile CMakeLists.txt LICENSE CHANGELOG README
 	.env .gitignore .dockerignore .bashrc .zshrc .profile .editorconfig .npmrc`)
 
 func isPath(s string) bool {
@@ -59,8 +61,8 @@ func isPath(s string) bool {
 
 // Names in code whose members look like files: "console.log", "response.json", "process.env".
 var (
-	objects     = setOf("console logger response resp res request req process window document self this event err error json math module exports os sys ctx context")
-	memberNames = setOf("log json env map sum lock db text go class mod diff md")
+	objects     = lexical.Set("console logger response resp res request req process window document self this event err error json math module exports os sys ctx context")
+	memberNames = lexical.Set("log json env map sum lock db text go class mod diff md")
 )
 
 func isMember(s string) bool {
@@ -190,12 +192,4 @@ func only(s string, f func(rune) bool, also string) bool {
 		}
 	}
 	return true
-}
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
 }

@@ -305,7 +305,7 @@ func (s Summary) of(headings []Section) Summary {
 }
 
 // nothings are what models write under a heading without entries.
-var nothings = setOf("none nothing na empty keine nichts aucun aucune ninguno nada нет 无 なし")
+var nothings = lexical.Set("none nothing na empty keine nichts aucun aucune ninguno nada нет 无 なし")
 
 // saysNothing reports an entry that holds no more than a mark or a "none".
 func saysNothing(entry string) bool {

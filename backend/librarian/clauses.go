@@ -28,7 +28,7 @@ var requestStarts = phrases(`can you|could you|would you|will you|can i|could i|
 var joinedRequests = []string{"你能", "您能", "你可以", "能不能", "能否", "可以帮我", "请帮我", "请问", "帮我", "怎么", "如何", "为什么", "教えて", "どうやって", "どうすれば", "어떻게", "도와"}
 
 // resumes are the words with which a clause after a request states something again.
-var resumes = setOf(`since because given considering as whereas although though while weil da denn wobei parce puisque porque ya потому`)
+var resumes = lexical.Set(`since because given considering as whereas although though while weil da denn wobei parce puisque porque ya потому`)
 
 // introductions begin a clause that says only that something follows.
 var introductions = phrases("here's|here is|here are|this is|these are|below is|see below|as follows|hier ist|hier sind|voici|aquí está|aquí están")
@@ -100,7 +100,7 @@ func (c clause) lead() string {
 	}
 }
 
-var joins = setOf("and but so or also then please now well just oh hmm und aber also oder bitte et mais y pero e ma и но")
+var joins = lexical.Set("and but so or also then please now well just oh hmm und aber also oder bitte et mais y pero e ma и но")
 
 func (c clause) asks() bool {
 	if startsWith(c.lead(), requestStarts) {

@@ -10,7 +10,7 @@ import (
 )
 
 // units are those after which a number is a measurement.
-var units = setOf(`ms s sec secs second seconds min mins minute minutes h hr hour hours day days week weeks month months year years
+var units = lexical.Set(`ms s sec secs second seconds min mins minute minutes h hr hour hours day days week weeks month months year years
 	b kb mb gb tb pb kib mib gib tib byte bytes bit bits kbps mbps gbps hz khz mhz ghz rpm rps qps tps fps px pt dpi em rem
 	mm cm m km mi ft inch inches g kg mg lb lbs oz t l ml v mv a ma w kw kwh j n pa bar °c °f k c f mol
 	% percent eur usd gbp jpy chf € $ £ ¥ tokens token users rows lines requests times people items pages cores threads
@@ -71,7 +71,7 @@ func isMonth(word string) bool {
 }
 
 // monthForms are months that are also words; beside a number they are months.
-var monthForms = setOf("may march")
+var monthForms = lexical.Set("may march")
 
 // isClock accepts 9:30 and 18:00:05.
 func isClock(s string) bool {

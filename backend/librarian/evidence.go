@@ -155,7 +155,7 @@ func shareOf(wanted, there map[string]bool) float64 {
 }
 
 // fillers are words of requests and plans that a summary words in another way or not at all.
-var fillers = setOf(`want wants wanted need needs trying try tries help make making makes sure like going get getting got use used using user assistant
+var fillers = lexical.Set(`want wants wanted need needs trying try tries help make making makes sure like going get getting got use used using user assistant
 	please asked know think feel really very much also still currently project work working look looking figure best way ways one two able new bit lot
 	möchte will wollen brauche hilfe bitte versuche gerade`)
 
@@ -181,7 +181,7 @@ func contentStems(text string) map[string]bool {
 }
 
 // lastingWords are judged by negated and by intent.IsStanding, not as words.
-var lastingWords = setOf("always must should shall immer muss müssen soll toujours doit siempre debe sempre deve")
+var lastingWords = lexical.Set("always must should shall immer muss müssen soll toujours doit siempre debe sempre deve")
 
 // root is a word without the commonest endings of English: "logged" and "logs" are "log".
 func root(w string) string {
@@ -220,7 +220,7 @@ func nameStems(text string) map[string]bool {
 }
 
 // negations are the words whose loss turns a statement into its opposite.
-var negations = setOf(`never no not none nor without don't doesn't didn't mustn't can't cannot won't isn't aren't shouldn't shan't forbidden prohibited
+var negations = lexical.Set(`never no not none nor without don't doesn't didn't mustn't can't cannot won't isn't aren't shouldn't shan't forbidden prohibited
 	avoid except nie niemals nicht kein keine keinen ohne verboten jamais pas ne non sans interdit nunca no jamás sin prohibido não nunca jamais sem
 	mai non senza vietato nooit niet geen nigdy nie bez не никогда нельзя без ні ніколи`)
 

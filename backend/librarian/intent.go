@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // unbinding matches phrases that contain the cue word of a constraint, a decision or a task but bind nobody:
@@ -94,10 +95,10 @@ func isMood(sentence string) bool {
 }
 
 // says are the words with which a clause tells what is hoped or feared.
-var says = setOf("that dass daß que qu'il qu'elle qu'on che что")
+var says = lexical.Set("that dass daß que qu'il qu'elle qu'on che что")
 
 // referring are the words by which a clause depends on the one before it.
-var referring = setOf("it its it's this that them they their there those these")
+var referring = lexical.Set("it its it's this that them they their there those these")
 
 // splitMood divides a sentence that tells a mood and a decision or a constraint in one breath into
 // the two, so that each is judged for itself: "I'm stuck on my schedule, so I chose to skip the fair."
@@ -149,7 +150,7 @@ func refers(clause string) bool {
 }
 
 // acknowledging are the words with which people answer before they say something.
-var acknowledging = setOf("yeah yes yep yup sure thanks thank ok okay great cool awesome perfect nice hmm wow hi hello hey danke merci gracias obrigado grazie")
+var acknowledging = lexical.Set("yeah yes yep yup sure thanks thank ok okay great cool awesome perfect nice hmm wow hi hello hey danke merci gracias obrigado grazie")
 
 // withoutThanks is a sentence without its acknowledgement: "Yeah, thanks for the tips, my flight is on May 3".
 func withoutThanks(s string) string {
@@ -176,8 +177,8 @@ var telling = regexp.MustCompile(`^(?:ensuring|meaning|including|guaranteeing|as
 // The words that show a verb in -ing to be the subject of a rule, "deploying on fridays is forbidden", and those
 // before which that is decided: what follows them is another clause.
 var (
-	finite    = setOf("must mustn't is isn't are aren't should shouldn't shall cannot can can't may will won't would needs has requires does doesn't")
-	clauseful = setOf("that which who whom whose what when where while because if unless until since as than i you we they he she there")
+	finite    = lexical.Set("must mustn't is isn't are aren't should shouldn't shall cannot can can't may will won't would needs has requires does doesn't")
+	clauseful = lexical.Set("that which who whom whose what when where while because if unless until since as than i you we they he she there")
 )
 
 // isSubject reports that a clause beginning with a verb in -ing is a sentence with it as the subject.
@@ -221,4 +222,4 @@ func isHalf(s string) bool {
 }
 
 // pronounsInIng end like verbs that continue a sentence, and are subjects.
-var pronounsInIng = setOf("nothing something anything everything during string thing king ring bring spring")
+var pronounsInIng = lexical.Set("nothing something anything everything during string thing king ring bring spring")

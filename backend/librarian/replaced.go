@@ -18,7 +18,7 @@ var replacing = regexp.MustCompile(`(?i:(?:\binstead of|\brather than|\bin place
 var replacingJoined = regexp.MustCompile(`(?:代替|取代|而不是|不再使用|不再用|替换)\s*([A-Za-z0-9][A-Za-z0-9_.+#-]*|\p{Han}{2,6})`)
 
 // changes are the words with which a statement says that something is not as it was.
-var changes = setOf(`now instead rather changed change changes moved move postponed rescheduled updated update switch switched switching replaced replace
+var changes = lexical.Set(`now instead rather changed change changes moved move postponed rescheduled updated update switch switched switching replaced replace
 	actually correction corrected longer anymore new increased decreased raised lowered reduced adjusted extended revised jetzt nun stattdessen geändert verschoben doch neu neue neuer neues aktualisiert maintenant désormais
 	reporté changé ahora cambiado aplazado теперь перенесли изменили`)
 
@@ -131,7 +131,7 @@ func (r replacement) sameSubject(earlier, name string) bool {
 }
 
 // generic are the stems of words with which any decision is worded.
-var generic = setOf("decid choos chos agre will stor keep entsc verwe nutze nutz nehm")
+var generic = lexical.Set("decid choos chos agre will stor keep entsc verwe nutze nutz nehm")
 
 // subjectOf is what a statement is about: its words without numbers and names of days and months.
 func subjectOf(statement string) map[string]bool {

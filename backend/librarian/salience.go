@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // tellsEnough is the salience from which a user's sentence is kept although no
@@ -26,8 +27,8 @@ var opinionCues = strings.Split("never mind|i must say|i must admit|must have be
 // guesses are what people say of a state of affairs that they suppose: "That must be hard."
 // What is no guess is a demand: "Passwords must be hashed", "The page must be fast".
 var (
-	guessing = setOf("you that it this there he she they who these those")
-	guesses  = setOf(`nice hard tough great so exciting difficult amazing wonderful fun tired kidding joking proud incredible awesome really such a an the very
+	guessing = lexical.Set("you that it this there he she they who these those")
+	guesses  = lexical.Set(`nice hard tough great so exciting difficult amazing wonderful fun tired kidding joking proud incredible awesome really such a an the very
 		feeling rewarding challenging frustrating stressful lovely beautiful cool rough happy thrilled crazy wild quite pretty some something nothing another
 		wondering thinking mistaken wrong right true annoying sad boring confusing overwhelming scary lonely nervous worried`)
 )
@@ -85,24 +86,24 @@ func isPurpose(entry string) bool {
 }
 
 // requests begin a sentence that asks for something rather than tells.
-var requests = setOf(`yeah yep yup awesome perfect please can could would will explain show tell give write help how what why which where when who is are does do did
+var requests = lexical.Set(`yeah yep yup awesome perfect please can could would will explain show tell give write help how what why which where when who is are does do did
 	should may let let's make fix describe compare summarize summarise list suggest continue see look check open run read try thanks thank hi hello hey ok okay great nice cool
 	sorry yes no sure wow bitte kannst könntest erkläre zeige wie was warum danke merci comment pourquoi peux pouvez gracias cómo puedes`)
 
 // own are words with which people speak of themselves.
-var own = setOf(`i i'm i've i'd i'll my mine me we we're we've our ours us myself
+var own = lexical.Set(`i i'm i've i'd i'll my mine me we we're we've our ours us myself
 	ich mein meine meiner meinen wir unser unsere je j'ai mon ma mes nous notre nos yo mi mis nosotros nuestro nuestra
 	eu meu minha io mio mia noi nostro я мой моя мы наш наша`)
 
 // calendar are names of months and days, which make a sentence a dated fact.
-var calendar = setOf(`january february march april may june july august september october november december
+var calendar = lexical.Set(`january february march april may june july august september october november december
 	jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday
 	mondays tuesdays wednesdays thursdays fridays saturdays sundays birthday anniversary deadline
 	januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag
 	janvier février mars avril juin juillet août septembre octobre novembre décembre lundi mardi mercredi jeudi vendredi samedi dimanche
 	enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre lunes martes miércoles jueves viernes sábado domingo`)
 
-var currencies = setOf("eur euro euros usd dollar dollars gbp pound pounds chf franc francs jpy yen sek nok dkk pln czk € $ £ ¥ 元 円")
+var currencies = lexical.Set("eur euro euros usd dollar dollars gbp pound pounds chf franc francs jpy yen sek nok dkk pln czk € $ £ ¥ 元 円")
 
 // salience is how much a sentence tells that nobody could guess: names, numbers,
 // dates, and things about the one who speaks. Questions tell nothing.

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // sampleWords begin an assistant's sentence that illustrates and states nothing.
@@ -16,7 +17,7 @@ var sampleWords = regexp.MustCompile(`(?i)^(?:\W*)(?:examples?|samples?|template
 var sampleTitles = regexp.MustCompile(`(?i)\b(?:examples?|samples?|templates?|drafts?|cover letter|e-?mail|revised|rewritten|version|statement|script|beispiele?|vorlage|entwurf|exemples?|modèle|ejemplos?|plantilla|exemplos?|esempi?)\b`)
 
 // ownVoice are words that an assistant uses only when it writes in another person's name.
-var ownVoice = setOf("my mine our ours mein meine meinen unser unsere mon ma mes notre nos mi mis nuestro nuestra")
+var ownVoice = lexical.Set("my mine our ours mein meine meinen unser unsere mon ma mes notre nos mi mis nuestro nuestra")
 
 // isSample reports an assistant's sentence that is an example, a quotation or text with gaps to be filled in.
 func isSample(sentence string) bool {

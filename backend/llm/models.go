@@ -27,6 +27,14 @@ const (
 	AbilityNo      Ability = "no"
 )
 
+// AbilityOf is what a server says with true or false.
+func AbilityOf(able bool) Ability {
+	if able {
+		return AbilityYes
+	}
+	return AbilityNo
+}
+
 // ModelCard is what a server says of a model. What it does not say is zero.
 type ModelCard struct {
 	ID string

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/filetype"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/scrub"
 )
 
@@ -41,7 +43,22 @@ func blocksOf(parts []mcp.Content) chat.Blocks {
 	return out
 }
 
-// structured is a structured result as text, where there is nothing else. Its secrets go value by
+// says reports that a text of a result holds its structured form, as servers are to give it for
+// clients that do not know that one. Where none does, the two differ, and a model gets both.
+func says(parts []mcp.Content, value any) bool {
+	if value == nil {
+		return true
+	}
+	for _, part := range parts {
+		var said any
+		if p, ok := part.(*mcp.TextContent); ok && json.Unmarshal([]byte(p.Text), &said) == nil && reflect.DeepEqual(said, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// structured is a structured result as text, where none says the same. Its secrets go value by
 // value, so that what is left is JSON, and then by the names of their fields.
 func (s *server) structured(value any) chat.Blocks {
 	if value == nil {
@@ -75,7 +92,7 @@ func image(media string, data []byte) chat.Block {
 	media = strings.ToLower(strings.TrimSpace(media))
 	switch {
 	case !slices.Contains(imageTypes, media):
-		return note("an image of a type that cannot be shown, %s, %d bytes", cut(media, 100), len(data))
+		return note("an image of a type that cannot be shown, %s, %d bytes", display.Shorten(media, 100), len(data))
 	case len(data) > filetype.MaxImageBytes:
 		return note("an image of %d bytes: too large to be shown", len(data))
 	case len(data) == 0:
@@ -95,7 +112,7 @@ func link(p *mcp.ResourceLink) chat.Block {
 	if name == "" {
 		name = p.Name
 	}
-	return note("resource: %s, %s %s", cut(name, 200), cut(p.URI, 2000), cut(p.MIMEType, 100))
+	return note("resource: %s, %s %s", display.Shorten(name, 200), display.Shorten(p.URI, 2000), display.Shorten(p.MIMEType, 100))
 }
 
 func resourceBlock(r *mcp.ResourceContents) chat.Block {
@@ -107,5 +124,5 @@ func resourceBlock(r *mcp.ResourceContents) chat.Block {
 	case strings.HasPrefix(r.MIMEType, "image/"):
 		return image(r.MIMEType, r.Blob)
 	}
-	return note("resource: %s, %s, %d bytes: not shown", cut(r.URI, 2000), cut(r.MIMEType, 100), len(r.Blob))
+	return note("resource: %s, %s, %d bytes: not shown", display.Shorten(r.URI, 2000), display.Shorten(r.MIMEType, 100), len(r.Blob))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // Elicitor puts questions of servers to a person. With nobody there the answer is Decline.
@@ -86,7 +87,7 @@ const (
 
 // questionOf reads what a server asks.
 func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
-	q := Question{Server: s.name, Mode: p.Mode, Message: cut(s.redact(text(p.Message)), maxQuestion)}
+	q := Question{Server: s.name, Mode: p.Mode, Message: display.Shorten(s.redact(text(p.Message)), maxQuestion)}
 	if q.Mode == ModeURL {
 		u, err := url.Parse(p.URL)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || len(p.URL) > maxQuestion {
@@ -151,7 +152,7 @@ func fieldOf(name string, s *jsonschema.Schema, required bool) (Field, error) {
 	if s == nil || len(name) > 200 {
 		return f, fmt.Errorf("a field of the form cannot be read")
 	}
-	f.Title, f.Description, f.Type, f.Format = cut(text(s.Title), 500), cut(text(s.Description), 2000), s.Type, s.Format
+	f.Title, f.Description, f.Type, f.Format = display.Shorten(text(s.Title), 500), display.Shorten(text(s.Description), 2000), s.Type, s.Format
 	f.Default = defaults(s.Default)
 	options, titled := s.Enum, s.OneOf
 	switch {
@@ -186,10 +187,10 @@ func choicesOf(options []any, titled []*jsonschema.Schema, names any) []Choice {
 		if !ok {
 			continue
 		}
-		c := Choice{Value: value, Title: cut(text(value), 500)}
+		c := Choice{Value: value, Title: display.Shorten(text(value), 500)}
 		if i < len(titles) {
 			if title, ok := titles[i].(string); ok {
-				c.Title = cut(text(title), 500)
+				c.Title = display.Shorten(text(title), 500)
 			}
 		}
 		out = append(out, c)
@@ -199,7 +200,7 @@ func choicesOf(options []any, titled []*jsonschema.Schema, names any) []Choice {
 			continue
 		}
 		if value, ok := (*t.Const).(string); ok {
-			out = append(out, Choice{Value: value, Title: cut(text(t.Title), 500)})
+			out = append(out, Choice{Value: value, Title: display.Shorten(text(t.Title), 500)})
 		}
 	}
 	return out

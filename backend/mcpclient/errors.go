@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/tools"
 )
 
@@ -67,7 +68,7 @@ func (s *server) wordsOf(err error) string {
 	if text == "EOF" || strings.HasSuffix(text, ": EOF") || errors.Is(err, mcp.ErrConnectionClosed) {
 		return "The connection ended."
 	}
-	return "It failed: " + strings.TrimRight(cut(clean(s.redact(text)), longestWords), ".") + "."
+	return "It failed: " + strings.TrimRight(display.Shorten(clean(s.redact(text)), longestWords), ".") + "."
 }
 
 // plainError is the one of ours that is wrapped in err.
@@ -93,6 +94,8 @@ const (
 	codeClientClosing = -32003
 	codeServerClosing = -32004
 	codeRejected      = -32005
+	codeParse         = -32700
+	codeInvalid       = -32600
 	// codeOpenPage is a server's way of saying that a page has to be visited first.
 	codeOpenPage = -32042
 )
@@ -109,4 +112,10 @@ func answered(err error) (*jsonrpc.Error, bool) {
 		return nil, false
 	}
 	return wire, true
+}
+
+// mayBeOurs reports an error answer that the SDK also gives to every call of a connection that ends
+// over a message which it cannot read: the calls may have run.
+func mayBeOurs(wire *jsonrpc.Error) bool {
+	return wire.Code == codeParse || wire.Code == codeInvalid
 }

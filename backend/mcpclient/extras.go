@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // Prompt is a prompt that a server offers.
@@ -142,10 +143,10 @@ func usableName(name string) bool { return name != "" && len(name) <= 256 && cle
 const maxArguments = 50
 
 func (s *server) promptOf(p *mcp.Prompt) Prompt {
-	out := Prompt{Server: s.name, Name: p.Name, Title: cut(clean(s.redact(p.Title)), 200), Description: cut(s.redact(text(p.Description)), 2000)}
+	out := Prompt{Server: s.name, Name: p.Name, Title: display.Shorten(clean(s.redact(p.Title)), 200), Description: display.Shorten(s.redact(text(p.Description)), 2000)}
 	for _, a := range p.Arguments {
 		if a != nil && len(out.Arguments) < maxArguments && usableName(a.Name) {
-			out.Arguments = append(out.Arguments, Argument{a.Name, cut(clean(s.redact(a.Title)), 200), cut(s.redact(text(a.Description)), 1000), a.Required})
+			out.Arguments = append(out.Arguments, Argument{a.Name, display.Shorten(clean(s.redact(a.Title)), 200), display.Shorten(s.redact(text(a.Description)), 1000), a.Required})
 		}
 	}
 	return out
@@ -159,7 +160,7 @@ func (m *Manager) GetPrompt(ctx context.Context, server, name string, args map[s
 		if err != nil {
 			return err
 		}
-		out.Description = cut(ss.s.redact(text(r.Description)), 2000)
+		out.Description = display.Shorten(ss.s.redact(text(r.Description)), 2000)
 		for _, msg := range r.Messages {
 			if msg == nil || len(out.Messages) >= maxMessages {
 				continue
@@ -192,7 +193,7 @@ func (m *Manager) ask(ctx context.Context, op, name string, ask func(context.Con
 		return nil
 	}
 	if wire, ok := answered(err); ok {
-		return chat.Errorf(chat.CodeProvider, op, "The server %s refused: %s", name, cut(clean(s.redact(wire.Message)), longestWords))
+		return chat.Errorf(chat.CodeProvider, op, "The server %s refused: %s", name, display.Shorten(clean(s.redact(wire.Message)), longestWords))
 	}
 	return chat.WrapError(chat.CodeUnavailable, op, err, "The server "+name+": "+s.wordsOf(err))
 }
@@ -219,8 +220,8 @@ func (ss *session) listResources(ctx context.Context) ([]Resource, error) {
 			return
 		}
 		seen[r.URI] = true
-		r.Server, r.Name, r.Title = ss.s.name, cut(clean(ss.s.redact(r.Name)), 300), cut(clean(ss.s.redact(r.Title)), 300)
-		r.Description, r.MediaType = cut(ss.s.redact(text(r.Description)), 1000), cut(clean(r.MediaType), 100)
+		r.Server, r.Name, r.Title = ss.s.name, display.Shorten(clean(ss.s.redact(r.Name)), 300), display.Shorten(clean(ss.s.redact(r.Title)), 300)
+		r.Description, r.MediaType = display.Shorten(ss.s.redact(text(r.Description)), 1000), display.Shorten(clean(r.MediaType), 100)
 		out = append(out, r)
 	}
 	_, err := pages(limits.Pages, func(cursor string) (string, error) {
@@ -271,7 +272,7 @@ func (m *Manager) ReadResource(ctx context.Context, server, uri string) (chat.Bl
 		return nil
 	})
 	if err == nil && len(out) == 0 {
-		return nil, chat.Errorf(chat.CodeNotFound, "mcp.resource", "The resource %s is empty.", strings.TrimSpace(cut(clean(uri), 200)))
+		return nil, chat.Errorf(chat.CodeNotFound, "mcp.resource", "The resource %s is empty.", strings.TrimSpace(display.Shorten(clean(uri), 200)))
 	}
 	return out, err
 }

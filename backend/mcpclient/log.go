@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"contextinfinity/backend/internal/display"
 )
 
 // Where a line of a log comes from.
@@ -38,7 +40,7 @@ type ring struct {
 const perLine = 64
 
 func (r *ring) add(from, text string) {
-	text = cut(clean(r.redact(text)), r.line) // redacted first: what is cut could be half a secret
+	text = display.Shorten(clean(r.redact(text)), r.line) // redacted first: what is cut could be half a secret
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, Line{At: r.now(), From: from, Text: text})
@@ -59,14 +61,6 @@ func (r *ring) read() (lines []Line, dropped int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Line{}, r.lines...), r.dropped
-}
-
-// cut shortens a text to so many bytes, at a character.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // clean takes out what would steer a terminal, and line breaks become spaces.

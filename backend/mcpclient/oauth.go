@@ -18,6 +18,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/display"
 )
 
 // clientSecretName is the secret of a client that was registered by hand, in the keyring.
@@ -88,7 +89,7 @@ func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
 	res := returned{AuthorizationResult: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
 	words := "You are signed in. You can close this page."
 	if q.Get("code") == "" {
-		res.err = &permanentError{"You were not signed in: the page answered " + cut(clean(q.Get("error")), 100) + ".", errSignIn}
+		res.err = &permanentError{"You were not signed in: the page answered " + display.Shorten(clean(q.Get("error")), 100) + ".", errSignIn}
 		words = "You were not signed in. You can close this page."
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -96,11 +97,15 @@ func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
 	done <- res
 }
 
-// fetch shows the page to sign in on, and waits until the browser comes back.
-func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+// fetch shows the page to sign in on, and waits until the browser comes back. inside: the server is
+// of this machine or its network, and so its page may be.
+func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, inside bool) (*auth.AuthorizationResult, error) {
 	u, err := url.Parse(args.URL)
-	if err != nil || u.Scheme != "https" && (u.Scheme != "http" || !insideHost(u.Hostname())) {
+	switch {
+	case err != nil || u.Scheme != "https" && (u.Scheme != "http" || !insideHost(u.Hostname())):
 		return nil, &permanentError{"It names a page to sign in on that is not https, which is not opened.", err}
+	case !inside && insideHost(u.Hostname()):
+		return nil, errInside
 	}
 	done := make(chan returned, 1)
 	state := u.Query().Get("state")
@@ -133,7 +138,9 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 	}
 	if in != nil {
 		port = in.port
-		fetch = in.fetch
+		fetch = func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			return in.fetch(ctx, args, insideHost(endpoint.Hostname()))
+		}
 	}
 	if port == 0 {
 		port = 1 // nobody comes back to it: without a signIn there is no way out

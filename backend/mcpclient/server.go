@@ -16,6 +16,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
 )
@@ -300,12 +301,16 @@ func (s *server) attempt(ctx context.Context, in *signIn) error {
 	s.m.changed(s.name)
 	ss.count()
 	err = ss.wait(ctx)
-	s.mu.Lock()
-	s.session = nil
-	s.mu.Unlock()
 	if ctx.Err() == nil && err == nil {
 		err = errors.New("EOF")
 	}
+	why := s.wordsOf(err)
+	s.mu.Lock()
+	s.session = nil
+	if ctx.Err() == nil { // ending what is left of it takes a moment, for which who needs it waits
+		s.state, s.why, s.settled = StateWaiting, why, make(chan struct{})
+	}
+	s.mu.Unlock()
 	return err
 }
 
@@ -505,11 +510,11 @@ func (s *server) status() Status {
 		return st
 	}
 	init := ss.conn.InitializeResult()
-	st.Protocol, st.Instructions = cut(clean(init.ProtocolVersion), 40), cut(s.redact(text(init.Instructions)), maxInstructions)
+	st.Protocol, st.Instructions = display.Shorten(clean(init.ProtocolVersion), 40), display.Shorten(s.redact(text(init.Instructions)), maxInstructions)
 	if i := init.ServerInfo; i != nil {
-		st.Title, st.Version = cut(clean(s.redact(i.Title)), 200), cut(clean(s.redact(i.Version)), 100)
+		st.Title, st.Version = display.Shorten(clean(s.redact(i.Title)), 200), display.Shorten(clean(s.redact(i.Version)), 100)
 		if st.Title == "" {
-			st.Title = cut(clean(s.redact(i.Name)), 200)
+			st.Title = display.Shorten(clean(s.redact(i.Name)), 200)
 		}
 	}
 	st.Prompts, st.Resources = ss.counts()

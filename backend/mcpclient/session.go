@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/panics"
 	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
@@ -188,8 +189,11 @@ func (ss *session) list(ctx context.Context) (offer, error) {
 	if err != nil {
 		return offer{}, fmt.Errorf("its list of tools: %w", err)
 	}
-	if !complete {
+	switch {
+	case !complete:
 		c.problem("", "Its list of tools does not end: the first %d are offered.", len(c.out.tools))
+	case c.left > 0:
+		c.problem("", "It has more than %d tools: %d of them are left out.", ss.s.m.limits.Tools, c.left)
 	}
 	return c.out, nil
 }
@@ -219,6 +223,7 @@ type collector struct {
 	out   offer
 	count map[string]int // of each name that came
 	bytes int
+	left  int // tools beyond the number that is looked at
 }
 
 // maxProblems bounds how many tools that cannot be used are named.
@@ -226,7 +231,7 @@ const maxProblems = 50
 
 func (c *collector) problem(subject, format string, args ...any) {
 	if len(c.out.problems) < maxProblems {
-		c.out.problems = append(c.out.problems, tools.Problem{Source: c.s.name, Tool: cut(clean(subject), 100), Message: c.s.redact(fmt.Sprintf(format, args...))})
+		c.out.problems = append(c.out.problems, tools.Problem{Source: c.s.name, Tool: display.Shorten(clean(subject), 100), Message: c.s.redact(fmt.Sprintf(format, args...))})
 	}
 }
 
@@ -242,7 +247,10 @@ func (c *collector) add(t *mcp.Tool) {
 	case n == 2:
 		c.refuse(name)
 		return
-	case n > 2, len(c.out.tools) >= limits.Tools:
+	case n > 2:
+		return
+	case len(c.out.tools) >= limits.Tools:
+		c.left++
 		return
 	}
 	d, problem := c.definition(t)
@@ -395,7 +403,7 @@ func (ss *session) logged(p *mcp.LoggingMessageParams) {
 		raw, _ := json.Marshal(p.Data)
 		said = string(raw)
 	}
-	ss.s.log.add(FromServer, string(p.Level)+": "+cut(said, logLine))
+	ss.s.log.add(FromServer, string(p.Level)+": "+display.Shorten(said, logLine))
 }
 
 // progressEvery bounds how often progress is passed on.
@@ -410,7 +418,7 @@ func (ss *session) progressed(p *mcp.ProgressNotificationParams) {
 	c := ss.calls[token]
 	ss.mu.Unlock()
 	if c != nil {
-		c.report(tools.Progress{Done: p.Progress, Total: p.Total, Message: cut(clean(ss.s.redact(p.Message)), 500)}, ss.s.m.deps.Now())
+		c.report(tools.Progress{Done: p.Progress, Total: p.Total, Message: display.Shorten(clean(ss.s.redact(p.Message)), 500)}, ss.s.m.deps.Now())
 	}
 }
 
@@ -443,8 +451,8 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 		return ss.failed(ctx, err, returned && ss.child == nil && sent.neverReached())
 	}
 	out := tools.Output{Content: ss.s.redacted(blocksOf(result.Content)), IsError: result.IsError}
-	if len(out.Content) == 0 {
-		out.Content = ss.s.structured(result.StructuredContent)
+	if !says(result.Content, result.StructuredContent) {
+		out.Content = append(out.Content, ss.s.structured(result.StructuredContent)...)
 	}
 	return out, nil
 }
@@ -460,9 +468,9 @@ func (ss *session) enter(tc tools.Call) (c *call, token string, err error) {
 	i := slices.IndexFunc(ss.offer.tools, func(d chat.ToolDefinition) bool { return d.Tool == tc.Tool })
 	switch {
 	case i < 0:
-		return nil, "", notStarted(ss.s.name, "It does not offer the tool %s any more.", cut(clean(tc.Tool), 100))
+		return nil, "", notStarted(ss.s.name, "It does not offer the tool %s any more.", display.Shorten(clean(tc.Tool), 100))
 	case tc.Definition != "" && tools.HashOf(ss.offer.tools[i]) != tc.Definition:
-		return nil, "", notStarted(ss.s.name, "The definition of its tool %s changed after the call was allowed.", cut(clean(tc.Tool), 100))
+		return nil, "", notStarted(ss.s.name, "The definition of its tool %s changed after the call was allowed.", display.Shorten(clean(tc.Tool), 100))
 	}
 	c = &call{progress: tc.Progress, hold: tc.Hold}
 	ss.nextCall++
@@ -578,11 +586,11 @@ func (ss *session) leaveIfIdle() {
 // did not reach the server. What an error says is no such proof: the SDK gives the reason for which
 // the connection ended to all calls on it, those at work too.
 func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools.Output, error) {
-	if wire, ok := answered(err); ok {
+	if wire, ok := answered(err); ok && (!mayBeOurs(wire) || !ss.gone()) {
 		if wire.Code == codeOpenPage {
 			return ss.openPages(ctx, wire.Data), nil
 		}
-		words := cut(ss.s.redact(text(wire.Message)), longestWords)
+		words := display.Shorten(ss.s.redact(text(wire.Message)), longestWords)
 		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The server refused the call: " + words}}, IsError: true}, nil
 	}
 	if ctx.Err() != nil {

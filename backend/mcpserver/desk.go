@@ -3,8 +3,6 @@ package mcpserver
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -65,7 +63,6 @@ type Tool struct {
 
 // Reader reads memory. Its errors of the codes invalid and not_found are worded for the program.
 type Reader interface {
-	Tools() []Tool
 	Read(ctx context.Context, s Sight, tool string, arguments json.RawMessage) (Found, error)
 }
 
@@ -86,7 +83,7 @@ const maxAnswer = 64 << 10
 // Do carries out a request. An error is one of this program: nothing was shown.
 func (d *Desk) Do(ctx context.Context, r Request) (Answer, error) {
 	if r.Token != "" {
-		name, ok, err := d.Store.ClientByToken(ctx, hashOf(r.Token))
+		name, ok, err := d.Store.ClientByToken(ctx, chat.HashText(r.Token))
 		if err != nil || !ok {
 			return Answer{}, err
 		}
@@ -218,7 +215,7 @@ func (d *Desk) remember(ctx context.Context, c chat.Client, arguments json.RawMe
 		return nil
 	}
 	var n note
-	if err := strictly(arguments, &n); err != nil {
+	if err := DecodeArguments(arguments, &n); err != nil {
 		return err
 	}
 	switch {
@@ -229,9 +226,9 @@ func (d *Desk) remember(ctx context.Context, c chat.Client, arguments json.RawMe
 	case len(n.Key) > 200:
 		return chat.Errorf(chat.CodeInvalid, toolRemember, "A key has at most 200 bytes; nothing was stored.")
 	}
-	key := "key/" + hashOf(n.Key)
+	key := "key/" + chat.HashText(n.Key)
 	if n.Key == "" {
-		key = "text/" + hashOf(n.Text)
+		key = "text/" + chat.HashText(n.Text)
 	}
 	turn, made, err := d.Store.AddNote(ctx, chat.ClientNote{Client: c.Name, Text: n.Text, Key: key})
 	if err != nil {
@@ -246,8 +243,9 @@ func (d *Desk) remember(ctx context.Context, c chat.Client, arguments json.RawMe
 	return nil
 }
 
-// strictly decodes arguments, so that a misspelt one is no silent default.
-func strictly(raw json.RawMessage, into any) error {
+// DecodeArguments refuses arguments that the tool does not have: a misspelt one would be
+// ignored silently.
+func DecodeArguments(raw json.RawMessage, into any) error {
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")
 	}
@@ -257,10 +255,4 @@ func strictly(raw json.RawMessage, into any) error {
 		return chat.Errorf(chat.CodeInvalid, opRead, "The arguments do not fit the schema: %s.", err)
 	}
 	return nil
-}
-
-// hashOf is what is kept of a token or a key: both are compared, never read back.
-func hashOf(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
 }

@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"context"
 	"crypto/rand"
+
+	"contextinfinity/backend/chat"
 )
 
 // tokenPrefix makes a token recognizable, for people and for what looks for secrets.
@@ -12,7 +14,7 @@ const tokenPrefix = "cinf_"
 // kept, so it is shown once.
 func MakeToken(ctx context.Context, s Store, client string) (string, error) {
 	token := tokenPrefix + rand.Text()
-	return token, s.SetClientToken(ctx, client, hashOf(token))
+	return token, s.SetClientToken(ctx, client, chat.HashText(token))
 }
 
 // RevokeToken ends a program's access over HTTP.

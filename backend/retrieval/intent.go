@@ -1,11 +1,13 @@
 package retrieval
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // aim is whose words a question asks for.
@@ -22,6 +24,7 @@ type questionIntent struct {
 	aim      aim
 	told     bool // the user asks what they said or asked themselves
 	overview bool // the course of things: a summary, the order of events
+	summary  bool // of these, a summary that asks for no order
 	gather   bool // all pieces about something: a list, a count
 	amount   bool // a number
 	day      bool // a time or a date
@@ -29,7 +32,7 @@ type questionIntent struct {
 
 // replyCues ask for what the assistant said before. They name the assistant as the one
 // who acted, in the past: "can you list" is a request and asks for nothing that was said.
-var replyCues = cueSet(`did you, have you, had you, you told, you tell me, you said, you gave, you suggested, you recommended, you advised, you proposed, you mentioned,
+var replyCues = lexical.Phrases(`did you, have you, had you, you told, you tell me, you said, you gave, you suggested, you recommended, you advised, you proposed, you mentioned,
 	you explained, you wrote, you showed, you listed, you named, you answered, you provided, you described, you calculated, you came up with, you used, you were,
 	you've, you had, was i told, was i advised, was i given, was recommended, was suggested, were recommended, were suggested, was the answer,
 	your answer, your answers, your suggestion, your suggestions, your recommendation, your recommendations, your advice, your example, your explanation,
@@ -44,80 +47,101 @@ var replyCues = cueSet(`did you, have you, had you, you told, you tell me, you s
 
 // userCues ask about the user: what they did, have, said. A possessive is none: "my form"
 // may be what the assistant wrote.
-var userCues = cueSet(`did i, have i, had i, was i, were we, have we, did we, do i have, do i use, do i usually, do i want, do i prefer, i told, i tell, i said, i say,
+var userCues = lexical.Phrases(`did i, have i, had i, was i, were we, have we, did we, do i have, do i use, do i usually, do i want, do i prefer, i told, i tell, i said, i say,
 	i mention, i mentioned, i brought, i bring, i gave, i asked, i wanted, i want, i was, i am, i'm, i've, i'd, i had, i have, i use, i used, i chose, i decided, i planned, i plan,
 	i completed, i finished, i started, habe ich, hatte ich, bin ich, ich habe, ich hatte, ai-je, j'ai, je suis, tengo, dije, eu, ho detto, heb ik, ik heb, я`)
 
 // toldCues ask what the user said or asked.
-var toldCues = cueSet(`did i tell, did i say, did i ask, did i mention, did i bring, did i describe, did i write, did i give, have i told, have i asked, have i said, have i mentioned,
+var toldCues = lexical.Phrases(`did i tell, did i say, did i ask, did i mention, did i bring, did i describe, did i write, did i give, have i told, have i asked, have i said, have i mentioned,
 	i told, i said, i mentioned, i mention, i asked, i brought, i bring, i described, i wrote, my question, my questions, my messages, habe ich gesagt, habe ich gefragt, habe ich erwähnt,
 	ich gesagt, ich gefragt, ich erwähnt, meine frage, meine fragen, j'ai dit, j'ai demandé, ma question, mes questions, te dije, te pregunté, mi pregunta, mis preguntas,
 	я сказал, я говорил, я спросил, мой вопрос`)
 
-// overviewCues ask for the course of things: what came when, in which order, in short.
-// Such a question names few words of what it wants.
-var overviewCues = cueSet(`summarize, summarise, summary, overview, recap, timeline, chronological, chronologically, in order, the order, order in which, in which order, in what order, sequence of,
+// Overviews ask for the course of things: what came when, in which order, in short. Such a
+// question names few words of what it wants.
+var (
+	courseCues = lexical.Phrases(`timeline, chronological, chronologically, in order, the order, order in which, in which order, in what order, sequence of,
 	over time, throughout, evolve, evolved, history of, how did my, step by step history, walk me through our,
-	zusammenfassung, fasse, überblick, reihenfolge, verlauf, chronologisch, fais un résumé, résume-moi, l'ordre, aperçu, chronologie, resumen, orden, cronología,
-	resumo, ordem, riassunto, riassumi, ordine, samenvatting, volgorde, overzicht, podsumowanie, kolejność, özet, sıra, итог, порядок, обзор, хронология, підсумок`)
+	reihenfolge, verlauf, chronologisch, l'ordre, chronologie, orden, cronología, ordem, ordine, volgorde, kolejność, sıra, порядок, хронология`)
+	summaryCues = lexical.Phrases(`summarize, summarise, summary, overview, recap, zusammenfassung, fasse, überblick, fais un résumé, résume-moi, aperçu, resumen,
+	resumo, riassunto, riassumi, samenvatting, overzicht, podsumowanie, özet, итог, обзор, підсумок`)
+)
 
 // formWords are words of an overview that tell which form its answer is to have, and little
 // of what it is to be about.
-var formWords = cueSet(`order, list, walk, brought, bring, bringing, aspect, aspects, different, various, topic, topics, subject, subjects, conversation, conversations, chat, chats, discussion, discussions,
+var formWords = lexical.Phrases(`order, list, walk, brought, bring, bringing, aspect, aspects, different, various, topic, topics, subject, subjects, conversation, conversations, chat, chats, discussion, discussions,
 	mention, mentioned, item, items, sequence, chronological, chronologically, timeline, summary, summarize, summarise, overview, recap, throughout, evolve, evolved, history,
 	one, two, three, four, five, six, seven, eight, nine, ten,
 	reihenfolge, verlauf, überblick, zusammenfassung, thema, themen, verschiedene, verschiedenen, gespräch, gespräche, gesprächen, liste, aufzählung, ordre, résumé, aperçu, sujet, sujets, différents, différentes,
 	orden, resumen, tema, temas, distintos, distintas, conversación, conversaciones, ordem, resumo, ordine, riassunto, argomenti, volgorde, samenvatting, onderwerp, onderwerpen, gesprek, gesprekken`)
 
+// wholeWords are words of an overview that tell how much of a conversation it is to cover.
+var wholeWords = lexical.Phrases(`far, today, yesterday, week, weeks, month, months, day, days, everything, whole, entire, thing, things, went, going, happened, beginning, end, start, begin, now, point, last, first, short, brief,
+	briefly, quick, heute, gestern, woche, wochen, monat, bisher, bislang, alles, ganze, ganzen, anfang, ende, kurz, kurze, jusqu, ici, tout, début, hasta, ahora, todo, todas, principio`)
+
+// namesSubject reports that words of an overview name what it is to be about.
+func namesSubject(terms []string) bool {
+	return slices.ContainsFunc(terms, func(t string) bool { return !formWords[t] && !wholeWords[t] })
+}
+
 // gatherCues ask for all pieces about something that the question names.
-var gatherCues = cueSet(`all, every, each, how many, how often, how much in total, in total, altogether, list, lists, which of, what are the, everything, across, different,
+var gatherCues = lexical.Phrases(`all, every, each, how many, how often, how much in total, in total, altogether, list, lists, which of, what are the, everything, across, different,
 	alle, alles, jede, jeden, jedes, wie viele, wie oft, insgesamt, liste, auflistung, welche der, tous, toutes, combien, todos, todas, cuántos, cuántas, lista, en total,
 	quantos, quantas, tutti, tutte, quanti, quante, elenco, hoeveel, lijst, wszystkie, ile, hepsi, bütün, kaç, все, всё, сколько, список, перечисли, усі, скільки`)
 
 // amountCues ask for a number.
-var amountCues = cueSet(`how many, how much, how long, how often, how big, how large, how old, how far, how fast, how high, what number, which number, what percentage,
+var amountCues = lexical.Phrases(`how many, how much, how long, how often, how big, how large, how old, how far, how fast, how high, what number, which number, what percentage,
 	wie viele, wie viel, wieviel, wie lange, wie oft, wie groß, wie hoch, wie alt, combien, cuánto, cuánta, cuántos, cuántas,
 	quanto, quanta, quanti, quante, quantos, quantas, hoeveel, hoe lang, ile, kaç, сколько, скільки`)
 
 // dayCues ask for a time or a date.
-var dayCues = cueSet(`what time, what date, which date, what day, which day, what month, which month, what weekday, which weekday, welcher tag, an welchem tag, welches datum, um wie viel uhr,
+var dayCues = lexical.Phrases(`what time, what date, which date, what day, which day, what month, which month, what weekday, which weekday, welcher tag, an welchem tag, welches datum, um wie viel uhr,
 	à quelle heure, quelle date, quel jour, a qué hora, qué día, qué fecha, che giorno, a che ora, que dia, que horas, welke dag, hoe laat`)
 
 // whenCues do so as the first word; elsewhere they join clauses.
-var whenCues = cueSet(`when, wann, quand, cuándo, quando, wanneer, kiedy, когда, коли`)
+var whenCues = lexical.Phrases(`when, wann, quand, cuándo, quando, wanneer, kiedy, когда, коли`)
 
 // joinedAims are cues of scripts that put no spaces between words.
 var joinedAims = []struct {
 	cue string
 	aim aim
 }{
-	{"你告诉", aimReply}, {"你说", aimReply}, {"你建议", aimReply}, {"你推荐", aimReply}, {"你给", aimReply}, {"你的回答", aimReply}, {"您说", aimReply}, {"您建议", aimReply},
-	{"教えてくれた", aimReply}, {"言ってた", aimReply}, {"おすすめしてくれた", aimReply}, {"提案してくれた", aimReply}, {"알려준", aimReply}, {"추천해", aimReply}, {"말해준", aimReply},
-	{"我", aimUser}, {"私", aimUser}, {"내가", aimUser}, {"제가", aimUser},
+	{"你告诉", aimReply},
+	{"你说", aimReply},
+	{"你建议", aimReply},
+	{"你推荐", aimReply},
+	{"你给", aimReply},
+	{"你的回答", aimReply},
+	{"您说", aimReply},
+	{"您建议", aimReply},
+	{"教えてくれた", aimReply},
+	{"言ってた", aimReply},
+	{"おすすめしてくれた", aimReply},
+	{"提案してくれた", aimReply},
+	{"알려준", aimReply},
+	{"추천해", aimReply},
+	{"말해준", aimReply},
+	{"我", aimUser},
+	{"私", aimUser},
+	{"내가", aimUser},
+	{"제가", aimUser},
 }
 
 var (
-	joinedOverview = []string{"总结", "顺序", "概述", "时间线", "まとめ", "順番", "概要", "요약", "순서"}
-	joinedGather   = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
+	joinedCourse  = []string{"顺序", "时间线", "順番", "순서"}
+	joinedSummary = []string{"总结", "概述", "まとめ", "概要", "요약"}
+	joinedGather  = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
 )
 
 // longestIntentCue is how many words a cue may have.
 const longestIntentCue = 4
-
-func cueSet(list string) map[string]bool {
-	set := map[string]bool{}
-	for cue := range strings.SplitSeq(list, ",") {
-		set[strings.Join(strings.Fields(cue), " ")] = true
-	}
-	return set
-}
 
 // intentOf reads a question by its cue words. It knows no grammar: a wrong guess only
 // changes the order of what is found.
 func intentOf(text string) questionIntent {
 	words, ends := intent.Words(text)
 	var in questionIntent
-	user := false
+	user, course := false, false
 	start := 0
 	for i, end := range ends {
 		for n := i; n < len(ends) && n < i+longestIntentCue; n++ {
@@ -127,7 +151,7 @@ func intentOf(text string) questionIntent {
 			}
 			in.told = in.told || toldCues[phrase]
 			user = user || userCues[phrase]
-			in.overview = in.overview || overviewCues[phrase]
+			course, in.summary = course || courseCues[phrase], in.summary || summaryCues[phrase]
 			in.gather = in.gather || gatherCues[phrase]
 			in.amount = in.amount || amountCues[phrase]
 			in.day = in.day || dayCues[phrase] || i == 0 && whenCues[phrase]
@@ -139,9 +163,11 @@ func intentOf(text string) questionIntent {
 			in.aim = j.aim
 		}
 	}
-	for _, cue := range joinedOverview {
-		in.overview = in.overview || strings.Contains(text, cue)
-	}
+	contains := func(cue string) bool { return strings.Contains(text, cue) }
+	course = course || slices.ContainsFunc(joinedCourse, contains)
+	in.summary = in.summary || slices.ContainsFunc(joinedSummary, contains)
+	in.overview = in.summary || course
+	in.summary = in.summary && !course
 	for _, cue := range joinedGather {
 		in.gather = in.gather || strings.Contains(text, cue)
 	}
@@ -172,7 +198,7 @@ func hasCue(words string, ends []int, set map[string]bool) bool {
 }
 
 // standingCues begin orders and preferences that hold for everything after them.
-var standingCues = cueSet(`always, never, from now on, whenever, every time, i prefer, i'd prefer, in future, in the future, when i ask, by default,
+var standingCues = lexical.Phrases(`always, never, from now on, whenever, every time, i prefer, i'd prefer, in future, in the future, when i ask, by default,
 	immer, niemals, ab jetzt, von nun an, jedes mal, ich bevorzuge, künftig, toujours, jamais, désormais, dorénavant, à chaque fois, je préfère,
 	siempre, nunca, a partir de ahora, cada vez, prefiero, sempre, mai, d'ora in poi, ogni volta, preferisco, de agora em diante, prefiro,
 	altijd, nooit, voortaan, zawsze, nigdy, od teraz, her zaman, asla, bundan sonra, всегда, никогда, отныне, каждый раз, завжди, ніколи`)
@@ -180,7 +206,7 @@ var standingCues = cueSet(`always, never, from now on, whenever, every time, i p
 func isStanding(text string) bool { return anyCue(text, standingCues) }
 
 // selfCues are words by which somebody states something of themselves within a question.
-var selfCues = cueSet(`i'm, i am, i've, i have, i'd, i was, i want, i need, i use, i used, i got, i had, i think, i prefer, i like, i tried, i keep, we're, we are, we've, we have, my, our, i'll,
+var selfCues = lexical.Phrases(`i'm, i am, i've, i have, i'd, i was, i want, i need, i use, i used, i got, i had, i think, i prefer, i like, i tried, i keep, we're, we are, we've, we have, my, our, i'll,
 	ich bin, ich habe, ich will, ich möchte, mein, meine, meinen, wir haben, unser, unsere, je suis, j'ai, mon, ma, mes, notre, tengo, estoy, mi, mis, nuestro, tenho, estou, meu, minha,
 	sono, mio, mia, ik ben, ik heb, mijn, mam, jestem, mój, moja, у меня, мой, моя, мои, я, у нас`)
 
@@ -223,7 +249,7 @@ type queryWords map[string]bool
 func newQueryWords(query string) queryWords {
 	set := queryWords{}
 	for _, t := range Terms(query) {
-		set[stemOf(t)] = true
+		set[lexical.Stem(t)] = true
 	}
 	return set
 }
@@ -235,7 +261,7 @@ func (q queryWords) repeatedBy(text string) bool {
 	}
 	both, all, seen := 0, len(q), map[string]bool{}
 	for _, term := range Terms(text) {
-		word := stemOf(term)
+		word := lexical.Stem(term)
 		if seen[word] {
 			continue
 		}

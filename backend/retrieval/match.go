@@ -3,8 +3,6 @@ package retrieval
 import (
 	"strings"
 
-	"github.com/kljensen/snowball/english"
-
 	"contextinfinity/backend/internal/lexical"
 )
 
@@ -23,7 +21,7 @@ func newMatcher(terms []string) *matcher {
 			m.single[t] = i
 			continue
 		}
-		stem := stemOf(t)
+		stem := lexical.Stem(t)
 		if _, ok := m.terms[stem]; !ok {
 			m.terms[stem] = i
 		}
@@ -34,16 +32,6 @@ func newMatcher(terms []string) *matcher {
 
 func start2(s string) string { return s[:min(2, len(s))] }
 
-// stemOf is a word without its English ending; other words stay as they are.
-func stemOf(word string) string {
-	for i := range len(word) {
-		if word[i] < 'a' || word[i] > 'z' {
-			return word
-		}
-	}
-	return english.Stem(word, false)
-}
-
 // term is the number of the term that a word in lower case is a form of, or -1.
 func (m *matcher) term(word string) int {
 	if !m.starts[start2(word)] {
@@ -52,7 +40,7 @@ func (m *matcher) term(word string) int {
 	if t, ok := m.known[word]; ok {
 		return t
 	}
-	t, ok := m.terms[stemOf(word)]
+	t, ok := m.terms[lexical.Stem(word)]
 	if !ok {
 		t = -1
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // A clause is a part of a message of the user. It asks for something, or it states
@@ -18,7 +19,7 @@ type clause struct {
 // askingLeads begin clauses that ask for something: questions without a question mark,
 // orders, statements that only lead to a request ("I'm trying to ..."), and
 // acknowledgements, which repeat what was answered.
-var askingLeads = cueSet(`can you, can we, can i, could you, could i, could we, would you, will you, do you, are you able, please, pls, help me, help us, tell me, show me, give me, give us, write, draft,
+var askingLeads = lexical.Phrases(`can you, can we, can i, could you, could i, could we, would you, will you, do you, are you able, please, pls, help me, help us, tell me, show me, give me, give us, write, draft,
 	remind me, explain, list, summarize, summarise, describe, compare, suggest, recommend, translate, calculate, convert, generate, find me, walk me through, let's, let me know,
 	what, what's, whats, which, who, whose, when, where, why, how, how's, is, are, does, do, did, was, were, should, shall, any idea, any ideas, any tips, any advice, any suggestions,
 	i wonder, i'm wondering, i was wondering, i am wondering, wondering, i'm trying to, i am trying to, i want to, i'd like to, i would like to, i need to, i need you, i want you, i need help, i'm looking for,
@@ -37,20 +38,20 @@ var askingLeads = cueSet(`can you, can we, can i, could you, could i, could we, 
 	misin, mısın, lütfen, bana, ne, hangi, kim, nerede, neden, nasıl, kaç, teşekkürler`)
 
 // askingInside are requests that often follow within a clause.
-var askingInside = cueSet(`can you, could you, would you, please, help me, tell me, remind me, any tips, any advice, any ideas, any suggestions, wondering if, wondering how, wondering what, what if,
+var askingInside = lexical.Phrases(`can you, could you, would you, please, help me, tell me, remind me, any tips, any advice, any ideas, any suggestions, wondering if, wondering how, wondering what, what if,
 	how can i, how do i, how should i, what should i, should i, do i need, how would i, which one, kannst du, können sie, bitte, peux-tu, pouvez-vous, puedes, por favor, per favore`)
 
 // statingLeads begin clauses that state something after a request in the same sentence.
-var statingLeads = cueSet(`i've, i have, i had, i got, i was, i use, i used, i bought, i chose, i decided, i set, i agreed, i finished, i completed, i managed, i already, i just, i moved, i met, i'm using, i work, i live,
+var statingLeads = lexical.Phrases(`i've, i have, i had, i got, i was, i use, i used, i bought, i chose, i decided, i set, i agreed, i finished, i completed, i managed, i already, i just, i moved, i met, i'm using, i work, i live,
 	we've, we have, we had, we use, we are, we're, we decided, we chose, we moved, my name, it's, it is, it was, which is, which are, which was, which has, because, since, considering,
 	given that, ich habe, ich hatte, ich bin, ich nutze, ich arbeite, wir haben, wir sind, wir nutzen, weil, j'ai, je suis, nous avons, nous sommes, parce que, tengo, estoy, tenemos, he, hemos, porque,
 	tenho, estou, temos, ho, sono, abbiamo, ik heb, ik ben, we hebben, omdat, mam, jestem, mamy, у меня, я, у нас, мы, потому что`)
 
 // fillers may stand before what a clause begins with.
-var fillers = cueSet(`hmm, hm, so, and, but, ok, okay, oh, ah, also, then, now, well, hi, hey, hello, yes, yeah, no, or, actually, again, just, um, uh, und, aber, also, dann, nun, ja, nein, hallo, oder, et, mais, alors, oui, non, ou, y, pero, entonces, sí, e, ma, allora, mas, então, en, maar, dus, а, и, но, ну, так, да`)
+var fillers = lexical.Phrases(`hmm, hm, so, and, but, ok, okay, oh, ah, also, then, now, well, hi, hey, hello, yes, yeah, no, or, actually, again, just, um, uh, und, aber, also, dann, nun, ja, nein, hallo, oder, et, mais, alors, oui, non, ou, y, pero, entonces, sí, e, ma, allora, mas, então, en, maar, dus, а, и, но, ну, так, да`)
 
 // joins are words before which a new clause may begin.
-var joins = cueSet(`and, but, so, or, because, since, which, und, aber, oder, weil, et, mais, y, pero, porque, ma, mas, maar, omdat, и, но, а`)
+var joins = lexical.Phrases(`and, but, so, or, because, since, which, und, aber, oder, weil, et, mais, y, pero, porque, ma, mas, maar, omdat, и, но, а`)
 
 // clauses divides a message. A clause that begins like neither a request nor a statement
 // is what the one before it in its sentence is.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // Reranker scores passages by how well they answer a query, in their order; a higher
@@ -74,7 +75,7 @@ func (e *Engine) reorder(ctx context.Context, model Reranker, query string, best
 			gone = append(gone, u)
 			continue
 		}
-		known, passages = append(known, u), append(passages, cutText(u.text(c), passageMax))
+		known, passages = append(known, u), append(passages, display.Start(u.text(c), passageMax))
 	}
 	if len(known) < 2 {
 		return best, nil
@@ -124,17 +125,6 @@ func withScoresOf(ranks, units []*item) []*item {
 		u.score, u.relevance = scores[i], relevances[i]
 	}
 	return units
-}
-
-// cutText is the beginning of a text of at most so many bytes, at the border of a character.
-func cutText(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && text[limit]&0xC0 == 0x80 {
-		limit--
-	}
-	return text[:limit]
 }
 
 func (r *Result) addWarning(text string) {

@@ -7,10 +7,6 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// MaxTerms is how many terms of a query are searched for: more cost time and
-// find less (they are the common ones).
-const MaxTerms = 8
-
 // Terms are the words of a query worth searching for: lower case, in order,
 // without stop words and repetitions. Scripts that are written without spaces
 // give their overlapping pairs, as the index holds them. If a

@@ -142,27 +142,6 @@ func (s *Store) Source(provider, env string) Source {
 	return source
 }
 
-// Have reports whether there is a key at all.
-func (s *Store) Have(provider, env string) bool { return s.Source(provider, env) != SourceNone }
-
-// Ref names a key: the provider it is kept under and its environment variable.
-type Ref struct{ Provider, Env string }
-
-// Entry says where a key is, never what it is.
-type Entry struct {
-	Ref
-	Source Source
-}
-
-// List says where each of the keys is, in the order asked.
-func (s *Store) List(refs ...Ref) []Entry {
-	out := make([]Entry, len(refs))
-	for i, r := range refs {
-		out[i] = Entry{r, s.Source(r.Provider, r.Env)}
-	}
-	return out
-}
-
 // KeyringOK reports whether this system has a keyring that answers.
 func (s *Store) KeyringOK() bool {
 	s.fromKeyring("keyring-check")

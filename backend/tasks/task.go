@@ -17,7 +17,6 @@ const (
 	Backup  Kind = "backup"
 	Restore Kind = "restore"
 	Move    Kind = "move"
-	Reindex Kind = "reindex"
 	Verify  Kind = "verify"
 )
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // codeLine is a line of a Claude Code session.
@@ -104,20 +105,12 @@ func (b *claudeCode) line(raw json.RawMessage) string {
 		return "it has no type"
 	default:
 		if l.UUID == "" {
-			b.main.notice("Lines of the type "+short(string(l.Type))+" are no messages; they were left out.", 1)
+			b.main.notice("Lines of the type "+display.Shorten(string(l.Type), 60)+" are no messages; they were left out.", 1)
 			return ""
 		}
 		b.append(l, node{kind: kindHidden, blocks: chat.Blocks{b.main.unknown(raw)}})
 	}
 	return ""
-}
-
-// short bounds a word of the file in a notice.
-func short(s string) string {
-	if len(s) > 60 {
-		return strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return s
 }
 
 func (b *claudeCode) append(l codeLine, n node) *codeNode {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 type codexLine struct {
@@ -88,7 +89,7 @@ func (b *codex) meta(l codexLine, p codexPayload) {
 	b.d.ID, b.d.Folder, b.d.Provider = string(p.ID), string(p.Cwd), string(p.ModelProvider)
 	b.d.CreatedAt = b.d.date(l.Timestamp)
 	if p.ForkedFrom != "" {
-		b.d.notice("It goes on from the session "+short(string(p.ForkedFrom))+", whose beginning it repeats.", 1)
+		b.d.notice("It goes on from the session "+display.Shorten(string(p.ForkedFrom), 60)+", whose beginning it repeats.", 1)
 	}
 }
 

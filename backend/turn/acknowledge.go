@@ -3,6 +3,8 @@ package turn
 import (
 	"strings"
 	"unicode"
+
+	"contextinfinity/backend/internal/lexical"
 )
 
 // acknowledges reports passages that only acknowledge what was said before ("Sure,
@@ -23,18 +25,10 @@ func acknowledges(passages []string) bool {
 const maxAcknowledgement = 8
 
 // courtesies are words that acknowledge, and those that only join them.
-var courtesies = wordSet(`ok okay sure yes yeah yep yup no nope thanks thank thx ty you u so much very a lot great good cool nice perfect
+var courtesies = lexical.Set(`ok okay sure yes yeah yep yup no nope thanks thank thx ty you u so much very a lot great good cool nice perfect
 	awesome excellent wonderful fine alright right exactly got it that's that’s sounds will do understood noted please welcome you're
 	you’re of course hi hello hey bye indeed true agreed makes sense lovely super amazing
 	danke dankeschön bitte ja nein gut alles klar genau gerne schön verstanden hallo vielen dank
 	merci oui non d'accord parfait super bien gracias sí si vale bueno perfecto claro grazie sì va bene perfetto
 	obrigado obrigada sim não tá bom dank je wel nee goed dziękuję tak nie dobrze teşekkürler evet hayır tamam
 	спасибо да нет хорошо понятно дякую так ні добре`)
-
-func wordSet(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		out[w] = true
-	}
-	return out
-}

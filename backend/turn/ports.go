@@ -22,13 +22,14 @@ type Store interface {
 	BeginStep(context.Context, chat.StepStart) (chat.Step, error)
 	StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error
 	EndStep(context.Context, chat.StepEnd) error
+	// NewEventPack encodes a long stream for a StepEnd while it arrives.
+	NewEventPack() chat.EventPack
 	Finalize(context.Context, chat.Finalization) (chat.Turn, error)
 	Interrupt(context.Context, chat.Interruption) (chat.Turn, error)
 	Resume(context.Context, chat.TurnID) error
 	FailTurn(context.Context, chat.TurnFailure) (chat.Turn, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
-	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
 	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
 	UnfinishedTurns(context.Context) ([]chat.Turn, error)
 	Steps(context.Context, chat.TurnID) ([]chat.Step, error)

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/internal/panics"
 	"contextinfinity/backend/internal/scrub"
@@ -103,7 +104,7 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 		}
 		end, err := e.runCall(ctx, b, c, src, arguments, effects)
 		if errors.Is(err, tools.ErrNotStarted) && !c.Effects && try == 1 && context.Cause(ctx) == nil {
-			sleep(ctx, retryPause)
+			clock.Sleep(ctx, retryPause)
 			continue
 		}
 		if err := faults.Point("tool.returned"); err != nil {
@@ -130,15 +131,6 @@ func (e *Engine) mayExecute(ctx context.Context, b chat.ToolBatch, c chat.CallRe
 		return own, err
 	}
 	return false, e.putBack(ctx, b, c)
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // runnable is a call's tool as it is now; refusal says why it cannot be run.
@@ -317,14 +309,7 @@ func words(err error) string {
 	if s == "" {
 		s = err.Error()
 	}
-	return clipped(s, most)
-}
-
-func clipped(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return display.Shorten(s, most)
 }
 
 // kept is an answer as it is stored: texts and images, within bounds.
@@ -357,7 +342,7 @@ func kept(out tools.Output) *chat.ToolResult {
 
 func (e *Engine) progressed(b chat.ToolBatch, id chat.ToolCallID, live *runningCall, p tools.Progress) {
 	const most = 500
-	p.Message = clipped(p.Message, most)
+	p.Message = display.Shorten(p.Message, most)
 	live.mu.Lock()
 	live.at = p
 	tell := time.Since(live.told) >= callProgressEvery

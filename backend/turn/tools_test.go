@@ -57,6 +57,22 @@ func TestToolLoop(t *testing.T) {
 	w.clean()
 }
 
+// An answer that the provider refused ends there: what it asks for is not run, and the conversation goes on.
+func TestCallsOfARefusedAnswer(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("read", "write")
+	w.answers(
+		[]string{text("I cannot do that."), asks("a", "box__write", `{"n":1}`), `{"t":"refused"}`},
+		[]string{text("Fine.")},
+	)
+	w.is(w.send("go"), chat.PhaseResponseFinalized, chat.OutcomeRefused, "I cannot do that.")
+	w.is(w.send("then something else"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "Fine.")
+	if ran := w.tools.calls(); len(ran) > 0 {
+		t.Errorf("it ran %q", ran)
+	}
+	w.clean()
+}
+
 // A model that cannot call tools is offered none, and answers.
 func TestAModelWithoutTools(t *testing.T) {
 	w := withTools(t)
@@ -683,24 +699,6 @@ func TestResultsBecomeMemory(t *testing.T) {
 		t.Errorf("the journal says it still: %+v", b)
 	}
 	w.clean()
-}
-
-// An open batch is told with the model that asked for its calls and what it said.
-func TestRecoveredBatches(t *testing.T) {
-	w := withTools(t)
-	w.tools.allow("read")
-	w.answers([]string{text("I look."), asks("r", "box__read", `{}`), asks("a", "box__write", `{"n":1}`)})
-	got := w.send("go")
-	w.waits(got, 1)
-	w.restart()
-	list, err := w.engine.RecoveredBatches(t.Context())
-	if err != nil || len(list) != 1 {
-		t.Fatalf("%+v %v", list, err)
-	}
-	b := list[0]
-	if b.TurnID != got.ID || b.ModelName != "main" || b.AssistantText != "I look." || len(b.Calls) != 2 || len(b.Results) != 1 || string(b.Calls[1].Arguments) != `{"n":1}` {
-		t.Errorf("%+v", b)
-	}
 }
 
 // A call of a tool whose server is not there yet waits on: it is neither run nor given up.

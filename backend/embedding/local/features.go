@@ -6,8 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kljensen/snowball/english"
-
 	"contextinfinity/backend/internal/lexical"
 )
 
@@ -142,24 +140,13 @@ func (m *memo) look(s string) *word {
 		h := mix(sum(lower))
 		return &word{features: []feature{hashed(h, 1)}, hash: h, says: true}
 	}
-	h := mix(sum(stem(lower)))
+	h := mix(sum(lexical.Stem(lower)))
 	w := &word{features: []feature{hashed(h, stemWeight)}, hash: h, says: true}
 	m.grams(w, lower)
 	for _, part := range parts(s) {
-		w.features = append(w.features, hashed(mix(sum(stem(strings.ToLower(part)))), partWeight))
+		w.features = append(w.features, hashed(mix(sum(lexical.Stem(strings.ToLower(part)))), partWeight))
 	}
 	return w
-}
-
-// stem is the English stem of a word in ASCII; of others, the runs of letters find
-// the forms.
-func stem(lower string) string {
-	for i := range len(lower) {
-		if lower[i] < 'a' || lower[i] > 'z' {
-			return lower
-		}
-	}
-	return english.Stem(lower, false)
 }
 
 // grams adds a word's runs of three to five letters, its borders marked.

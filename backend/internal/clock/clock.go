@@ -3,6 +3,7 @@
 package clock
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -16,6 +17,16 @@ func (c Clock) Now() time.Time {
 		return time.Now().UTC().Truncate(time.Millisecond)
 	}
 	return c().UTC().Truncate(time.Millisecond)
+}
+
+// Sleep returns after d, or earlier when ctx is done.
+func Sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // Fake is a clock that tests move by hand.

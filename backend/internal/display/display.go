@@ -3,6 +3,8 @@
 package display
 
 import (
+	"bytes"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode"
@@ -53,6 +55,23 @@ func Clip(text string, n int) string {
 		return text
 	}
 	return string(runes[:n-1]) + "…"
+}
+
+// Shorten is a text of at most n bytes, and an ellipsis if some are missing.
+func Shorten(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "") + "…"
+}
+
+// JSON is a JSON text on several lines. Other texts are returned as they are.
+func JSON(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
 }
 
 // Count is "1 turn", "2 turns".

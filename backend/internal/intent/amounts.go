@@ -3,11 +3,13 @@ package intent
 import (
 	"strings"
 	"unicode"
+
+	"contextinfinity/backend/internal/lexical"
 )
 
 // amounts are numbers written as words. "One" and its like are left out: they are pronouns
 // and articles more often than numbers.
-var amounts = wordSet(`two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty
+var amounts = lexical.Set(`two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty
 	fifty sixty seventy eighty ninety hundred hundreds thousand thousands million millions billion dozen dozens half quarter twice thrice double triple couple zero none nobody
 	zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig hundert tausend million millionen dutzend halb
 	halbe hälfte zweimal dreimal viertel doppelt null keine keiner
@@ -21,7 +23,7 @@ var amounts = wordSet(`two three four five six seven eight nine ten eleven twelv
 
 // days are weekdays and months, without names that are other words more often ("may"),
 // and days that are named by their distance.
-var days = wordSet(`monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays weekend weekday weekdays
+var days = lexical.Set(`monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays weekend weekday weekdays
 	january february march april june july august september october november december today tomorrow yesterday tonight noon midnight
 	montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag montags dienstags mittwochs donnerstags freitags samstags sonntags wochenende
 	januar februar märz april mai juni juli august oktober dezember heute morgen gestern mittag mitternacht

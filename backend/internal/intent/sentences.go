@@ -5,26 +5,20 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"contextinfinity/backend/internal/lexical"
 )
 
 // abbreviations do not end a sentence with their full stop.
-var abbreviations = wordSet(`e.g i.e vs approx nos incl dept jr sr z.b bzw d.h u.a usw ggf evtl inkl p.ex p.ej núm`)
+var abbreviations = lexical.Set(`e.g i.e vs approx nos incl dept jr sr z.b bzw d.h u.a usw ggf evtl inkl p.ex p.ej núm`)
 
 // titles are abbreviations before a name, with a capital: "Ms. Ito", and not "38 ms."
-var titles = wordSet(`Mr Mrs Ms Dr Prof St Fr Hr Fig Nr Sra Srta Mme Mlle`)
+var titles = lexical.Set(`Mr Mrs Ms Dr Prof St Fr Hr Fig Nr Sra Srta Mme Mlle`)
 
 // months follow an ordinal number in languages that write it with a full stop.
-var months = wordSet(`januar jänner februar märz april mai juni juli august september oktober november dezember
+var months = lexical.Set(`januar jänner februar märz april mai juni juli august september oktober november dezember
 	januari februari maart mei juni augustus sentyabr leden února stycznia lutego marca kwietnia maja czerwca lipca sierpnia
 	września października listopada grudnia`)
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
-}
 
 // Sentences divides the part of a text that a span covers into sentences, without
 // white space around them.

@@ -31,7 +31,7 @@ func StandingInstructions(text string) []Span {
 }
 
 // standingPhrases make a sentence a standing instruction wherever they occur.
-var standingPhrases = phraseSet(`from now on, from here on, from this point on, from today on, going forward, henceforth, in future,
+var standingPhrases = lexical.Phrases(`from now on, from here on, from this point on, from today on, going forward, henceforth, in future,
 	whenever i ask, every time i ask, each time i ask, any time i ask, when i ask, if i ask, until i say otherwise,
 	unless i say otherwise, unless i ask, until further notice, as a rule, standing order, standing instruction, ground rule,
 	in all your answers, in all answers, in all your replies, in all your responses, in every answer, in every reply, in every response,
@@ -52,27 +52,27 @@ var joinedPhrases = strings.Fields(`从现在起 从现在开始 从今以后 �
 	今後は これからは 以後 常に 毎回 決して 必ず 앞으로 항상 언제나 절대 매번 저는 선호`)
 
 // always and never by language: the words that make an order a lasting one.
-var lasting = wordSet(`always never immer nie niemals stets toujours jamais siempre nunca jamás sempre mai altijd nooit
+var lasting = lexical.Set(`always never immer nie niemals stets toujours jamais siempre nunca jamás sempre mai altijd nooit
 	zawsze nigdy asla всегда никогда завжди ніколи`)
 
 // narrative words after "always" or "never" make a clause a story or an opinion.
-var narrative = wordSet(`mind been had was were did thought knew again ever happy good nice great glad fun a an the there here on at
+var narrative = lexical.Set(`mind been had was were did thought knew again ever happy good nice great glad fun a an the there here on at
 	went got came saw felt said told heard tried wanted loved liked enjoyed wondered have has really quite so very too something someone
 	love enjoy feel felt dreamed dreamt imagined understood remember forget forgot know get gets see go going seem seems
 	up full calm look looks remind reminds say quit`)
 
 var (
-	modals   = wordSet(`must should shall may muss müssen darf dürfen soll sollen sollte sollten sollst doit doivent dois devez debe deben debes deve devem devono moet moeten должен должна должно должны`)
-	askers   = wordSet(`please bitte`)
-	bidders  = wordSet(`you remember sure please`) // before "to always"
-	speakers = wordSet(`i we`)
-	wishes   = wordSet(`want need prefer use write format answer expect`)
+	modals   = lexical.Set(`must should shall may muss müssen darf dürfen soll sollen sollte sollten sollst doit doivent dois devez debe deben debes deve devem devono moet moeten должен должна должно должны`)
+	askers   = lexical.Set(`please bitte`)
+	bidders  = lexical.Set(`you remember sure please`) // before "to always"
+	speakers = lexical.Set(`i we`)
+	wishes   = lexical.Set(`want need prefer use write format answer expect`)
 
 	// softeners may stand between the beginning of a clause and its verb.
-	softeners = wordSet(`please just also so then and but or remember important rule note bitte und aber oder also auch s'il vous plaît plait et mais por favor y pero`)
+	softeners = lexical.Set(`please just also so then and but or remember important rule note bitte und aber oder also auch s'il vous plaît plait et mais por favor y pero`)
 
 	// subjects begin a clause that states something; a clause that begins with another word may be an order.
-	subjects = wordSet(`i you he she it we they this that these those there the a an my your his her our their who what which someone everyone people life
+	subjects = lexical.Set(`i you he she it we they this that these those there the a an my your his her our their who what which someone everyone people life
 		i'm i've i'll it's they're she's he's we're we've you're that's ich du er sie es wir ihr das dies dieser diese der die den ein eine mein meine sein seine unser unsere man so da hier noch nicht
 		je tu il elle on nous vous ils elles ce cela ça c'est le la les un une mon ma mes son sa ses notre
 		yo él ella nosotros ellos esto eso el los las una mi mis su sus nuestro nuestra no se lo
@@ -80,20 +80,12 @@ var (
 		я ты он она оно мы вы они это мой моя наш наша не`)
 
 	// orders are English imperatives that "always" or "never" may follow at a distance.
-	orders = wordSet(`use answer reply respond write keep format give show put call speak include add name prefer avoid explain list quote cite translate convert round`)
+	orders = lexical.Set(`use answer reply respond write keep format give show put call speak include add name prefer avoid explain list quote cite translate convert round`)
 
-	conjunctions = wordSet(`and or but und oder aber et mais y pero e ma`)
+	conjunctions = lexical.Set(`and or but und oder aber et mais y pero e ma`)
 
-	auxiliaries = wordSet(`ist war sind hat hatte habe wird est était a était es era está foi é è был была`)
+	auxiliaries = lexical.Set(`ist war sind hat hatte habe wird est était a était es era está foi é è был была`)
 )
-
-func phraseSet(list string) map[string]bool {
-	set := map[string]bool{}
-	for p := range strings.SplitSeq(list, ",") {
-		set[strings.Join(strings.Fields(p), " ")] = true
-	}
-	return set
-}
 
 // IsStanding reports that a sentence is a standing instruction.
 func IsStanding(sentence string) bool {

@@ -153,10 +153,10 @@ func (s Server) card(e entry) llm.ModelCard {
 // abilities reads OpenRouter's lists, Mistral's object and the lists of local servers.
 func (e entry) abilities(c *llm.ModelCard) {
 	if in, ok := e.object("architecture").list("input_modalities"); ok {
-		c.Images = ability(slices.Contains(in, "image"))
+		c.Images = llm.AbilityOf(slices.Contains(in, "image"))
 	}
 	if params, ok := e.list("supported_parameters"); ok {
-		c.Tools, c.Reasoning = ability(slices.Contains(params, "tools")), ability(slices.Contains(params, "reasoning"))
+		c.Tools, c.Reasoning = llm.AbilityOf(slices.Contains(params, "tools")), llm.AbilityOf(slices.Contains(params, "reasoning"))
 	}
 	if list, ok := e.list("capabilities"); ok {
 		Abilities(c, list)
@@ -169,11 +169,11 @@ func (e entry) abilities(c *llm.ModelCard) {
 		}
 		switch name {
 		case "vision":
-			c.Images = ability(yes)
+			c.Images = llm.AbilityOf(yes)
 		case "function_calling":
-			c.Tools = ability(yes)
+			c.Tools = llm.AbilityOf(yes)
 		case "reasoning":
-			c.Reasoning = ability(yes)
+			c.Reasoning = llm.AbilityOf(yes)
 		}
 	}
 }
@@ -181,17 +181,10 @@ func (e entry) abilities(c *llm.ModelCard) {
 // Abilities reads a list that names all that a model can do, as local servers give it.
 func Abilities(c *llm.ModelCard, list []string) {
 	has := func(names ...string) llm.Ability {
-		return ability(slices.ContainsFunc(names, func(n string) bool { return slices.Contains(list, n) }))
+		return llm.AbilityOf(slices.ContainsFunc(names, func(n string) bool { return slices.Contains(list, n) }))
 	}
 	c.Images, c.Tools, c.Reasoning = has("vision"), has("tools", "tool_use"), has("thinking", "reasoning")
 	c.Embeds = slices.Contains(list, "embedding") && !slices.Contains(list, "completion")
-}
-
-func ability(yes bool) llm.Ability {
-	if yes {
-		return llm.AbilityYes
-	}
-	return llm.AbilityNo
 }
 
 // prices reads OpenRouter's, in dollars a token, and Together's, in dollars a million tokens.

@@ -58,14 +58,6 @@ func (d *Draft) Place(p *Part) {
 	d.parts = append(d.parts, p)
 }
 
-// Last is the part placed last, nil if there is none.
-func (d *Draft) Last() *Part {
-	if len(d.parts) == 0 {
-		return nil
-	}
-	return d.parts[len(d.parts)-1]
-}
-
 // Append adds a piece, a JSON string, to a part.
 func (d *Draft) Append(p *Part, raw json.RawMessage) []llm.Delta {
 	return d.show(p, p.Text.Append(raw))

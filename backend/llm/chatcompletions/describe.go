@@ -177,7 +177,7 @@ func lmStudio(ctx context.Context, s wire.Server, cards []llm.ModelCard) {
 			wire.Abilities(c, m.Capabilities)
 			c.Reasoning = llm.AbilityUnknown // it is not among what this list names
 		}
-		c.Images = yesNo(m.Type == "vlm")
+		c.Images = llm.AbilityOf(m.Type == "vlm")
 		c.Embeds = m.Type == "embeddings"
 	}
 }
@@ -198,18 +198,11 @@ func llamaCpp(ctx context.Context, s wire.Server, cards []llm.ModelCard) {
 	}
 	var yes bool
 	if json.Unmarshal(modalities["vision"], &yes) == nil {
-		c.Images = yesNo(yes)
+		c.Images = llm.AbilityOf(yes)
 	}
 	if json.Unmarshal(template["supports_tools"], &yes) == nil {
-		c.Tools = yesNo(yes)
+		c.Tools = llm.AbilityOf(yes)
 	}
-}
-
-func yesNo(yes bool) llm.Ability {
-	if yes {
-		return llm.AbilityYes
-	}
-	return llm.AbilityNo
 }
 
 // whole is a number of tokens, 0 for what is none.

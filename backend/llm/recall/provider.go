@@ -175,22 +175,13 @@ func (p *Provider) streamWords(ctx context.Context, all []string, yield func(cha
 			return err
 		}
 		if p.pacing > 0 && (i+1)%every == 0 {
-			wait(ctx, p.pacing/pauses)
+			clock.Sleep(ctx, p.pacing/pauses)
 		}
 	}
 	if ctx.Err() != nil {
 		return wire.Cancelled(ctx)
 	}
 	return nil
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // words cuts a text into pieces that end after their white space.

@@ -46,7 +46,7 @@ func (m *Memory) turn(ctx context.Context, v View, a TurnArguments) (chat.Turn, 
 	var none chat.Turn
 	t, s, err := m.named(ctx, v, a)
 	switch {
-	case chat.CodeOf(orNone(err)) == chat.CodeNotFound:
+	case chat.CodeOf(err) == chat.CodeNotFound:
 		return none, s, noTurn(a)
 	case err != nil:
 		return none, s, err
@@ -88,13 +88,6 @@ func (m *Memory) named(ctx context.Context, v View, a TurnArguments) (chat.Turn,
 		return chat.Turn{}, s, orNoTurn(err, a)
 	}
 	return page[0], s, nil
-}
-
-func orNone(err error) error {
-	if err == nil {
-		return chat.Errorf("", "", "")
-	}
-	return err
 }
 
 func orNoTurn(err error, a TurnArguments) error {

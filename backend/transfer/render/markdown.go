@@ -1,8 +1,6 @@
 package render
 
 import (
-	"bytes"
-	"encoding/json"
 	"html"
 	"io"
 	"strings"
@@ -118,7 +116,7 @@ func (m *markdown) block(b chat.Block) {
 		}
 		m.folded("Reasoning", func() { m.text(b.Summary) })
 	case chat.ToolUse:
-		m.folded("Tool call: "+b.Name, func() { m.fence("json", indented(b.Input)) })
+		m.folded("Tool call: "+b.Name, func() { m.fence("json", display.JSON(b.Input)) })
 	case chat.ToolResult:
 		m.folded(resultName(b), func() { m.result(b.Content) })
 	case chat.Image:
@@ -209,12 +207,4 @@ func resultName(b chat.ToolResult) string {
 		return "Tool result: an error"
 	}
 	return "Tool result"
-}
-
-func indented(raw json.RawMessage) string {
-	var out bytes.Buffer
-	if json.Indent(&out, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return out.String()
 }

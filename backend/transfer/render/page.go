@@ -209,7 +209,7 @@ func (p *page) block(b chat.Block) {
 		}
 		p.folded("Reasoning", func() { answerHTML(p.writer, b.Summary) })
 	case chat.ToolUse:
-		p.folded("Tool call: "+b.Name, func() { p.put(codeHTML("JSON", indented(b.Input))) })
+		p.folded("Tool call: "+b.Name, func() { p.put(codeHTML("JSON", display.JSON(b.Input))) })
 	case chat.ToolResult:
 		p.folded(resultName(b), func() { p.result(b.Content) })
 	case chat.Image:

@@ -16,6 +16,7 @@ describe('words of models', () => {
     expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'configured' })).toBe('3 in, 15 out');
     expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'list 2026-08-05' })).toBe('about $3 in, $15 out');
     expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: '' })).toBe('');
+    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: 'configured' })).toBe('no cost');
   });
 
   it('put favourites first, then what was used last, then the others, then what places offer', () => {

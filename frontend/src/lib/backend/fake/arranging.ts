@@ -1,5 +1,5 @@
 /** Sessions in folders, put away together, copied and named, as a program in memory does it. */
-import type { SessionsService } from '../backend';
+import type { SessionsService } from '../types';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
 import type { World } from './world';
@@ -31,7 +31,12 @@ export function arranging(world: World): Arranging {
     },
     renameFolder: async (from, to) => {
       const name = folderName(to);
-      each([...world.sessions.values()].filter(({ row }) => row.folder === from).map(({ row }) => row.id), (row) => (row.folder = name));
+      if (world.projects.some(({ view }) => view.name === name)) throw new BackendError(errorView(`There is a project "${name}" already; nothing was changed.`, 'choose another name', 'conflict'));
+      each(world.inFolder(from).map(({ row }) => row.id), (row) => (row.folder = name));
+      const project = world.projects.find(({ view }) => view.name === from);
+      if (!project) return;
+      project.view.name = name;
+      world.changed('projects', project.view.id, '');
     },
     folders: async () => {
       const count = new Map<string, number>();
@@ -43,7 +48,7 @@ export function arranging(world: World): Arranging {
     suggestTitle: async (id) => {
       const first = world.lineage(world.session(id).row.activeBranch)[0]?.user.find((block) => block.kind === 'text')?.text ?? '';
       const sentence = first.trim().split(/[.?!\n]/)[0]!.replace(/\s+/g, ' ');
-      return sentence.length <= titleChars ? sentence : `${sentence.slice(0, sentence.lastIndexOf(' ', titleChars))}…`;
+      return sentence.length <= titleChars ? sentence : sentence.slice(0, sentence.lastIndexOf(' ', titleChars));
     },
   };
 }

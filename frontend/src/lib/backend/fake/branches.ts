@@ -1,7 +1,6 @@
 /** The tree of a program in memory: the same runs, in the same order, as backend/api gives. */
-import type { BranchesService } from '../backend';
+import type { BranchesService, BranchSide, BranchTree, BranchView, TreeBranch, TreeRun, TurnView } from '../types';
 import { BackendError } from '../errors';
-import type { BranchSide, BranchTree, BranchView, TreeBranch, TreeRun, TurnView } from '../types';
 import { contextAt } from './context';
 import { answerAlso, answersOf, mergeAnswers } from './several';
 import { errorView } from './shapes';
@@ -22,6 +21,11 @@ export function branchesService(world: World, streams: Streams): BranchesService
       let shared = 0;
       while (shared < a.length && a[shared]?.id === b[shared]?.id) shared++;
       return { shared, lastTurn: a[shared - 1]?.id ?? '', left: sideOf(world, left, a.slice(shared)), right: sideOf(world, right, b.slice(shared)) };
+    },
+    landmarks: async (branchId, fromSeq, toSeq) => {
+      const turns = world.lineage(branchId).filter((turn) => turn.seq >= fromSeq && turn.seq <= toSeq);
+      if (turns.length < 12) return [];
+      return [1, 2, 3, 4, 5].map((part) => turns[Math.floor((turns.length * part) / 6)]!).map(({ id, seq, user }) => ({ turnId: id, seq, title: user.find((block) => block.kind === 'text')?.text?.slice(0, 60) ?? '' }));
     },
     archive: async (branchId, archived) => {
       const { view, sessionId } = world.branch(branchId);
@@ -47,7 +51,7 @@ function rollbackTo(world: World, branchId: string, turnId: string): BranchView 
   const { seq, state } = onBranch(world, branchId, turnId);
   if (['accepted', 'preparing', 'responding', 'incomplete', 'failed', 'unsent'].includes(state)) throw new BackendError(errorView(`Turn #${seq} has no final answer`, 'Roll back to a turn that was answered.', 'conflict'));
   const { sessionId } = world.branch(branchId);
-  const made = world.addBranch(sessionId, `rollback to #${seq}`, branchId, seq);
+  const made = world.addBranch(sessionId, `rollback to #${seq}: ${onBranch(world, branchId, turnId).user.find((block) => block.kind === 'text')?.text?.slice(0, 40) ?? ''}`, branchId, seq);
   world.session(sessionId).row.activeBranch = made.view.id;
   world.changed('session', sessionId, sessionId);
   return world.branchViewOf(made);

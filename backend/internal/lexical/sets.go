@@ -1,0 +1,36 @@
+package lexical
+
+import (
+	"strings"
+
+	"github.com/kljensen/snowball/english"
+)
+
+// Set is the set of the words of a list, which white space separates.
+func Set(list string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		set[word] = true
+	}
+	return set
+}
+
+// Phrases is the set of the phrases of a list, which commas separate, with single spaces.
+func Phrases(list string) map[string]bool {
+	set := map[string]bool{}
+	for phrase := range strings.SplitSeq(list, ",") {
+		set[strings.Join(strings.Fields(phrase), " ")] = true
+	}
+	return set
+}
+
+// Stem is a word without its English ending, if it has only the letters a to z. Other words
+// are returned as they are.
+func Stem(word string) string {
+	for i := range len(word) {
+		if word[i] < 'a' || word[i] > 'z' {
+			return word
+		}
+	}
+	return english.Stem(word, false)
+}
