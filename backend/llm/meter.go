@@ -18,12 +18,11 @@ const (
 	// rawShare is how many times its limit, the default's at least, an answer may take as
 	// events. Each small delta comes in some hundred bytes of JSON.
 	rawShare = 16
-	// silentShare is how many times its limit, the default's at least, an answer may take in
-	// events that show nothing: signatures, encrypted reasoning, results of the provider's own
-	// tools, pings. Decoders keep some of them. echoes is how often a protocol repeats, in such
-	// events, what it showed: the Responses API four times.
-	silentShare = 2
-	echoes      = 5
+	// echoes is how often a protocol repeats, in events that show nothing, what it showed: the
+	// Responses API four times. Beside that, such events (signatures, encrypted reasoning,
+	// results of the provider's own tools, pings) may take as much as the answer's limit, the
+	// default's at least: decoders keep many of them.
+	echoes = 5
 	// maxBlocks is how many blocks (texts, thoughts, calls) one answer may have.
 	maxBlocks = 10_000
 	// countEvery is how much text is counted at once, in bytes.
@@ -62,8 +61,8 @@ func (m *Meter) Add(ev chat.RawEvent, deltas []Delta) error {
 		m.silent += len(ev.Data)
 	}
 	switch {
-	case m.silent/silentShare > max(most, DefaultAnswerBytes)+m.shown*echoes/silentShare:
-		return tooLong("it has more than %s of events that show nothing", size(silentShare*max(most, DefaultAnswerBytes)))
+	case m.silent > max(most, DefaultAnswerBytes)+m.shown*echoes:
+		return tooLong("it has more than %s of events that show nothing", size(max(most, DefaultAnswerBytes)))
 	case m.shown > most:
 		return tooLong("it is longer than %s (stream.max_answer_bytes)", size(most))
 	case m.raw/rawShare > max(most, DefaultAnswerBytes):
