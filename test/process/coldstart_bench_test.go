@@ -30,8 +30,14 @@ func BenchmarkSearchProcess(b *testing.B) {
 			for b.Loop() {
 				begun := time.Now()
 				p := h.Start(nil, "--data-dir", *cold, "search", "--json", c.query)
-				p.Wait().Exits(0)
+				done := p.Wait().Exits(0)
 				took = append(took, time.Since(begun))
+				var found struct {
+					Results []struct{} `json:"results"`
+				}
+				if done.Document(&found); len(found.Results) == 0 {
+					b.Fatalf("%q finds nothing", c.query)
+				}
 				used += p.Cmd.ProcessState.UserTime() + p.Cmd.ProcessState.SystemTime()
 			}
 			slices.Sort(took)
