@@ -64,7 +64,7 @@ export function removedWords(parts: readonly ErasedPart[]): string {
   return listed(named);
 }
 
-export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'turn' ? t('storage.aTurnDeleted') : t('storage.aSessionDeleted'));
+export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'project' ? t('projects.deletedTitle') : receipt.kind === 'turn' ? t('storage.aTurnDeleted') : t('storage.aSessionDeleted'));
 
 /** What is gone, and from where: exactly, for copies in the data directory go on holding it. */
 export function goneWords(receipt: ReceiptView): string {

@@ -142,6 +142,7 @@ describe('the X-ray', () => {
     const { app, newest } = await xray({ sections: [{ name: 'retrieved', tokens: 40, cap: 6000, items: [item] }], retrievalError: 'The embedder did not answer.' });
     const source = app.conversation.turns.at(-3)!;
     item.turnId = source.id;
+    chunk.sessionId = app.conversation.sessionId;
     app.inspector.show('xray', newest.id, 'retrieved');
     const line = await screen.findByRole('button', { name: /^The port is 7443\. Turn 12, you, 40 tokens/ });
     expect(line).toHaveTextContent(/^The port is 7443\.$/);
