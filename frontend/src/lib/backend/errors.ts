@@ -1,13 +1,13 @@
 import { program } from '../words/program';
 import { language } from '../words/words.svelte';
-import type { ErrorView } from './types';
+import type { Code, ErrorView } from './types';
 
 /**
  * A call that failed: a code to act on, a sentence that says what happened, and a hint that says what to do. The program's
  * sentences are read in the language of the window, so that an error which stands while it changes follows it.
  */
 export class BackendError extends Error {
-  readonly code: string;
+  readonly code: Code;
   readonly op: string;
   readonly #view: ErrorView;
 
