@@ -18,7 +18,7 @@ async function findings(page: Page): Promise<string[]> {
     .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}`));
 }
 
-test('a project is made, given instructions, facts and a folder, and its chats are answered with them', async ({ home, provider, launch, page }, info) => {
+test('a project is made, given instructions, facts and a folder, and its chats are answered with them', async ({ provider, launch, page }, info) => {
   const folder = info.outputPath('bakery');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'rye.md'), '# Rye bread\n\nThe sourdough of the rye bread rests for nineteen hours.\n');
