@@ -135,7 +135,7 @@ describe('the X-ray', () => {
   });
 
   it('says why a piece of memory is here, and leads to where it was said', async () => {
-    const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: '', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other', excerpt: 'The port is 7443.', summary: '', tokens: 40, document: '', at: 0 };
+    const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: '', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other' as const, excerpt: 'The port is 7443.', summary: '', tokens: 40, document: '', at: 0 };
     const why = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port.' };
     const memory = { rank: 1, score: 0.424, form: 'slice', attached: false, chunk, why };
     const item = { source: 'chunk', id: 'c1', seq: 0, from: 0, to: 0, role: '', label: 'Turn 12, you', tokens: 40, bytes: 160, text: '[2 May 2026] user: The port is 7443.', change: '', turnId: 't12', memory };
