@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { modelView } from '$lib/backend/fake/shapes';
 import { offerView } from '$lib/backend/fake/presets';
+import type { ToolCallView, TurnView } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import Chat from '../shell/Chat.svelte';
 import { abilityWords, choiceGroups, priceWords, windowWord } from './words';
@@ -113,7 +114,7 @@ describe('what nobody knows is asked once', () => {
     expect(calls(backend, 'settings.saveModel')).toEqual([]);
   });
 
-  it.each([
+  it.each<[string, Partial<TurnView> & Pick<TurnView, 'state'>, Partial<ToolCallView>[]]>([
     ['while an answer is on its way', { state: 'responding', live: true }, []],
     ['of a model that has called one', { state: 'head' }, [{ state: 'done' }]],
   ])('no tools are asked about %s', async (_, turn, calls) => {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import { block } from '$lib/backend/fake/shapes';
 import { toolCall, toolDefinition } from '$lib/backend/fake/tools';
-import type { ToolCallView } from '$lib/backend/types';
+import type { ToolCallState, ToolCallView } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import { callsByBlock } from '../transcript/calls';
 import CallCard from './CallCard.svelte';
@@ -276,7 +276,7 @@ describe('the queue', () => {
     await waitFor(() => expect(app.conversation.intent.turnId).toBe(made[0]!.turnId));
   });
 
-  it.each([[['proposed'], '1 tool call waits for you'], [['proposed', 'proposed'], '2 tool calls wait for you'], [['unknown'], '1 call ended with an unknown outcome'], [['unknown', 'proposed', 'unknown'], '1 tool call waits for you, 2 calls ended with an unknown outcome']])('is put in words: %s', (kinds, words) => {
+  it.each<[ToolCallState[], string]>([[['proposed'], '1 tool call waits for you'], [['proposed', 'proposed'], '2 tool calls wait for you'], [['unknown'], '1 call ended with an unknown outcome'], [['unknown', 'proposed', 'unknown'], '1 tool call waits for you, 2 calls ended with an unknown outcome']])('is put in words: %s', (kinds, words) => {
     expect(queueWords(kinds.map((state) => ({ call: toolCall({ state }) })))).toBe(words);
   });
 });

@@ -104,7 +104,7 @@ function runsOf(branch: FakeBranch, cuts: ReadonlySet<number>): TreeRun[] {
   const { id, forkSeq } = branch.view;
   const head = headOf(branch.turns)?.seq ?? 0;
   if (branch.turns.length === 0) {
-    return [{ id, parent: '', branchId: id, fromSeq: forkSeq + 1, toSeq: forkSeq, firstTurn: '', lastTurn: '', first: '', last: '', ends: true, headSeq: 0, pending: 0, open: 0, state: '', updatedAt: branch.view.updatedAt }];
+    return [{ id, parent: '', branchId: id, fromSeq: forkSeq + 1, toSeq: forkSeq, firstTurn: '', lastTurn: '', first: '', last: '', ends: true, headSeq: 0, pending: 0, open: 0, state: 'committed', updatedAt: branch.view.updatedAt }];
   }
   const runs: TreeRun[] = [];
   let turns: TurnView[] = [];
