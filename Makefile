@@ -6,11 +6,10 @@ MAKEFLAGS += --no-builtin-rules
 
 STAMPS := .tools/stamps
 
-# What the window's page, and the bindings that it calls Go by, are made of.
-PAGE := $(shell find frontend/src frontend/public frontend/wailsjs frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
-BOUND := main.go $(shell find backend/app backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
+# What the window's page is made of.
+PAGE := $(shell find frontend/src frontend/public frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
 
-.PHONY: help setup run chat dev build cli bindings test test-race e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
+.PHONY: help setup run chat dev build cli types test test-race e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
 
 help: ## Say what can be done here
 	@printf 'ContextInfinity: LLM conversations with unlimited, crash-proof history.\n\n'
@@ -32,12 +31,11 @@ cli: ## Build the command line alone, without window or GTK: build/bin/contextin
 	@scripts/setup cli
 	@scripts/build cli
 
-dev: $(STAMPS)/setup-run $(STAMPS)/bindings ## Open the window on Vite's server, with live reload of the page
+dev: $(STAMPS)/setup-run ## Open the window on Vite's server, with live reload of the page
 	@scripts/dev
 
-bindings: ## Write frontend/wailsjs anew from the Go services
-	@rm -f $(STAMPS)/bindings
-	@$(MAKE) --no-print-directory $(STAMPS)/bindings
+types: ## Write the page's types and services anew from backend/api
+	@go test -buildvcs=false -run TestThePageHasTheTypesOfTheProgram ./backend/internal/archtest -update
 
 test: ## Everything: checks, Go, page, browser, real window, Windows build (RERUN=1: also what has not changed)
 	@scripts/test
@@ -106,10 +104,6 @@ $(STAMPS)/setup-run: | $(STAMPS)
 .PHONY: page
 page: $(STAMPS)/setup-run $(STAMPS)/page
 
-$(STAMPS)/bindings: $(BOUND) | $(STAMPS)
-	@go run -buildvcs=false -tags bindings . >/dev/null
-	@touch $@
-
-$(STAMPS)/page: $(STAMPS)/bindings $(PAGE) frontend/package-lock.json | $(STAMPS)
+$(STAMPS)/page: $(PAGE) frontend/package-lock.json | $(STAMPS)
 	@cd frontend && npm run --silent build
 	@touch $@

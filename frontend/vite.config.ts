@@ -21,7 +21,7 @@ export default defineConfig({
     dedupe: ['katex', 'dompurify', 'marked'], // Mermaid brings its own of each
     alias: { $lib: path('./src/lib'), $shared: path('./src/components/shared') },
   },
-  server: { watch: { ignored: ['**/e2e/**', '**/dist/**', '**/wailsjs/**'] } },
+  server: { watch: { ignored: ['**/e2e/**', '**/dist/**'] } },
   build: {
     target: 'es2022', // WebKitGTK 2.40 and WebView2, the oldest engines the program runs on
     outDir: 'dist',

@@ -5,6 +5,8 @@
 // bytes, lengths tokens. A failed call rejects with an ErrorView as JSON.
 package api
 
+import "contextinfinity/backend/chat"
+
 // ErrorView is an error as the window shows it: what happened, what to do.
 type ErrorView struct {
 	Code    string `json:"code"`
@@ -63,7 +65,7 @@ type Header struct {
 	Displayed       int64  `json:"displayed"` // bytes of the newest step
 	Durable         int64  `json:"durable"`
 	ContextTokens   int    `json:"contextTokens"`   // what the next request would hold, empty message
-	ContextRecalled int    `json:"contextRecalled"` // those of ContextTokens that recalled memory takes; it gives way
+	ContextRecalled int    `json:"contextRecalled"` // those of contextTokens that recalled memory takes; it gives way
 	ContextCeiling  int    `json:"contextCeiling"`
 	Summaries       int    `json:"summaries"`     // the [2S] of the meter
 	Extracts        int    `json:"extracts"`      // its [3E]
@@ -442,9 +444,9 @@ type Frame struct {
 // Change is every other event: something of Kind with ID is different as of
 // Rev; ask for it. A snapshot with the same or a higher rev already holds it.
 type Change struct {
-	Rev  int64  `json:"rev"`
-	Kind string `json:"kind"`
-	ID   string `json:"id"`
+	Rev  int64           `json:"rev"`
+	Kind chat.ChangeKind `json:"kind"`
+	ID   string          `json:"id"`
 	// Session is the session it belongs to, empty for what belongs to none.
 	Session string `json:"session"`
 }
@@ -453,21 +455,4 @@ type Change struct {
 const (
 	EventFrame  = "ci:frame"
 	EventChange = "ci:change"
-)
-
-// Kinds of Change.
-const (
-	ChangeSessions = "sessions" // the list; ID is the session
-	ChangeSession  = "session"  // title, branches, active branch
-	ChangeTurn     = "turn"     // a turn was made or moved; ID is the turn
-	ChangeHead     = "head"     // a head moved; ID is the branch
-	ChangeJobs     = "jobs"
-	ChangePins     = "pins"  // ID is the branch
-	ChangeDraft    = "draft" // ID is the branch
-	ChangeSettings = "settings"
-	ChangeRecovery = "recovery"
-	ChangeReindex  = "reindex"  // of vectors; ID is "done/total"
-	ChangeCall     = "call"     // a tool call moved, or its progress; ID is the call
-	ChangeTools    = "tools"    // what is offered, accepted or permitted
-	ChangePrograms = "programs" // other programs that use this memory
 )

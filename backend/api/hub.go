@@ -84,7 +84,7 @@ func (h *Hub) Frame(f chat.Frame) {
 func (h *Hub) Change(c chat.Change) {
 	h.mu.Lock()
 	h.rev++
-	view := Change{Rev: h.rev, Kind: string(c.Kind), ID: c.ID, Session: string(c.Session)}
+	view := Change{Rev: h.rev, Kind: c.Kind, ID: c.ID, Session: string(c.Session)}
 	emit, more, on := h.emit, h.more, h.on
 	h.mu.Unlock()
 	for _, fn := range on {

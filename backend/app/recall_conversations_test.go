@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
@@ -61,9 +63,15 @@ type results struct {
 // fallback, and the model that contexts are assembled for is never called.
 func importChat(t *testing.T, name string) *importedChat {
 	t.Helper()
+	return importFile(t, name, filepath.Join(recallDir, name+".jsonl"))
+}
+
+// importFile imports a conversation from a file and asks it the questions of the named one.
+func importFile(t *testing.T, name, file string) *importedChat {
+	t.Helper()
 	ctx := context.Background()
 	d := newDesk(t, harness.ChatWire.Windowed("m", "http://127.0.0.1:9", 128000)+"[librarian]\nmodel = \"\"\n")
-	report, err := d.imports.Import(ctx, filepath.Join(recallDir, name+".jsonl"), importing.Options{})
+	report, err := d.imports.Import(ctx, file, importing.Options{})
 	if err != nil || len(report.Made) != 1 || len(report.Skipped) != 0 {
 		t.Fatalf("import: %+v %v", report, err)
 	}
@@ -84,6 +92,44 @@ func importChat(t *testing.T, name string) *importedChat {
 	c.memory = api.NewMemory(core)
 	c.readQuestions()
 	return c
+}
+
+// line is a message of a conversation as it is stored.
+type line struct {
+	Conv    string    `json:"conv"`
+	Date    time.Time `json:"date"`
+	Speaker string    `json:"speaker"`
+	Text    string    `json:"text"`
+}
+
+// goingOn writes a conversation that goes on about other things for at least so many bytes, and returns the file. The
+// other conversations follow again and again, a day at a time.
+func goingOn(t *testing.T, name string, size int, others ...string) string {
+	t.Helper()
+	var all []line
+	readJSONLines(t, filepath.Join(recallDir, name+".jsonl"), &all)
+	day := all[len(all)-1].Date
+	for after := 0; after < size; {
+		for _, other := range others {
+			var more []line
+			readJSONLines(t, filepath.Join(recallDir, other+".jsonl"), &more)
+			day = day.Add(24 * time.Hour)
+			for i, l := range more {
+				l.Conv, l.Date = name, day.Add(time.Duration(i)*time.Minute)
+				all, after = append(all, l), after+len(l.Text)
+			}
+		}
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	for _, l := range all {
+		if err := enc.Encode(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), name+".jsonl")
+	harness.WriteFile(t, file, out.Bytes())
+	return file
 }
 
 // readQuestions reads the questions and checks that each has its answer in the conversation, from the person it names,
@@ -252,10 +298,19 @@ func TestRepliesAreRemembered(t *testing.T) {
 		t.Fatalf("%d turns, %d questions", c.turns, len(c.questions))
 	}
 	c.packsInContext(8000, 28, 8)
-	c.packsInContext(32000, 28, 30)
-	c.packsInContext(50000, 28, 30)
 	c.packsByRetrieval(6000, 28)
 	c.packsByRetrieval(1500, 26)
+	c.ranksFirst(26)
+}
+
+// TestRepliesAreRememberedInLargeContexts: the same conversation goes on about other things, until the history of a
+// large working set holds little of what is asked about.
+func TestRepliesAreRememberedInLargeContexts(t *testing.T) {
+	t.Parallel()
+	c := importFile(t, "working", goingOn(t, "working", 240_000, "household", "corrections", "pairs"))
+	c.packsInContext(32000, 28, 8)
+	c.packsInContext(50000, 28, 8)
+	c.packsByRetrieval(6000, 28)
 	c.ranksFirst(26)
 }
 

@@ -26,9 +26,6 @@ type Page struct {
 // Run runs the program: a verb on the command line, without one the window. It
 // returns the exit code of the process.
 func Run(args []string, page Page) int {
-	if generatingBindings {
-		return exitCode(openWindow(emptyWindow(page)))
-	}
 	if readsPDF(args) {
 		return documents.ReadPDF(os.Stdin, os.Stdout)
 	}

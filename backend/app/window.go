@@ -25,57 +25,23 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	core := &api.Core{Hub: hub, Counter: counter{}, Version: version, Documents: documentReader()}
 	keys := secrets.New()
 	done := runPending(context.Background(), o)
-	a, err := openApp(context.Background(), o, keys)
-	if unwritable(err) {
-		if read, cause := openToRead(o, keys); cause == nil {
-			a, core.ReadOnly, err = read, readOnlyWords(read, err), nil
-		}
-	}
-	if err == nil {
-		if err = a.openTasks(context.Background(), hub); err != nil {
-			err = errors.Join(err, a.close())
-		}
-	}
-	var s setup
-	further := newWindows(core)
-	var work desktop.Work // none where there is no data
+	a, err := openForWindow(o, keys, core)
 	if chat.CodeOf(err) == chat.CodeLocked {
 		var beside desktop.Window
 		if beside, err = besideOther(o, page, err); err == nil {
 			return beside
 		}
 	}
+	var s setup
+	further := newWindows(core)
 	if err != nil {
 		s = openSetup(o, keys)
 		core.Fatal = chat.AsError(err)
 	} else {
 		s = a.setup
-		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
-		core.Answers = several.New(a.store, a.turns, a.branches)
-		core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
-		core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
-		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: s.retrieves}
-		core.Tools = a.toolPorts()
-		core.Programs = a.programAccess()
-		core.Library = a.library
-		core.Servers = a.serverPorts()
-		a.servers.watch(hub)
-		hub.Listen(func(c chat.Change) {
-			if c.Kind == chat.ChangeTurn {
-				a.jobs.Wake()
-			}
-		})
+		a.provide(core)
 		if !a.readOnly {
-			a.jobs.Start()
-			a.upkeep.Start()
-			a.warm()
-			a.warmServers()
-			a.warmWhenEnabled()
-			a.resumeTools()
-			a.watchProjects()
-			work = a.desk(hub)
-			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) }, further)
-			a.serveHTTP()
+			a.begin(hub, further)
 		}
 		a.notices(hub)
 		handleOpen(hub, o)
@@ -89,10 +55,11 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
 	desktop.NarrowWebFiles(core.DataDir)
 	w := bind(core, s, page)
-	if work != nil {
+	if a != nil && !a.readOnly {
 		further.offer(o, s, &w)
+		w.Work = a.desk(hub)
 	}
-	w.Ready, w.Work, w.Hidden = hub.Attach, work, o.Hidden && core.Fatal == nil
+	w.Ready, w.Hidden = hub.Attach, o.Hidden && core.Fatal == nil
 	w.Settings = func() desktop.Settings {
 		c := s.config.Config()
 		return desktop.Settings{CloseToTray: c.Desktop.CloseToTray, Notifications: c.Desktop.Notifications, Language: c.UI.Language}
@@ -109,6 +76,58 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		}
 	}
 	return w
+}
+
+// openForWindow opens the data with its background tasks. Data that cannot be written is opened to be read, and core says
+// why. With an error nothing is open.
+func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app, error) {
+	a, err := openApp(context.Background(), o, keys)
+	if unwritable(err) {
+		if read, cause := openToRead(o, keys); cause == nil {
+			core.ReadOnly = readOnlyWords(read, err)
+			a, err = read, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := a.openTasks(context.Background(), core.Hub); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+// provide gives the services of the window what they work with.
+func (a *app) provide(core *api.Core) {
+	core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
+	core.Answers = several.New(a.store, a.turns, a.branches)
+	core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
+	core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
+	core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: a.retrieves}
+	core.Tools = a.toolPorts()
+	core.Programs = a.programAccess()
+	core.Library = a.library
+	core.Servers = a.serverPorts()
+	a.servers.watch(core.Hub)
+	core.Hub.Listen(func(c chat.Change) {
+		if c.Kind == chat.ChangeTurn {
+			a.jobs.Wake()
+		}
+	})
+}
+
+// begin starts what a window does by itself: jobs, upkeep, warming, tools that wait, watched folders, and being reached by
+// further starts of the program and by other programs.
+func (a *app) begin(hub *api.Hub, further *windows) {
+	a.jobs.Start()
+	a.upkeep.Start()
+	a.warm()
+	a.warmServers()
+	a.warmWhenEnabled()
+	a.resumeTools()
+	a.watchProjects()
+	a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) }, further)
+	a.serveHTTP()
 }
 
 // besideOther is what a start becomes whose data another process has: a window beside those of that process, or a request
@@ -157,11 +176,6 @@ func (s setup) retrieves() (bool, chat.Scope) {
 	return c.Context.Infinity && c.Budget.MaxRetrievalTokens > 0, chat.Scope(c.Retrieval.Scope)
 }
 
-// emptyWindow has every service and no data: for generating bindings.
-func emptyWindow(page Page) desktop.Window {
-	return bind(&api.Core{Hub: api.NewHub()}, setup{}, page)
-}
-
 func bind(core *api.Core, s setup, page Page) desktop.Window {
 	return desktop.Window{
 		Assets: page.Assets, Handler: api.DragHandler(core.DragFile), Icon: page.Icon, FormatError: core.FormatError,
@@ -170,7 +184,7 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 	}
 }
 
-// services are what a page may call.
+// services are what a page may call. The page's types are made of those that are named here (internal/pagetypes).
 func services(core *api.Core, s setup) []any {
 	return []any{
 		api.NewSessions(core),

@@ -56,7 +56,7 @@ func TestWindowLibrary(t *testing.T) {
 	if done := must[api.PromptsImported](t)(lib.ImportPrompts(must[string](t)(lib.PromptsFile()))); done.Added != 0 || done.Known != 1 {
 		t.Errorf("%+v", done)
 	}
-	if _, changes := p.seen(); !anyKind(changes, string(chat.ChangeLibrary)) {
+	if _, changes := p.seen(); !anyKind(changes, chat.ChangeLibrary) {
 		t.Error("the page was not told")
 	}
 	panel := must[api.LibraryPanel](t)(lib.Panel())

@@ -118,7 +118,7 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 		list := must[[]api.SessionRow](t)(p.sessions.List(false, "Notes from Zed"))
 		return len(list) == 1 && list[0].Turns == 1
 	})
-	if _, changes := p.seen(); !anyKind(changes, string(chat.ChangePrograms)) {
+	if _, changes := p.seen(); !anyKind(changes, chat.ChangePrograms) {
 		t.Error("the page was not told of a program's access")
 	}
 	must[api.ProgramsPanel](t)(programs.RevokeToken("Zed"))
@@ -132,7 +132,7 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 	}
 }
 
-func anyKind(changes []api.Change, kind string) bool {
+func anyKind(changes []api.Change, kind chat.ChangeKind) bool {
 	for _, c := range changes {
 		if c.Kind == kind {
 			return true
@@ -164,7 +164,7 @@ func TestWindowCarriesOutForPrograms(t *testing.T) {
 	if page := must[api.ProgramAccessPage](t)(programs.Accesses("Zed", 0)); len(page.Accesses) != 1 || page.Accesses[0].Outcome != chat.AccessAnswered {
 		t.Errorf("the record is %+v", page.Accesses)
 	}
-	if _, changes := p.seen(); !anyKind(changes, string(chat.ChangePrograms)) {
+	if _, changes := p.seen(); !anyKind(changes, chat.ChangePrograms) {
 		t.Error("the page was not told")
 	}
 }

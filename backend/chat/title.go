@@ -3,7 +3,6 @@ package chat
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // TitleRunes is the most a title made from a message holds, in runes.
@@ -20,10 +19,8 @@ func BoundTitle(title string) string {
 	}
 	n := 0
 	for i := range title {
-		if n++; n == MaxTitleRunes {
-			if rest := title[i:]; utf8.RuneCountInString(rest[:min(len(rest), 2*utf8.UTFMax)]) > 1 {
-				return title[:i] + "…"
-			}
+		if n++; n > MaxTitleRunes {
+			return title[:i]
 		}
 	}
 	return title
@@ -49,17 +46,18 @@ func TitleFrom(text string) string {
 		}
 		title = append(title, r)
 		if len(title) > TitleRunes {
-			return cutTitle(title[:TitleRunes-1])
+			return cutTitle(title[:TitleRunes])
 		}
 	}
 	return string(title)
 }
 
-// cutTitle ends a title that goes on, at a word if that keeps most of it.
+// cutTitle ends a title that goes on, at a word if that keeps most of it. It adds no sign that there was more: a title is
+// a name, which people type and search for.
 func cutTitle(title []rune) string {
 	s := string(title)
 	if i := strings.LastIndexByte(s, ' '); i > len(s)/2 {
 		s = s[:i]
 	}
-	return strings.TrimRight(s, " ,;:") + "…"
+	return strings.TrimRight(s, " ,;:")
 }

@@ -14,7 +14,7 @@ func TestATitleIsBounded(t *testing.T) {
 		}
 		for _, more := range []int{1, 1 << 20} {
 			got := BoundTitle(whole + strings.Repeat(c, more))
-			if utf8.RuneCountInString(got) != MaxTitleRunes || !strings.HasSuffix(got, c+"…") || !utf8.ValidString(got) || BoundTitle(got) != got {
+			if got != whole {
 				t.Errorf("%s, %d more: %d characters", c, more, utf8.RuneCountInString(got))
 			}
 		}

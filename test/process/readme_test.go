@@ -147,17 +147,45 @@ func TestTheGuideNamesEveryVerb(t *testing.T) {
 	}
 }
 
-// Every link of the docs leads to a file that is there.
+// Every link of the docs leads to a file that is there, and to a heading of it.
 func TestTheLinksOfTheDocsLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	for _, page := range append(guide(t), harness.InModule("CHANGELOG.md"), harness.InModule("docs/durability.md"), harness.InModule("docs/adr/README.md")) {
-		for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(string(harness.ReadFile(t, page)), -1) {
+		for _, link := range regexp.MustCompile(`\]\(([^)#]*)#?([^)]*)\)`).FindAllStringSubmatch(string(harness.ReadFile(t, page)), -1) {
 			if strings.Contains(link[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), link[1])); err != nil {
+			target := page
+			if link[1] != "" {
+				target = filepath.Join(filepath.Dir(page), link[1])
+			}
+			text, err := os.ReadFile(target)
+			if err != nil && link[2] == "" { // a directory can be linked to
+				_, err = os.Stat(target)
+			}
+			if err != nil {
 				t.Errorf("%s links to %s: %v", page, link[1], err)
+			} else if link[2] != "" && !slices.Contains(anchors(string(text)), link[2]) {
+				t.Errorf("%s links to %s#%s, which has no such heading", page, link[1], link[2])
 			}
 		}
+	}
+}
+
+// anchors are the names by which the headings of a page are linked to.
+func anchors(page string) []string {
+	var found []string
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
+		plain := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		found = append(found, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return found
+}
+
+func TestTheComparisonHasFiftyRows(t *testing.T) {
+	t.Parallel()
+	rows := regexp.MustCompile(`(?m)^\| (\d+) \| [^|]+ \| (yes|partly|no) \| [^|]+ \|$`).FindAllStringSubmatch(string(harness.ReadFile(t, harness.InModule("docs/guide/compare.md"))), -1)
+	if len(rows) != 50 || rows[49][1] != "50" {
+		t.Errorf("%d rows", len(rows))
 	}
 }

@@ -192,7 +192,7 @@ func imports(t *testing.T, file, target string) bool {
 }
 
 func ruleNames() []string {
-	names := []string{"clock", "bindings", "adapters know no other", "floors of the store"}
+	names := []string{"clock", "bridge", "adapters know no other", "floors of the store"}
 	for _, rule := range onlyRules {
 		names = append(names, rule.name)
 	}

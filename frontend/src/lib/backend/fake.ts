@@ -2,7 +2,8 @@
  * A program in memory: for tests, and for work on the window with no Go behind it (`npm run dev`, ?fake). It keeps the
  * rules that the window relies on (revisions, frames by seq, queued drafts, forks), not more.
  */
-import type { Backend, ChatService, SessionsService, SettingsService } from './backend';
+import type { Backend } from './backend';
+import type { ChatService, Draft, EmbedderView, ErrorView, SendRequest, SendResult, SessionsService, SettingsService, TurnView } from './types';
 import { BackendError, toBackendError } from './errors';
 import { arranging } from './fake/arranging';
 import { branchesService } from './fake/branches';
@@ -28,7 +29,6 @@ import { draggedFile, fakeFiles, transferService, type FakeFiles } from './fake/
 import { FakeTasks, workService } from './fake/work';
 import { Streams, watchable, type Pace } from './fake/streaming';
 import { World } from './fake/world';
-import type { Draft, EmbedderView, ErrorView, SendRequest, SendResult, TurnView } from './types';
 
 export interface FakeOptions {
   /** "rich" has history, "empty" has none, "first" has neither history nor key, "fatal" cannot open its data. */

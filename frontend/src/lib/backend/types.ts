@@ -1,22 +1,6 @@
-/**
- * What crosses between the window and the program: the shapes of backend/api/dto.go, field by field
- * (types.test.ts compares the two). Moments are Unix milliseconds, sizes bytes, lengths tokens.
- */
-import type { MemoryChip } from './types_memory';
-import type { ToolCallView } from './types_tools';
-export type * from './types_branches';
-export type * from './types_context';
-export type * from './types_embedders';
-export type * from './types_library';
-export type * from './types_programs';
-export type * from './types_mcp';
-export type * from './types_memory';
-export type * from './types_search';
-export type * from './types_settings';
-export type * from './types_storage';
-export type * from './types_tools';
-export type * from './types_transfer';
-export * from './types_work';
+// Code generated from backend/api by `make types`. DO NOT EDIT.
+
+// ---------------------------------------------------------------- backend/api/dto.go
 
 /** ErrorView is an error as the window shows it: what happened, what to do. */
 export interface ErrorView {
@@ -44,7 +28,7 @@ export interface SessionRow {
   turns: number;
   /** of the active branch */
   pending: number;
-  /** Status is the one thing worth a mark: "streaming", "incomplete", "failed", "unsent", "pending" or "". */
+  /** Status is the one thing worth a mark: "streaming", "waiting", "incomplete", "failed", "unsent", "pending" or "". */
   status: string;
 }
 
@@ -57,6 +41,7 @@ export interface BranchView {
   forkSeq: number;
   /** of its lineage */
   turns: number;
+  /** the last turn that its head covers */
   headSeq: number;
   headState: string;
   updatedAt: number;
@@ -64,12 +49,16 @@ export interface BranchView {
   archived: boolean;
 }
 
-/** Header is the window's mandatory header (SRD 17.1), for one branch. While a turn streams, frames update the stream cell. */
+/**
+ * Header is the window's mandatory header (SRD 17.1), for one branch. While a turn streams, frames update the stream
+ * cell.
+ */
 export interface Header {
   sessionId: string;
   sessionTitle: string;
   branchId: string;
   branchLabel: string;
+  /** the last turn that the head covers */
   headSeq: number;
   headShortId: string;
   pending: number;
@@ -103,13 +92,13 @@ export interface Header {
 
 /** BlockView is a piece of a message to draw. */
 export interface BlockView {
-  /** "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "document", "unknown" */
+  /** "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "document", "memory", "unknown" */
   kind: string;
-  /** text; reasoning summary; tool arguments or result; raw JSON of an unknown */
+  /** text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown */
   text: string;
-  /** tool name; media type of an image; name of a document; provider of an unknown */
+  /** tool name; media type of an image; name of a document; label of a memory; provider of an unknown */
   name: string;
-  /** tool_use_id; file of a document */
+  /** tool_use_id; file of a document; chunk of a memory */
   id: string;
   /** Data is an image's data: URL. Remote images are never loaded. */
   data: string;
@@ -151,9 +140,16 @@ export interface TurnView {
   /** completed, truncated, refused, stopped, kept, paused, incomplete, failed, discarded or "" */
   outcome: string;
   user: BlockView[];
-  /** Assistant is the final answer; of an incomplete or failed turn what was recovered; of a streaming one what is shown so far (frames after LiveSeq continue it). */
+  /**
+   * Assistant is the final answer; of an incomplete or failed turn what was recovered; of a streaming one what is
+   * shown so far (frames after LiveSeq continue it).
+   */
   assistant: BlockView[];
-  /** State is the one word the rail and footer draw: "accepted", "preparing", "responding", "incomplete", "failed", "unsent", "unsaved" (the whole answer is there and becomes final by itself once the database takes it), "pending", "committed", "head", "degraded". */
+  /**
+   * State is the one word the rail and footer draw: "accepted", "preparing", "responding", "waiting" (for a decision
+   * about a tool), "incomplete", "failed", "unsent", "unsaved" (the whole answer is there and becomes final by itself
+   * once the database takes it), "pending", "committed", "head", "degraded".
+   */
   state: string;
   /** a stream runs in this process */
   live: boolean;
@@ -181,7 +177,7 @@ export interface TurnView {
   cost: string;
   /** Notice is a warning about this turn, such as a local server that cut the prompt; empty if none. */
   notice: string;
-  /** its calls of tools, in order; those that were only shown (parse_only) are not there */
+  /** Calls are its calls of tools, in order; those that were only shown (parse_only) are not there. */
   calls: ToolCallView[];
   /** Memories is how many pieces of memory the model saw with it. */
   memories: number;
@@ -244,7 +240,10 @@ export interface DocumentView {
   text: string;
 }
 
-/** AttachPart is a piece of a document that is attached, in order. The first has no Upload; its result names the one of those that follow. */
+/**
+ * AttachPart is a piece of a document that is attached, in order. The first has no Upload; its result names the one of
+ * those that follow.
+ */
 export interface AttachPart {
   branchId: string;
   name: string;
@@ -254,14 +253,20 @@ export interface AttachPart {
   last: boolean;
 }
 
-/** AttachResult is what became of a piece. File is there after the last; of an image that was given by its path, Image is, and goes with the draft. */
+/**
+ * AttachResult is what became of a piece. File is there after the last; of an image that was given by its path, Image
+ * is, and goes with the draft.
+ */
 export interface AttachResult {
   upload: string;
   file: FileView | null;
   image: ImageUpload | null;
 }
 
-/** SendRequest is a message to send. Empty SessionID starts a new session; empty BranchID takes the active one; empty Model the session's. */
+/**
+ * SendRequest is a message to send. Empty SessionID starts a new session; empty BranchID takes the active one; empty
+ * Model the session's.
+ */
 export interface SendRequest {
   sessionId: string;
   branchId: string;
@@ -277,7 +282,10 @@ export interface SendRequest {
   incomplete: string;
 }
 
-/** SendResult names what was made. Queued: a turn is still running, so the text became the branch's queued draft and no turn was made yet. */
+/**
+ * SendResult names what was made. Queued: a turn is still running, so the text became the branch's queued draft and no
+ * turn was made yet.
+ */
 export interface SendResult {
   sessionId: string;
   branchId: string;
@@ -347,7 +355,10 @@ export interface StateView {
   head: boolean;
   /** last turn it covers, 0 for the root */
   turnSeq: number;
-  /** Validation is the librarian's own account as JSON: what was found, kept, missing, how many tries, why it fell back. */
+  /**
+   * Validation is the librarian's own account as JSON: what was found, kept, missing, how many tries, why it fell
+   * back.
+   */
   validation: string;
 }
 
@@ -363,25 +374,15 @@ export interface PinView {
   inherited: boolean;
 }
 
-/** PinSuggestion is a standing instruction of the user's that could be pinned. */
+/**
+ * PinSuggestion is a standing instruction of the user's that could be pinned. Its id names the branch it is offered on
+ * too.
+ */
 export interface PinSuggestion {
   id: string;
   turnId: string;
   turnSeq: number;
   text: string;
-}
-
-/** StatePanel is the State tab. */
-export interface StatePanel {
-  head: StateView;
-  /** newest first, the head included */
-  history: StateView[];
-  /** oldest first, orphans last */
-  ranges: RangeView[];
-  /** history up to this turn is represented by ranges; 0: all originals */
-  cut: number;
-  pins: PinView[];
-  pinTokens: number;
 }
 
 /** RangeView is a range summary in the State tab, beside the turns it covers. */
@@ -404,7 +405,23 @@ export interface RangeView {
   createdAt: number;
 }
 
-/** RecoveryReport says what the reconciler found and did, at the start or later, without what was decided or deleted since. */
+/** StatePanel is the State tab. */
+export interface StatePanel {
+  head: StateView;
+  /** newest first, the head included */
+  history: StateView[];
+  /** oldest first, orphans last */
+  ranges: RangeView[];
+  /** history up to this turn is represented by ranges; 0: all originals */
+  cut: number;
+  pins: PinView[];
+  pinTokens: number;
+}
+
+/**
+ * RecoveryReport says what the reconciler found and did, at the start or later, without what was decided or deleted
+ * since.
+ */
 export interface RecoveryReport {
   at: number;
   /** nothing needed doing */
@@ -414,7 +431,10 @@ export interface RecoveryReport {
   items: RecoveryItem[];
 }
 
-/** RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent", "committed", "requeued", "dead", "tools", "tools_asked", "discarded_lines", "pruned", "swept", "snapshot_ignored", "daily", "unreadable". */
+/**
+ * RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent", "committed", "requeued", "dead",
+ * "tools", "tools_asked", "discarded_lines", "pruned", "swept", "snapshot_ignored", "daily", "unreadable".
+ */
 export interface RecoveryItem {
   kind: string;
   sessionId: string;
@@ -473,7 +493,10 @@ export interface TurnMetrics {
   validationTries: number;
 }
 
-/** Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq counts frames of one step from 1. Text is to be appended to block Block. A frame with empty Text moves the counters only. */
+/**
+ * Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq counts frames of one step from 1. Text
+ * is to be appended to block Block. A frame with empty Text moves the counters only.
+ */
 export interface Frame {
   session: string;
   branch: string;
@@ -492,7 +515,10 @@ export interface Frame {
   journal_seq: number;
 }
 
-/** Change is every other event: something of Kind with ID is different as of Rev; ask for it. A snapshot with the same or a higher rev already holds it. */
+/**
+ * Change is every other event: something of Kind with ID is different as of Rev; ask for it. A snapshot with the same
+ * or a higher rev already holds it.
+ */
 export interface Change {
   rev: number;
   kind: ChangeKind;
@@ -501,25 +527,2696 @@ export interface Change {
   session: string;
 }
 
-/** Event names on the bus. */
-export const EVENT_FRAME = 'ci:frame';
-export const EVENT_CHANGE = 'ci:change';
+// ---------------------------------------------------------------- backend/api/dto_branches.go
 
-/** What a Change can be about. */
+/**
+ * BranchTree is a session's branches as runs of turns: a run ends where something forks off and where its branch ends,
+ * so that a tree of a thousand turns is drawn as its forks. Runs stand parents first, siblings oldest first.
+ */
+export interface BranchTree {
+  rev: number;
+  sessionId: string;
+  active: string;
+  /** of all branches */
+  turns: number;
+  runs: TreeRun[];
+  /** archived ones too, oldest first */
+  branches: TreeBranch[];
+}
+
+/**
+ * TreeRun is a run of turns of one branch, FromSeq to ToSeq, inclusive. A branch without turns of its own is an empty
+ * run: ToSeq is FromSeq-1 and its turns are "".
+ */
+export interface TreeRun {
+  /** of its first turn; of an empty run its branch */
+  id: string;
+  /** the run it goes on from; empty at a root */
+  parent: string;
+  branchId: string;
+  fromSeq: number;
+  toSeq: number;
+  firstTurn: string;
+  lastTurn: string;
+  /** first words of the first turn's message */
+  first: string;
+  /** first words of the last turn's message; empty if it is the first */
+  last: string;
+  /** here its branch ends */
+  ends: boolean;
+  /** the turn that a head here covers; 0: there is none */
+  headSeq: number;
+  pending: number;
+  /** incomplete, failed or unsent turns */
+  open: number;
+  /** of its last turn, as in TurnView */
+  state: string;
+  updatedAt: number;
+}
+
+/** TreeBranch is a branch in the tree, the switcher and comparisons. */
+export interface TreeBranch {
+  id: string;
+  label: string;
+  parentId: string;
+  forkSeq: number;
+  /** of its lineage */
+  turns: number;
+  /** its own turns */
+  own: number;
+  pending: number;
+  headSeq: number;
+  headState: string;
+  headShortId: string;
+  archived: boolean;
+  active: boolean;
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** BranchComparison is two branches of a session beside each other, from where they part. */
+export interface BranchComparison {
+  /** turns both have */
+  shared: number;
+  /** the last of them; empty for none */
+  lastTurn: string;
+  left: BranchSide;
+  right: BranchSide;
+}
+
+/** BranchSide is what one branch of a comparison has for itself. */
+export interface BranchSide {
+  branch: TreeBranch;
+  /** of its first own turn after parting; 0 for none */
+  fromSeq: number;
+  toSeq: number;
+  /** the first hundred; the rest by Sessions.Turns */
+  turns: TurnView[];
+  summary: string;
+  pins: PinView[];
+}
+
+/** AnswerSet are the answers of several models to one message, each on its branch. */
+export interface AnswerSet {
+  rev: number;
+  /** of the message */
+  seq: number;
+  /** the message */
+  user: BlockView[];
+  columns: AnswerColumn[];
+}
+
+/** AnswerColumn is one of them. */
+export interface AnswerColumn {
+  branchId: string;
+  label: string;
+  /** the session's active branch */
+  active: boolean;
+  /** turns that follow it on its branch */
+  later: number;
+  turn: TurnView;
+}
+
+/**
+ * SentToSeveral is a message sent to several models. Problems are what kept it from some; it is on its way to the
+ * others.
+ */
+export interface SentToSeveral {
+  first: SendResult;
+  problems: ErrorView[];
+}
+
+// ---------------------------------------------------------------- backend/api/dto_context.go
+
+/** ContextView is the X-ray: what the model saw in a turn, or would see next. */
+export interface ContextView {
+  /** empty for what comes next */
+  turnId: string;
+  turnSeq: number;
+  model: string;
+  provider: string;
+  /** "12.4k / 50k (25%) [2S]" */
+  format: string;
+  /** "plenty", "filling", "nearly full" */
+  state: string;
+  /** estimated */
+  tokens: number;
+  ceiling: number;
+  /** Reported and Cached are the provider's own figures, 0 where it said nothing. */
+  reported: number;
+  cached: number;
+  maxOutput: number;
+  budget: BudgetView;
+  cut: number;
+  sections: ContextSection[];
+  /** what was done to make it fit, in words, in order */
+  shrink: string[];
+  /** why the provider's token counts were ignored */
+  usageNote?: string;
+  /** RetrievalError says why nothing was retrieved; empty if nothing failed. */
+  retrievalError: string;
+  /** pending turns left out, by number */
+  dropped: number[];
+  redacted: RedactionView[];
+  sha256: string;
+  /** assembled again it has the stored hash */
+  same: boolean;
+  /** why texts are missing or differ; empty if all is well */
+  note: string;
+  /** whose exact request Inspect.RawStep gives */
+  stepId: string;
+  /** it does not fit (what comes next) */
+  error: ErrorView | null;
+  lookedUp: LookedUpView[];
+}
+
+/** LookedUpView is an earlier turn that the model asked for with a tool while it answered. */
+export interface LookedUpView {
+  tool: string;
+  sessionId: string;
+  sessionTitle: string;
+  turnId: string;
+  /** 0: the turn is not here any more */
+  turnSeq: number;
+}
+
+/** BudgetView is where the ceiling comes from, in tokens. */
+export interface BudgetView {
+  modelLimit: number;
+  responseReserve: number;
+  safetyMargin: number;
+  inputBudget: number;
+  allowance: number;
+  summaries: number;
+  highWater: number;
+  lowWater: number;
+  calibration: number;
+}
+
+/** ContextSection is a section of the prompt, in prompt order. */
+export interface ContextSection {
+  /** system, pinned, summaries, originals, pending, state, retrieved, message */
+  name: string;
+  tokens: number;
+  cap: number;
+  items: ContextItem[];
+}
+
+/** ContextItem is a piece of the prompt with its exact text and where it is from. */
+export interface ContextItem {
+  /** Source: config, pin, summary, extract, turn, state, chunk, day, now, message, partial. */
+  source: string;
+  /** of the pin, summary, turn, state or chunk */
+  id: string;
+  /** of a turn */
+  seq: number;
+  /** of a summary or extract: first turn */
+  from: number;
+  /** and last */
+  to: number;
+  role: string;
+  /** in words: "Turn 12, you" */
+  label: string;
+  tokens: number;
+  bytes: number;
+  text: string;
+  /** Change against the request before: "same", "new", "" if there was none. */
+  change: string;
+  /** of a chunk: the turn it is from */
+  turnId: string;
+  /** of a chunk: what it is and why it is here */
+  memory: RecalledView | null;
+}
+
+/** RecalledView is a chunk of memory as a prompt holds it. */
+export interface RecalledView {
+  /** from 1, among what was packed */
+  rank: number;
+  /** 0 to 1 */
+  score: number;
+  /** full, slice or summary */
+  form: string;
+  /** by hand */
+  attached: boolean;
+  /** null: it was deleted */
+  chunk: ChunkRow | null;
+  why: MatchWhy;
+}
+
+/** ContextDiff is what changed from one request to the next. */
+export interface ContextDiff {
+  from: ContextView;
+  to: ContextView;
+  /** items of From that To has no more */
+  removed: ContextItem[];
+  added: ContextItem[];
+  /** SharedBytes is how much of the front is the same: what a provider's cache can reuse. */
+  sharedBytes: number;
+  totalBytes: number;
+}
+
+/** RedactionView is a kind of secret that was replaced before sending. */
+export interface RedactionView {
+  rule: string;
+  count: number;
+}
+
+/** SwitchPreview says what another model would change, before it is chosen. */
+export interface SwitchPreview {
+  model: string;
+  /** "expanding", "shrinking", "no change" */
+  kind: string;
+  oldCeiling: number;
+  newCeiling: number;
+  oldTokens: number;
+  newTokens: number;
+  /** turns that come back as originals */
+  returning: number;
+  /** turns that would be summarized */
+  compressed: number;
+  /**
+   * NeedsSummarization: turns no longer fit and have no summary yet. Unsummarized of them are sent as extracts,
+   * Dropped are pending and left out.
+   */
+  needsSummarization: boolean;
+  unsummarized: number;
+  dropped: number;
+  /** Cost is what the next input would cost on that model before its answer, "0.0310"; empty without prices. */
+  cost: string;
+  /** the same in a sentence */
+  message: string;
+  /** the conversation does not fit that model at all */
+  error: ErrorView | null;
+}
+
+/**
+ * RawStep is the exact request and response of a step. Of a very long stream so many events are left out after the
+ * first ones.
+ */
+export interface RawStep {
+  request: string;
+  /** empty when it was a stream */
+  response: string;
+  events: RawEvent[];
+  leftOut: number;
+  leftOutAfter: number;
+  leftOutBytes: number;
+}
+
+/** RawEvent is one event of a stream, byte for byte. */
+export interface RawEvent {
+  type: string;
+  data: string;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_embedders.go
+
+/** EmbeddersView is the embedder in use and those that could be. */
+export interface EmbeddersView {
+  current: EmbedderView;
+  /** Options are model embedders found on this machine, and those a key is kept for. */
+  options: EmbedderView[];
+  /** Offer is the id of the option that the window proposes once; empty: none, or the user has answered. */
+  offer: string;
+  /** passages that would be embedded */
+  units: number;
+  /** of them all */
+  tokens: number;
+}
+
+/** EmbedderView is an embedder as a person chooses it. */
+export interface EmbedderView {
+  id: string;
+  /** "Ollama", "OpenAI"; empty: built in */
+  server: string;
+  model: string;
+  /** where texts go: "this computer", "api.openai.com"; empty: nowhere */
+  host: string;
+  /** texts leave this computer */
+  remote: boolean;
+  /** hashed features of words */
+  builtIn: boolean;
+  /** US dollars for a million tokens; 0: free or not known */
+  price: number;
+}
+
+/** EmbedderEstimate is what indexing all history with an embedder would take. */
+export interface EmbedderEstimate {
+  units: number;
+  tokens: number;
+  /** US dollars; -1: the price is not known; 0: it runs here */
+  cost: number;
+  /** at the pace that sample texts were embedded */
+  ms: number;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_library.go
+
+/** LibraryPanel is what a person keeps for use in many sessions. */
+export interface LibraryPanel {
+  rev: number;
+  /** by name */
+  assistants: AssistantView[];
+  /** by name */
+  prompts: SavedPromptView[];
+}
+
+/** AssistantView is a named preset. An empty id: it is new. */
+export interface AssistantView {
+  id: string;
+  name: string;
+  /** empty: the default instructions */
+  instructions: string;
+  /** empty: the session keeps its own */
+  model: string;
+  /** a number from 0 to 2, or empty for the model's default */
+  temperature: string;
+  /** "", minimal, low, medium, high */
+  effort: string;
+  /** "", disabled, parse_only, enabled */
+  toolsMode: string;
+}
+
+/** SavedPromptView is a named text with variables. An empty id: it is new. */
+export interface SavedPromptView {
+  id: string;
+  name: string;
+  text: string;
+  /** in the order in which they first appear */
+  variables: PromptVariableView[];
+}
+
+/** PromptVariableView is a place in a saved prompt that is filled in when it is used. */
+export interface PromptVariableView {
+  name: string;
+  default: string;
+  /** date, clipboard, selection */
+  builtin: boolean;
+}
+
+/** SessionAssistantView is the assistant whose settings a session was given last. */
+export interface SessionAssistantView {
+  /** empty: none */
+  id: string;
+  /** as it is called now, or was called then */
+  name: string;
+  /** it is in the library */
+  known: boolean;
+  /** applying it would change the session's settings */
+  differs: boolean;
+}
+
+/** PromptsImported is what an import of prompts did. */
+export interface PromptsImported {
+  added: number;
+  /** were there already, with the same name and text */
+  known: number;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_mcp.go
+
+/** ServersPanel is the page about MCP servers. */
+export interface ServersPanel {
+  rev: number;
+  /** tools.mode: servers are started for conversations only where it is "enabled" */
+  mode: string;
+  servers: ServerView[];
+  /** KeyringOK: secrets are kept in the system's keyring; otherwise in this run alone. */
+  keyringOK: boolean;
+}
+
+/** ServerView is a configured MCP server and how it is. */
+export interface ServerView {
+  name: string;
+  /** "stdio": a program on this machine; "http": an address */
+  kind: string;
+  enabled: boolean;
+  /**
+   * State is "off", "idle" (it starts when it is first needed), "starting", "ready", "sign_in" (it wants a person to
+   * sign in), "waiting" (it failed and is started again by itself at RetryAt), "failed".
+   */
+  state: string;
+  /** the state in a sentence */
+  words: string;
+  /** why it failed last; empty since it is ready */
+  lastError: string;
+  retryAt: number;
+  startedAt: number;
+  /** What the server says of itself; text of others. */
+  title: string;
+  version: string;
+  protocol: string;
+  instructions: string;
+  tools: number;
+  /** as many as it offered when it started */
+  prompts: number;
+  /** likewise, with templates */
+  resources: number;
+  /** Problems are what it offers and cannot be used, each in a sentence. */
+  problems: ServerProblemView[];
+  /** tokens of it are kept */
+  signedIn: boolean;
+  settings: ServerSettings;
+  /** Secrets are those that its settings name, and where each is kept. */
+  secrets: ServerSecretView[];
+}
+
+/** ServerProblemView is something of a server that cannot be used, and why. */
+export interface ServerProblemView {
+  /** the name of a tool, or empty */
+  subject: string;
+  message: string;
+}
+
+/** ServerSecretView is a secret of a server: never what it is. */
+export interface ServerSecretView {
+  name: string;
+  /** "keyring", "this run", or "": it has no value yet */
+  kept: string;
+}
+
+/**
+ * ServerSettings are [mcp.servers.NAME] of config.toml. Values may hold ${secret:NAME}, which is taken from the
+ * keyring, and ${env:NAME}, from the environment of the program.
+ */
+export interface ServerSettings {
+  name: string;
+  enabled: boolean;
+  /** of a program; empty with an address */
+  command: string;
+  args: string[];
+  /** empty: the home directory */
+  cwd: string;
+  url: string;
+  /** of a call; 0: tools.call_timeout_s */
+  timeoutS: number;
+  env: ServerValue[];
+  headers: ServerValue[];
+  /**
+   * OAuthClientID is for servers with which programs are registered by hand, OAuthPort the port of the address to
+   * return to that was registered (0: any). Their secret is oauth_client_secret.
+   */
+  oauthClientId: string;
+  oauthPort: number;
+}
+
+/**
+ * ServerValue is a variable of the environment, a header, or an answer. Where it is Secret, Value goes to the keyring
+ * and never comes back: an empty one leaves what is kept.
+ */
+export interface ServerValue {
+  name: string;
+  value: string;
+  secret: boolean;
+}
+
+/** ServerLog is what a server wrote last, the oldest first. */
+export interface ServerLog {
+  name: string;
+  lines: ServerLogLine[];
+  /** lines before these that are not kept any more */
+  dropped: number;
+}
+
+/**
+ * ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is no message of the protocol),
+ * "server" (a log message of the protocol) or "program" (what became of it).
+ */
+export interface ServerLogLine {
+  at: number;
+  from: string;
+  text: string;
+}
+
+/**
+ * ServerImport is what was found in a configuration of another program, or in a bundle. Nothing is added before
+ * ApplyImport.
+ */
+export interface ServerImport {
+  id: string;
+  /** what it is, in words: "a bundle", "mcpServers JSON" */
+  from: string;
+  servers: ImportedServer[];
+  /** entries that cannot be used, each in a sentence */
+  problems: string[];
+}
+
+/** ImportedServer is a server that could be added. */
+export interface ImportedServer {
+  /** its name is one that can be used here */
+  settings: ServerSettings;
+  /** its name there */
+  original: string;
+  /** a server of this name is configured: adding replaces it */
+  exists: boolean;
+  /** of a bundle: what it says of itself */
+  about: string;
+  /** what a person should know before adding it */
+  notes: string[];
+  /** what it needs to be told */
+  asks: ServerQuestion[];
+}
+
+/** ServerQuestion is something that a server needs to be told before it can start. */
+export interface ServerQuestion {
+  key: string;
+  title: string;
+  description: string;
+  /** "string", "number", "boolean", "directory", "file" */
+  type: string;
+  required: boolean;
+  secret: boolean;
+  /** several values, one in a line */
+  multiple: boolean;
+  default: string;
+  /** Known: what was imported has a value, which is taken if the answer is empty. A secret one is not shown. */
+  known: boolean;
+  choices: string[];
+}
+
+/** ServerImportChoice adds servers of an import: those that are named, under the names given. */
+export interface ServerImportChoice {
+  id: string;
+  servers: ServerImportedName[];
+}
+
+/** ServerImportedName says how a server of an import is added. */
+export interface ServerImportedName {
+  original: string;
+  name: string;
+  enabled: boolean;
+  /** where a server of this name is configured */
+  replace: boolean;
+  /** by ServerQuestion.Key */
+  answers: ServerValue[];
+}
+
+/** ServerPrompts are the prompts that servers offer now, for the composer. */
+export interface ServerPrompts {
+  rev: number;
+  prompts: ServerPromptView[];
+}
+
+/** ServerPromptView is a prompt of a server. */
+export interface ServerPromptView {
+  server: string;
+  name: string;
+  title: string;
+  description: string;
+  arguments: PromptArgumentView[];
+}
+
+/** PromptArgumentView is something that a prompt wants to be told. */
+export interface PromptArgumentView {
+  name: string;
+  title: string;
+  description: string;
+  required: boolean;
+}
+
+/** PromptText is a prompt with its arguments filled in: text of others, to be looked at before it is sent. */
+export interface PromptText {
+  server: string;
+  name: string;
+  description: string;
+  messages: PromptMessageView[];
+}
+
+/** PromptMessageView is a message of a prompt. */
+export interface PromptMessageView {
+  /** "user", "assistant" */
+  role: string;
+  blocks: BlockView[];
+}
+
+/** ServerResources are the resources that servers offer now. */
+export interface ServerResources {
+  rev: number;
+  resources: ServerResourceView[];
+}
+
+/** ServerResourceView is a resource of a server. Template: its URI has places in braces to be filled in. */
+export interface ServerResourceView {
+  server: string;
+  uri: string;
+  name: string;
+  title: string;
+  description: string;
+  mediaType: string;
+  /** 0: it does not say */
+  bytes: number;
+  template: boolean;
+}
+
+/** ResourceText is what a resource holds: texts and images. */
+export interface ResourceText {
+  server: string;
+  uri: string;
+  name: string;
+  blocks: BlockView[];
+}
+
+/** Elicitations are the questions of servers that wait for an answer, the oldest first. */
+export interface Elicitations {
+  rev: number;
+  asked: ElicitationView[];
+}
+
+/**
+ * ElicitationView is a question of a server. Mode "form" asks for Fields; mode "url" asks that a page be opened: the
+ * whole address is shown, and it is opened only when it is accepted.
+ */
+export interface ElicitationView {
+  id: string;
+  server: string;
+  mode: string;
+  message: string;
+  url: string;
+  /** of URL */
+  host: string;
+  fields: ElicitationField[];
+  askedAt: number;
+}
+
+/** ElicitationField is one field of a form. */
+export interface ElicitationField {
+  name: string;
+  title: string;
+  description: string;
+  /** "string", "number", "integer", "boolean", "choice", "choices" */
+  type: string;
+  /** of a string: "email", "uri", "date", "date-time" or "" */
+  format: string;
+  required: boolean;
+  default: string[];
+  choices: ElicitationChoice[];
+  /**
+   * Bounds as the server wrote them, empty where there are none: of the number, the length of the text, or how many
+   * are chosen.
+   */
+  min: string;
+  max: string;
+}
+
+/** ElicitationChoice is a value that may be chosen. */
+export interface ElicitationChoice {
+  value: string;
+  title: string;
+}
+
+/** ElicitationAnswer answers a question: "accept" (with Values of a form), "decline", "cancel". */
+export interface ElicitationAnswer {
+  id: string;
+  action: string;
+  values: ElicitationValue[];
+}
+
+/** ElicitationValue is the value of a field; several for "choices", "true" or "false" for "boolean". */
+export interface ElicitationValue {
+  name: string;
+  values: string[];
+}
+
+// ---------------------------------------------------------------- backend/api/dto_memory.go
+
+/** MemoryFilter says which chunks of memory are meant. Empty fields do not filter. */
+export interface MemoryFilter {
+  /** lineage, session or all */
+  scope: string;
+  sessionId: string;
+  branchId: string;
+  /** code, explanation, decision, user_context, tool_result, other */
+  type: string;
+  /** user or assistant */
+  role: string;
+  /** Unix ms of the turn, inclusive */
+  since: number;
+  /** exclusive */
+  until: number;
+  /** of the browser: stands in the chunk's own words */
+  text: string;
+  offset: number;
+  /** 0: 50 */
+  limit: number;
+}
+
+/** ChunkRow is a chunk of memory in a list. */
+export interface ChunkRow {
+  id: string;
+  turnId: string;
+  /** 0: it is of a project's file */
+  turnSeq: number;
+  sessionId: string;
+  sessionTitle: string;
+  branchId: string;
+  role: string;
+  /** of a group chat; else empty */
+  speaker: string;
+  type: string;
+  /** its beginning, or of a hit what matched best */
+  excerpt: string;
+  summary: string;
+  tokens: number;
+  /** name of the document it is of, for a project's file its path and lines or pages; else empty */
+  document: string;
+  /** when the turn was created */
+  at: number;
+}
+
+/** ChunkPage is a page of the chunk browser, newest first. */
+export interface ChunkPage {
+  total: number;
+  chunks: ChunkRow[];
+}
+
+/** ChunkDetail is everything about one chunk. */
+export interface ChunkDetail {
+  chunk: ChunkRow;
+  /** as it was said */
+  text: string;
+  start: number;
+  end: number;
+  /** identities of the vectors there are */
+  embedders: string[];
+  /** newest first */
+  uses: ChunkUseView[];
+}
+
+/** ChunkUseView is a context that a chunk was put into, or a turn whose model looked it up. */
+export interface ChunkUseView {
+  turnId: string;
+  turnSeq: number;
+  sessionId: string;
+  rank: number;
+  score: number;
+  /** full, slice or summary */
+  form: string;
+  at: number;
+  /** with which the model looked it up; empty: it was put into the context */
+  tool: string;
+}
+
+/** MatchWhy says why a search found a chunk, or why a prompt holds it. */
+export interface MatchWhy {
+  /** of the question, as the chunk writes them */
+  words: string[];
+  /** 0 to 1: the share of unrelated texts that are less similar; null: not found by vectors */
+  similarity: number | null;
+  /** who said it: user or assistant */
+  role: string;
+  /** a sentence */
+  reason: string;
+}
+
+/** MemoryHit is a chunk that a search found. */
+export interface MemoryHit {
+  chunk: ChunkRow;
+  rank: number;
+  /** 0 to 1; results are in its order */
+  score: number;
+  why: MatchWhy;
+}
+
+/** MemorySearch is what a search of memory found, best first. */
+export interface MemorySearch {
+  hits: MemoryHit[];
+  candidates: number;
+  /** empty: words alone */
+  embedder: string;
+  warning: string;
+  totalMs: number;
+  embedMs: number;
+  vectorMs: number;
+  keywordMs: number;
+}
+
+/** IndexSpace is the vectors of one embedder. */
+export interface IndexSpace {
+  embedder: string;
+  /** building or serving */
+  state: string;
+  done: number;
+  total: number;
+  /** why it does not get on */
+  error: string;
+}
+
+/** DegradedTurn is a turn whose indexing was given up. */
+export interface DegradedTurn {
+  turnId: string;
+  turnSeq: number;
+  sessionId: string;
+  title: string;
+  /** to be retried */
+  jobId: number;
+  error: string;
+}
+
+/** IndexStatus is where the index of memory stands. */
+export interface IndexStatus {
+  /** false: memory is off, or nothing may be retrieved */
+  on: boolean;
+  /** of what turns retrieve */
+  scope: string;
+  units: number;
+  spaces: IndexSpace[];
+  degraded: DegradedTurn[];
+}
+
+/** MemoryChip is a chunk attached to a message by hand. */
+export interface MemoryChip {
+  /** chunk */
+  id: string;
+  /** when and who, in words: "12 May 2026, you" */
+  label: string;
+  /** its first words */
+  title: string;
+}
+
+/** KnownPage is a page of what is remembered, of the sessions used last first. */
+export interface KnownPage {
+  total: number;
+  items: KnownItem[];
+}
+
+/** KnownItem is something that is remembered of a session's active branch. */
+export interface KnownItem {
+  /** pin, suggestion, instructions, summary */
+  kind: string;
+  /** of the pin, of the suggestion with its branch, of the state, or the session's */
+  id: string;
+  sessionId: string;
+  sessionTitle: string;
+  archived: boolean;
+  branchId: string;
+  /** it was made after or in; empty: before any */
+  turnId: string;
+  turnSeq: number;
+  /** 0 where nobody knows */
+  at: number;
+  text: string;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_programs.go
+
+/** ProgramsPanel is the page about other programs that use this memory through MCP. */
+export interface ProgramsPanel {
+  rev: number;
+  http: ProgramsHTTPView;
+  clients: ProgramClientView[];
+  /** Snippets are what is pasted into other programs so that they find this one. */
+  snippets: ProgramSnippetView[];
+  /** that there are to choose from */
+  folders: string[];
+}
+
+/** ProgramsHTTPView is the server over HTTP, which serves this computer alone. */
+export interface ProgramsHTTPView {
+  /** mcp.server.http */
+  on: boolean;
+  running: boolean;
+  url: string;
+  /** why it does not run although it is on */
+  problem: string;
+}
+
+/** ProgramClientView is another program and what it may see. */
+export interface ProgramClientView {
+  name: string;
+  /**
+   * Scope is "asked" (it connected and waits for an answer; it sees nothing), "none", "all" or "chosen" (Sessions and
+   * Folders).
+   */
+  scope: string;
+  sessions: ProgramSessionView[];
+  folders: string[];
+  /** it may write notes */
+  remember: boolean;
+  /** what it calls itself */
+  claims: string;
+  /** when its token was made; 0: it has none */
+  tokenAt: number;
+  createdAt: number;
+  /** of its last access; 0: never */
+  seenAt: number;
+  /** the session of its notes; empty: it has written none */
+  notes: string;
+}
+
+/** ProgramSessionView is a session that a program may see, or was shown. */
+export interface ProgramSessionView {
+  id: string;
+  title: string;
+}
+
+/** ProgramSnippetView is the configuration of another program. */
+export interface ProgramSnippetView {
+  program: string;
+  /** where it goes, in words */
+  file: string;
+  text: string;
+}
+
+/** ProgramChoice is what a person allows a program. */
+export interface ProgramChoice {
+  name: string;
+  /** none, all, chosen */
+  scope: string;
+  sessions: string[];
+  folders: string[];
+  remember: boolean;
+}
+
+/** ProgramToken is a token for HTTP. It is shown once and cannot be read again. */
+export interface ProgramToken {
+  name: string;
+  token: string;
+  /** a configuration that holds it */
+  snippet: string;
+}
+
+/** ProgramAccessPage is a part of the access record, newest first. */
+export interface ProgramAccessPage {
+  accesses: ProgramAccessView[];
+  /** Before of the next page; 0: there is none */
+  next: number;
+}
+
+/** ProgramAccessView is one access of a program. */
+export interface ProgramAccessView {
+  id: number;
+  at: number;
+  client: string;
+  tool: string;
+  query: string;
+  /** Outcome is "answered", "refused" or "failed". */
+  outcome: string;
+  shown: ProgramShownView[];
+  /** how many more it was shown */
+  more: number;
+}
+
+/** ProgramShownView is what a program was shown. */
+export interface ProgramShownView {
+  sessionId: string;
+  /** title */
+  session: string;
+  /** empty: the session in a list */
+  turnId: string;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_search.go
+
+/** SearchQuery asks all sessions for what was said. Zero fields do not filter. */
+export interface SearchQuery {
+  text: string;
+  sessionId: string;
+  /** user or assistant */
+  role: string;
+  /** Unix ms of the turn, inclusive */
+  since: number;
+  /** exclusive */
+  until: number;
+  /** archived sessions too */
+  archived: boolean;
+  /** by vectors as well as by words */
+  meaning: boolean;
+  /** groups; 0: 30 */
+  limit: number;
+}
+
+/** SearchResult is what a search of all sessions found, the best session first. */
+export interface SearchResult {
+  groups: SearchGroup[];
+  /** in the groups and beyond them */
+  hits: number;
+  truncated: boolean;
+  warning: string;
+  totalMs: number;
+}
+
+/** SearchGroup is the finds of one session. */
+export interface SearchGroup {
+  sessionId: string;
+  title: string;
+  folder: string;
+  archived: boolean;
+  updatedAt: number;
+  /** where the title matches */
+  marks: Span[];
+  /** at most five, in a search of one session 200; none: the title matches alone */
+  hits: SearchHit[];
+  /** finds of this session that are not in Hits */
+  more: number;
+}
+
+/** SearchHit is a find in one message of one turn. */
+export interface SearchHit {
+  turnId: string;
+  /** one to open it in: the active branch if that holds it */
+  branchId: string;
+  branchLabel: string;
+  seq: number;
+  role: string;
+  at: number;
+  snippet: string;
+  /** in the snippet */
+  marks: Span[];
+  /** words, meaning or both */
+  by: string;
+  score: number;
+}
+
+/** Span is a piece of a text, in UTF-16 units as the page counts, end exclusive. */
+export interface Span {
+  from: number;
+  to: number;
+}
+
+/** FindResult is where a text stands in a branch's lineage, oldest first. */
+export interface FindResult {
+  hits: FindHit[];
+  /** occurrences, in all turns */
+  total: number;
+  truncated: boolean;
+}
+
+/** FindHit is a turn that holds the text. */
+export interface FindHit {
+  turnId: string;
+  seq: number;
+  count: number;
+  /** the words around the first occurrence */
+  first: string;
+  marks: Span[];
+}
+
+/** Folder is a name that sessions are kept under. */
+export interface Folder {
+  name: string;
+  sessions: number;
+}
+
+/** MetricsQuery asks for the figures of the newest turns (SRD 15.1). */
+export interface MetricsQuery {
+  /** branch, session or all */
+  scope: string;
+  sessionId: string;
+  branchId: string;
+  /** 0: 200; at most 1000 */
+  limit: number;
+}
+
+/** MetricsSeries are figures of turns, oldest first, and what they add up to. */
+export interface MetricsSeries {
+  points: MetricPoint[];
+  /** Sums over the points. Cost is "" where no price is configured. */
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens: number;
+  cost: string;
+  /** points whose model has no price */
+  unpriced: number;
+}
+
+/** MetricPoint is one turn's figures. */
+export interface MetricPoint {
+  session: string;
+  /** of the session */
+  title: string;
+  at: number;
+  model: string;
+  /** -1: no price */
+  cost: number;
+  turn: TurnMetrics;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_settings.go
+
+/**
+ * ImportedInstructions are those that came with an imported conversation. They are sent once a person made them the
+ * session's system prompt.
+ */
+export interface ImportedInstructions {
+  /** the program, as in SessionRow */
+  source: string;
+  /** empty: none came */
+  text: string;
+  /** the text is longer than is shown here, and than could be sent */
+  cut: boolean;
+}
+
+/** SessionSettings are a session's own choices. */
+export interface SessionSettings {
+  /** empty: the default instructions */
+  systemPrompt: string;
+  /** a number from 0 to 2, or empty for the model's default */
+  temperature: string;
+  /** "", minimal, low, medium, high */
+  effort: string;
+}
+
+/** ModelView is a configured model. */
+export interface ModelView {
+  name: string;
+  /** openai, anthropic, chatcompletions, recall */
+  provider: string;
+  modelId: string;
+  baseUrl: string;
+  apiKeyEnv: string;
+  /** resolved */
+  contextLimit: number;
+  maxOutput: number;
+  /** "configured", "table: " and the matched prefix, "server", "unknown window" */
+  limitSource: string;
+  /** working set this model gets */
+  ceiling: number;
+  stream: boolean;
+  /** AllowPlainHTTP lets the key go to another machine over plain http. */
+  allowPlainHttp: boolean;
+  /** recall, a key is there, or the server needs none */
+  usable: boolean;
+  /** if not usable: in words */
+  why: string;
+  default: boolean;
+  builtIn: boolean;
+  /** provider_options as JSON, "" if none */
+  options: string;
+  /** Images, Tools and Reasoning are what the model can do: "yes", "no", or "" where nobody knows. */
+  images: string;
+  tools: string;
+  reasoning: string;
+  favourite: boolean;
+  /** Prices per million tokens; PriceSource is "configured", "server", "list " and its day, or "" where none is known. */
+  priceInput: number;
+  priceCached: number;
+  priceOutput: number;
+  priceSource: string;
+}
+
+/** PresetView is a service or server that can be added by name. */
+export interface PresetView {
+  id: string;
+  name: string;
+  protocol: string;
+  /** RESOURCE in it is the person's to fill in */
+  baseUrl: string;
+  /** where its key usually is; "": it needs none */
+  env: string;
+  local: boolean;
+  note: string;
+}
+
+/** PlaceView is a provider or server whose models can be listed. */
+export interface PlaceView {
+  id: string;
+  name: string;
+  protocol: string;
+  /** "": the vendor's own */
+  baseUrl: string;
+  env: string;
+  local: boolean;
+}
+
+/** OfferView is a model that a place has. What nobody says is 0 or "". */
+export interface OfferView {
+  modelId: string;
+  /** the name of the configured model for it */
+  configured: string;
+  window: number;
+  maxOutput: number;
+  images: string;
+  tools: string;
+  reasoning: string;
+  priceInput: number;
+  priceOutput: number;
+  priceSource: string;
+}
+
+/** AddedModel is a model that was added, and the models there are now. */
+export interface AddedModel {
+  name: string;
+  models: ModelView[];
+}
+
+/** CostView is what answers cost, in the currency of their prices. An amount is "" where no price is known. */
+export interface CostView {
+  /** the newest turn, "0.0312" */
+  turn: string;
+  /** all its turns */
+  session: string;
+  /** all sessions since the first of this month */
+  month: string;
+  /** Estimate: some of it is by a price list, which PricesDate dates, and not by configured prices. */
+  estimate: boolean;
+  pricesDate: string;
+  /** turns of the month whose model has no price */
+  unpriced: number;
+  /** a month; "": none */
+  budget: string;
+  /** State is "" without a budget, "within", "near" or "over". */
+  state: string;
+}
+
+/** KeyView says where a provider's key is. The key itself never crosses. */
+export interface KeyView {
+  /** "openai", "anthropic", or the key's name of a compatible server */
+  provider: string;
+  /** "keyring", "environment", "this run", "" */
+  source: string;
+  /** the variable it is or would be read from */
+  env: string;
+  baseUrl: string;
+  models: string[];
+  /** false: a server that is asked without one */
+  needed: boolean;
+  /** KeyringOK is false where this system has no keyring: a key then lasts for this run. */
+  keyringOk: boolean;
+}
+
+/** KeyTest is the result of trying a key or server. */
+export interface KeyTest {
+  ok: boolean;
+  ms: number;
+  /** "Works, 3 models" or what happened and what to do */
+  message: string;
+  /** model ids the server lists, at most 200 */
+  models: string[];
+  /** Provider is what the key turned out to be, by its form and answer. */
+  provider: string;
+  /**
+   * Vendor and Server are whose key it is by its form and the address such keys are used at, where nothing was sent
+   * because that is none of the services the program knows; else empty.
+   */
+  vendor: string;
+  server: string;
+}
+
+/** LocalServer is a model server that answered on this machine. */
+export interface LocalServer {
+  /** "Ollama", "LM Studio", "a local server" */
+  name: string;
+  baseUrl: string;
+  models: string[];
+}
+
+/** Setting is one configuration key with all the window needs to edit it. */
+export interface Setting {
+  /** "budget.working_set_tokens" */
+  key: string;
+  /** "General", "Context budget", ... */
+  group: string;
+  label: string;
+  /** what it does and its effect on the token budget */
+  help: string;
+  /** "int", "float", "bool", "string", "choice", "list" (its value is a TOML array of texts on one line) */
+  type: string;
+  /** as TOML would print it, strings unquoted */
+  value: string;
+  default: string;
+  choices: string[];
+  min: number;
+  max: number;
+  /** "tokens", "ms", "bytes", "" */
+  unit: string;
+  /** "default", "file", "environment" */
+  origin: string;
+}
+
+/** SettingsView is the settings screen. */
+export interface SettingsView {
+  /** of config.toml */
+  path: string;
+  dataDir: string;
+  settings: Setting[];
+  /** Error is a fault of the file: the previous good configuration (at start: the defaults) is in force. */
+  error: string;
+}
+
+/** AutostartView is what the system starts at sign-in, as it is now. */
+export interface AutostartView {
+  on: boolean;
+  /** path of another copy of the program that is started instead; "": it is this one */
+  other: string;
+  /** where the system keeps the entry */
+  place: string;
+  /** why it cannot be turned on; "": it can */
+  why: string;
+}
+
+/** Startup is the first thing the window asks. */
+export interface Startup {
+  version: string;
+  /** no session yet and no choice made */
+  firstRun: boolean;
+  dataDir: string;
+  /** Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten. */
+  fatal: ErrorView | null;
+  /** Lost: it could not, because the database is gone; an empty history can be started in its place. */
+  lost: boolean;
+  /** DamagedLog: it could not, because the write-ahead log is damaged; the log can be dropped. */
+  damagedLog: boolean;
+  /** ReadOnly says why the data can only be read (a full disk, say); "": it can be written. */
+  readOnly: string;
+  configError: string;
+  lastSession: string;
+  /** this window is the small one for a quick question */
+  quick: boolean;
+  /** system, light, dark, contrast */
+  theme: string;
+  textZoom: number;
+  /** of code beside the rest of the text, percent */
+  codeSize: number;
+  /** long lines of code are wrapped */
+  codeWrap: boolean;
+  /** lines of code are numbered */
+  codeNumbers: boolean;
+  /** code can be shown as what it draws */
+  previews: boolean;
+  /** narrow, normal, wide, full */
+  messageWidth: string;
+  /** system, reduced */
+  motion: string;
+  /** of the window: system, en, de, zh-CN */
+  language: string;
+  /** keys that a person chose, "new=Ctrl+Shift+M" */
+  shortcuts: string[];
+  /** buffered, write_ahead */
+  durability: string;
+  /** that the list holds */
+  maxSessions: number;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_storage.go
+
+/** StorageView is what the data directory holds, by part. */
+export interface StorageView {
+  dataDir: string;
+  config: string;
+  bytes: number;
+  /** on its file system; -1: not known */
+  free: number;
+  parts: StoragePart[];
+  sessions: number;
+  turns: number;
+  movable: boolean;
+  /** why not: a flag or a variable names the place */
+  unmovable: string;
+}
+
+/** StoragePart is a part of the data directory. */
+export interface StoragePart {
+  /** database, journals, backups, aside, other */
+  name: string;
+  label: string;
+  bytes: number;
+  files: number;
+  /** what it is for, in a sentence */
+  about: string;
+}
+
+/** BackupView is a copy of the data. */
+export interface BackupView {
+  path: string;
+  name: string;
+  /** by_hand, daily, migration, before_restore */
+  kind: string;
+  at: number;
+  bytes: number;
+  sessions: number;
+  turns: number;
+  checked: boolean;
+  /** why it cannot be restored; empty: it can */
+  problem: string;
+  /** that verify finds in it; known once it was checked */
+  problems: number;
+}
+
+/** RestorePreview is what a restore would replace by what. Nothing is changed yet. */
+export interface RestorePreview {
+  backup: BackupView;
+  /** that are there now */
+  sessions: number;
+  turns: number;
+  /** of now; 0: none */
+  newestTurn: number;
+  /** of the backup; 0: none */
+  backupNewest: number;
+  /** that verify finds in the backup */
+  problems: number;
+  /** the first of them */
+  findings: string[];
+  /** it is of an older version and will be upgraded */
+  schemaUpgrade: boolean;
+  /** Undone are deletions for good whose text comes back, newest first. */
+  undone: ReceiptView[];
+}
+
+/** MovePreview is what moving the data directory would do. */
+export interface MovePreview {
+  from: string;
+  /** absolute */
+  to: string;
+  bytes: number;
+  free: number;
+  /** why it cannot be done, in words; empty: it can */
+  reason: string;
+}
+
+/** DeletePreview is what a hard delete would remove, before it does (SPEC 12). */
+export interface DeletePreview {
+  /** session or turn */
+  kind: string;
+  /** of the session, or "#12 of ..." */
+  title: string;
+  /** the word to type */
+  confirm: string;
+  parts: ErasedPart[];
+  /** titles of others whose stored requests hold its text */
+  sessions: string[];
+  /** files that still hold it, and go on doing so */
+  backups: string[];
+  /** why it cannot be done now (an answer runs); empty: it can */
+  reason: string;
+}
+
+/** ErasedPart is a store, and how many records of it. */
+export interface ErasedPart {
+  store: string;
+  label: string;
+  count: number;
+}
+
+/** ReceiptView tells what was erased, never its text. */
+export interface ReceiptView {
+  id: string;
+  kind: string;
+  /** its identifier */
+  subject: string;
+  at: number;
+  parts: ErasedPart[];
+  backups: string[];
+}
+
+// ---------------------------------------------------------------- backend/api/dto_tools.go
+
+/** ToolCallView is a call of a tool as the tool journal has it, for its card. */
+export interface ToolCallView {
+  id: string;
+  /** names the block of the answer that asks for it */
+  toolUseId: string;
+  turnId: string;
+  step: string;
+  /** as the model wrote it */
+  name: string;
+  /** "builtin" or a server; empty: no such tool was offered */
+  source: string;
+  /** the name that the source knows */
+  tool: string;
+  /** of the definition; empty if it has none */
+  title: string;
+  /**
+   * State is "proposed" (waits for a decision), "allowed", "started" (runs), "unknown" (a person says what becomes of
+   * it), "done".
+   */
+  state: string;
+  /**
+   * Decision is "", "once", "session", "always", "deny", "never", "not_run" (it could not run, or its turn was ended
+   * before).
+   */
+  decision: string;
+  /** Reason is why the outcome is unknown: "cancelled", "timeout", "ended", "unreadable", "crash". */
+  reason: string;
+  /** the same in words; empty unless it waits */
+  why: string;
+  effects: boolean;
+  /** JSON, indented */
+  arguments: string;
+  /**
+   * Preview is what a call that waits would change: a line diff, its lines begin with "+", "-" or a space. Empty: its
+   * source cannot say.
+   */
+  preview: string;
+  /** secrets taken out of the arguments as they left */
+  redactions: number;
+  /** the first part of its text */
+  result: string;
+  /** there is more: Tools.Result has all of it */
+  resultMore: boolean;
+  isError: boolean;
+  /** in the result */
+  images: number;
+  /** hash of what the decision was about */
+  definition: string;
+  runs: number;
+  /** in this process, now: it can be cancelled */
+  running: boolean;
+  /** Progress of a call that runs: done of total, total 0 if nobody knows; and its last words. */
+  progressDone: number;
+  progressTotal: number;
+  progressMessage: string;
+  createdAt: number;
+  decidedAt: number;
+  startedAt: number;
+  endedAt: number;
+}
+
+/** WaitingCallView is a call in the queue of decisions, with where it belongs. */
+export interface WaitingCallView {
+  call: ToolCallView;
+  sessionId: string;
+  branchId: string;
+  /** title */
+  session: string;
+  turnSeq: number;
+  /** null: it is not offered any more */
+  definition: ToolDefinitionView | null;
+}
+
+/** WaitingCalls is the queue of all sessions, the oldest first. */
+export interface WaitingCalls {
+  rev: number;
+  calls: WaitingCallView[];
+}
+
+/** ToolDefinitionView is a tool and what a person has said about it. */
+export interface ToolDefinitionView {
+  source: string;
+  tool: string;
+  /** as models get it */
+  name: string;
+  title: string;
+  description: string;
+  /** JSON, indented */
+  schema: string;
+  /** the server's own hints; they are shown and never trusted */
+  annotations: string;
+  hash: string;
+  effects: boolean;
+  builtIn: boolean;
+  /**
+   * Pinned is "accepted" (models are offered it), "new" or "changed" (they are not, until it is accepted), "gone"
+   * (accepted, and not offered by its server now).
+   */
+  pinned: string;
+  /** Before is the definition that was accepted, where it has changed. */
+  before: ToolDefinitionView | null;
+  /** Decision is "" (ask), "always" or "never"; DecisionFrom is "tool", "server", "config", "builtin" or "". */
+  decision: string;
+  decisionFrom: string;
+  /** AsksEachCall: each call is asked about, so only "once", "deny" and "never" can be chosen. */
+  asksEachCall: boolean;
+}
+
+/** ToolPermissionView is a decision that holds for later calls. */
+export interface ToolPermissionView {
+  source: string;
+  /** empty: all tools of the source */
+  tool: string;
+  /** empty: in all sessions */
+  sessionId: string;
+  /** title */
+  session: string;
+  /** session, always; never, also in one session alone */
+  decision: string;
+  createdAt: number;
+  /** FromConfig: it stands in config.toml (tools.allow), and is taken back there. */
+  fromConfig: boolean;
+}
+
+/** ToolsPanel is the page about tools: what is offered, what was decided, what is wrong. */
+export interface ToolsPanel {
+  rev: number;
+  /** tools.mode */
+  mode: string;
+  definitions: ToolDefinitionView[];
+  permissions: ToolPermissionView[];
+  /** Problems are tools that were refused, each in a sentence: a name that two have, a schema that is none. */
+  problems: ToolProblemView[];
+}
+
+/** ToolProblemView is a tool that is not offered, and why. */
+export interface ToolProblemView {
+  source: string;
+  tool: string;
+  message: string;
+}
+
+/**
+ * ToolDecisionRequest decides about a call: "once", "session", "always", "deny", "never". Server makes "session",
+ * "always" and "never" hold for all tools of its source. Hash is that of the definition which was shown: another one
+ * is refused and asked about again.
+ */
+export interface ToolDecisionRequest {
+  callId: string;
+  choice: string;
+  server: boolean;
+  hash: string;
+}
+
+/**
+ * ToolResolveRequest says what becomes of a call whose outcome is unknown: "enter" (Text is the result as the person
+ * found it), "rerun", "tell" (the model is told that it is unknown). Hash is that of the definition which was shown:
+ * with another one the tool is not run again. To give up, discard the turn.
+ */
+export interface ToolResolveRequest {
+  callId: string;
+  choice: string;
+  text: string;
+  isError: boolean;
+  hash: string;
+}
+
+/** ToolResultView is the whole result of a call. */
+export interface ToolResultView {
+  blocks: BlockView[];
+  isError: boolean;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_transfer.go
+
+/** ExportRequest says what is exported, and as what (SPEC 12). */
+export interface ExportRequest {
+  /** turn, branch, session or all */
+  scope: string;
+  /** empty with all */
+  sessionId: string;
+  /** of scope branch and turn; session: the active one, unless AllBranches */
+  branchId: string;
+  /** of scope turn */
+  turnId: string;
+  /** of scope session and all; a bundle always has all */
+  allBranches: boolean;
+  /** bundle, md, json or html; empty: export.format */
+  format: string;
+  /** of scope all: archived sessions too */
+  archived: boolean;
+  /** the file to write; with all: of the zip. Never overwritten unless Replace */
+  path: string;
+  replace: boolean;
+}
+
+/** ExportPlan is what an export would write, before it does. */
+export interface ExportPlan {
+  /** suggested, with its extension */
+  name: string;
+  /** where: the folder used last, and the name */
+  path: string;
+  /** Path is there already */
+  exists: boolean;
+  sessions: number;
+  branches: number;
+  turns: number;
+  /** turns that are left out: no answer yet */
+  open: number;
+}
+
+/** DraggedFile is a file written for a drag out of the window. It is removed with the next start. */
+export interface DraggedFile {
+  path: string;
+  /** file:///... */
+  uri: string;
+  name: string;
+  size: number;
+}
+
+/** DroppedFile is a file that somebody dropped on the window, chose, or passed to a second start of the program. */
+export interface DroppedFile {
+  path: string;
+  name: string;
+  size: number;
+  /** transcript, bundle, backup, document, image, folder or unknown */
+  kind: string;
+  /**
+   * of a transcript: chatgpt, claude, claude-code, codex, open-webui, librechat, ai-studio, grok, chatbox,
+   * cherry-studio, takeout, gptme, jsonl, messages, zip
+   */
+  format: string;
+  /** why nothing can be done with it, in words */
+  reason: string;
+}
+
+/** ImportReport is what an import did. It stays until it is dismissed. */
+export interface ImportReport {
+  file: string;
+  format: string;
+  /** made */
+  sessions: number;
+  /** that were there and got new turns */
+  grown: number;
+  /** that were there, unchanged */
+  already: number;
+  /** added */
+  turns: number;
+  /** added beside the first */
+  branches: number;
+  skippedCount: number;
+  /** the first of them */
+  skipped: SkippedRow[];
+  notices: CountedNote[];
+  /** conversations that bring instructions of their own, which are not used */
+  instructed: number;
+  /** the first of them */
+  instructions: Instructed[];
+  torn: boolean;
+  cancelled: boolean;
+  /** to open */
+  firstSession: string;
+  /** a bundle whose session exists and has diverged: a copy beside it */
+  copied: boolean;
+}
+
+/** Instructed is a conversation that brings instructions of its own. */
+export interface Instructed {
+  sessionId: string;
+  title: string;
+  /** their first words */
+  begins: string;
+}
+
+/** SkippedRow is an entry that could not be read. */
+export interface SkippedRow {
+  file: string;
+  index: number;
+  id: string;
+  title: string;
+  offset: number;
+  reason: string;
+}
+
+/** CountedNote is something to be known, and how often it was met. */
+export interface CountedNote {
+  text: string;
+  count: number;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_work.go
+
+/**
+ * TaskView is long work that somebody began: it shows how far it is, can be cancelled, and survives a restart (UX,
+ * Around it). A change of kind "task" says that it is different.
+ */
+export interface TaskView {
+  id: string;
+  /** import, export, backup, restore, move, reindex or verify */
+  kind: string;
+  /** "Import conversations.json" */
+  title: string;
+  /** running, done, failed, cancelled or interrupted: the program ended meanwhile */
+  state: string;
+  done: number;
+  /** 0: not known */
+  total: number;
+  /** bytes, sessions, turns; empty: nothing to count */
+  unit: string;
+  /** what it is at */
+  detail: string;
+  startedAt: number;
+  /** 0: running */
+  endedAt: number;
+  error: ErrorView | null;
+  /** the file or folder that was written */
+  path: string;
+  /** of an import */
+  import: ImportReport | null;
+  /** of a check of everything */
+  check: CheckReport | null;
+  /** Resume goes on where it stopped */
+  resumable: boolean;
+  /** it cannot be cancelled once begun: the program starts anew for it */
+  firm: boolean;
+}
+
+/** CheckReport is what a check of everything found. Each finding names its record; at most 100 of them are kept. */
+export interface CheckReport {
+  problems: number;
+  findings: string[];
+}
+
+/** Background is what goes on behind the window. */
+export interface Background {
+  paused: boolean;
+  queued: number;
+  running: number;
+  dead: number;
+  /** there is a place for the tray icon */
+  trayHost: boolean;
+  /** closing the window leaves the program in the tray */
+  closeHides: boolean;
+}
+
+/**
+ * WindowRequest is what the program asks of the page from outside it: by the tray, by a second start of the program or
+ * by a drop on the window. Event ci:window-request.
+ */
+export interface WindowRequest {
+  /** new_chat, open_session, files, close or report */
+  kind: string;
+  sessionId: string;
+  files: DroppedFile[];
+  /** of a drop, in the page; -1: no drop */
+  x: number;
+  y: number;
+}
+
+/** Events to the page by their names, and what they carry. */
+export interface Events {
+  'ci:frame': Frame;
+  'ci:change': Change;
+  'ci:window-request': WindowRequest;
+}
+
+/** Sessions lists, opens and arranges conversations. */
+export interface SessionsService {
+  /** SetFolder puts sessions into a folder, all of them or none; empty takes them out. */
+  setFolder(ids: string[], folder: string): Promise<void>;
+  /**
+   * RenameFolder renames a folder with all that is in it, archived sessions and its project too; the name of another
+   * folder joins both.
+   */
+  renameFolder(from: string, to: string): Promise<void>;
+  /** Folders are the names sessions are kept under, by name. */
+  folders(): Promise<Folder[]>;
+  /** ArchiveMany hides sessions or shows them again, all of them or none. */
+  archiveMany(ids: string[], archived: boolean): Promise<void>;
+  /**
+   * Duplicate makes a session that holds the lineage of a branch (empty: the active one). A turn that is still open is
+   * left out, and counted in the row.
+   */
+  duplicate(id: string, branchID: string): Promise<SessionRow>;
+  /** SuggestTitle names a session by what was said on its active branch, on this machine; empty while nothing was. */
+  suggestTitle(id: string): Promise<string>;
+  /** List returns sessions, pinned first, newest first, at most maxListed. title filters. */
+  list(archived: boolean, title: string): Promise<SessionRow[]>;
+  /** Create makes an empty session. */
+  create(title: string): Promise<SessionRow>;
+  /** Rename changes a session's title. */
+  rename(id: string, title: string): Promise<void>;
+  /** Archive hides a session or shows it again. Nothing is deleted. */
+  archive(id: string, archived: boolean): Promise<void>;
+  /** Pin keeps a session at the top of the list. */
+  pin(id: string, pinned: boolean): Promise<void>;
+  /** Open returns everything the first paint of a session needs. */
+  open(sessionID: string, branchID: string): Promise<SessionSnapshot>;
+  /** Turns returns the lineage between two turn_seqs, inclusive, at most 200. */
+  turns(branchID: string, fromSeq: number, toSeq: number): Promise<TurnPage>;
+  /** Turn returns one turn as a branch sees it. */
+  turn(branchID: string, turnID: string): Promise<TurnView>;
+  /** Header returns the mandatory header of a branch for a model ("" = the session's). */
+  header(branchID: string, model: string): Promise<Header>;
+  /** Fork starts a branch after a turn, or before it (to edit its message). */
+  fork(turnID: string, before: boolean, label: string): Promise<BranchView>;
+  /** Rollback starts a branch from an earlier state and switches to it. Nothing is deleted. */
+  rollback(sessionID: string, stateID: string): Promise<BranchView>;
+  /** Switch makes a branch its session's active one. */
+  switch(sessionID: string, branchID: string): Promise<void>;
+  /** RenameBranch changes a branch's label. */
+  renameBranch(branchID: string, label: string): Promise<void>;
+  /** SessionSettings returns a session's own choices. */
+  sessionSettings(sessionID: string): Promise<SessionSettings>;
+  /** ImportedInstructions returns the instructions that came with a session's import. */
+  importedInstructions(sessionID: string): Promise<ImportedInstructions>;
+  /** SetSessionSettings changes them, from the next message on. */
+  setSessionSettings(sessionID: string, v: SessionSettings): Promise<void>;
+  /** Draft returns a branch's unsent text. */
+  draft(branchID: string): Promise<Draft>;
+  /** SaveDraft keeps a branch's unsent text. Unqueueing is saving it with Queued false. */
+  saveDraft(branchID: string, draft: Draft): Promise<void>;
+}
+
+/** Chat sends messages and decides about turns. */
+export interface ChatService {
+  /**
+   * SendToSeveral sends a message to two to four models at once, each answer on a branch of its own. The active
+   * branch, with the first of them, stays. It never waits in a queue.
+   */
+  sendToSeveral(req: SendRequest, models: string[]): Promise<SentToSeveral>;
+  /** Attach takes a piece of a document; with the last one it is read and kept for the draft of its branch. */
+  attach(part: AttachPart): Promise<AttachResult>;
+  /** AttachCancel forgets what arrived of a document. */
+  attachCancel(upload: string): Promise<void>;
+  /** Document is an attached document to read. */
+  document(fileID: string): Promise<DocumentView>;
+  /** Send makes a message durable and starts its turn, or queues it while another one of the branch runs. */
+  send(req: SendRequest): Promise<SendResult>;
+  /** Stop ends a running answer and keeps what arrived. */
+  stop(turnID: string): Promise<void>;
+  /** Keep makes an incomplete answer final as it is. */
+  keep(turnID: string): Promise<void>;
+  /** Discard settles an incomplete, unsent or failed turn without an answer; its text stays readable. */
+  discard(turnID: string): Promise<void>;
+  /** Retry tries again: an incomplete turn as a new attempt, a failed one as a new turn, a final one on a fork. */
+  retry(turnID: string, model: string): Promise<SendResult>;
+  /**
+   * Continue asks the model to go on from an incomplete answer. After a stopped one, which is final, asking is a new
+   * message.
+   */
+  continue(turnID: string, model: string): Promise<SendResult>;
+  /** SendUnsent sends a turn found accepted and never answered. */
+  sendUnsent(turnID: string, model: string): Promise<SendResult>;
+  /** Stream returns a step's text so far, after frames were missed. */
+  stream(stepID: string): Promise<StreamState>;
+  /** CountTokens estimates the tokens of a text. */
+  countTokens(text: string): Promise<number>;
+  /** SetModel sets the session's model from now on. */
+  setModel(sessionID: string, model: string): Promise<void>;
+  /** TemporaryStart begins a chat of which nothing is ever written. */
+  temporaryStart(): Promise<string>;
+  /** TemporarySend asks in a temporary chat. */
+  temporarySend(id: string, req: SendRequest): Promise<SendResult>;
+  /** TemporaryTurns returns all of a temporary chat. */
+  temporaryTurns(id: string): Promise<TurnView[]>;
+  /** TemporaryStop ends the running answer of a temporary chat; what arrived stays. */
+  temporaryStop(id: string): Promise<void>;
+  /** TemporaryEnd forgets a temporary chat. */
+  temporaryEnd(id: string): Promise<void>;
+}
+
+/**
+ * Inspect shows and steers what goes on behind the conversation: pending turns, states, pins, jobs, recovery, raw
+ * requests.
+ */
+export interface InspectService {
+  /** Activity returns the Activity tab of a branch. */
+  activity(branchID: string): Promise<ActivityPanel>;
+  /** RetryJob makes a job due now, with a fresh count of tries. */
+  retryJob(id: number): Promise<void>;
+  /** KillJob gives a job up until somebody retries it. */
+  killJob(id: number): Promise<void>;
+  /** Reconcile looks for unfinished work now and returns what it found. */
+  reconcile(): Promise<RecoveryReport>;
+  /** Steps lists a turn's provider calls, every attempt. */
+  steps(turnID: string): Promise<StepView[]>;
+  /** RawStep returns the exact request and response of a provider call; of a very long one the first and the last part. */
+  rawStep(stepID: string): Promise<RawStep>;
+  /** Context is the X-ray of a turn: what the model saw. */
+  context(turnID: string): Promise<ContextView>;
+  /** NextContext is what the branch's next request would hold with a draft, and with all that is attached to it. */
+  nextContext(branchID: string, model: string, draft: Draft): Promise<ContextView>;
+  /** DiffContext compares a turn's request with the one before it. */
+  diffContext(turnID: string): Promise<ContextDiff>;
+  /** Summarize makes the branch's due range summaries now; forced, also of turns that still fit. */
+  summarize(branchID: string, force: boolean): Promise<void>;
+  /** SwitchPreview says what sending to another model would change. */
+  switchPreview(branchID: string, model: string): Promise<SwitchPreview>;
+  /** Pending lists the branch's uncommitted turns and says why each waits. */
+  pending(branchID: string): Promise<PendingView[]>;
+  /** CommitNow forces the branch's pending turns into its state. */
+  commitNow(branchID: string): Promise<void>;
+  /** State returns the State tab: head, history, pins. */
+  state(branchID: string): Promise<StatePanel>;
+  /** StateByID returns one state whole. */
+  stateByID(stateID: string): Promise<StateView>;
+  /** AddPin pins a fact: it is sent verbatim with every request from now on. */
+  addPin(branchID: string, text: string): Promise<PinView>;
+  /** EditPin makes a new version of a pinned fact; the old one is kept. */
+  editPin(branchID: string, pinID: string, text: string): Promise<PinView>;
+  /** RemovePin unpins a fact on this branch. */
+  removePin(branchID: string, pinID: string): Promise<void>;
+  /** MovePin puts a fact at a position, counted from 0. */
+  movePin(branchID: string, pinID: string, position: number): Promise<void>;
+  /**
+   * SuggestedPins are the standing instructions in what the user said on a branch that are neither pinned nor
+   * dismissed, newest first. A "pins" event tells when they changed.
+   */
+  suggestedPins(branchID: string): Promise<PinSuggestion[]>;
+  /**
+   * AcceptSuggestedPin pins a suggestion on the branch it was offered on, as it is or with the text changed; an empty
+   * text is the suggestion's own.
+   */
+  acceptSuggestedPin(id: string, text: string): Promise<PinView>;
+  /** DismissSuggestedPin has a suggestion never offered again. */
+  dismissSuggestedPin(id: string): Promise<void>;
+}
+
+/** Memory shows what is remembered, searches it, and says where its index stands. */
+export interface MemoryService {
+  /**
+   * Known is a page of what is remembered of one kind, in all sessions: pin, suggestion, instructions or summary. What
+   * does not contain the text is left out.
+   */
+  known(kind: string, text: string, offset: number, limit: number): Promise<KnownPage>;
+  /** Chunks is a page of the chunk browser, newest first. */
+  chunks(filter: MemoryFilter): Promise<ChunkPage>;
+  /**
+   * Search finds chunks by their words and by their vectors. If the embedder fails it searches by words alone and sets
+   * Warning.
+   */
+  search(filter: MemoryFilter, query: string): Promise<MemorySearch>;
+  /** Chunk is everything about one chunk. One that is gone is CodeNotFound. */
+  chunk(id: string): Promise<ChunkDetail>;
+  /** Chip is what a message says that a chunk is attached to by hand. */
+  chip(id: string): Promise<MemoryChip>;
+  /**
+   * Status is where the index of memory stands. Of the turns that were given up those of the branch's session come
+   * first.
+   */
+  status(branchID: string): Promise<IndexStatus>;
+}
+
+/** Branches shows a session's branches and goes back on them. */
+export interface BranchesService {
+  /** Answers are all answers to the message of a turn, each on its branch. */
+  answers(turnID: string): Promise<AnswerSet>;
+  /** AnswerAlso answers the message of a turn with another model too, on a new branch. The active one stays. */
+  answerAlso(turnID: string, model: string): Promise<SendResult>;
+  /**
+   * MergeAnswers asks a model for one answer out of all final ones to the message of a turn, on a new branch, which
+   * becomes the active one.
+   */
+  mergeAnswers(turnID: string, model: string): Promise<SendResult>;
+  /** Tree is a session's branches as runs of turns. */
+  tree(sessionID: string): Promise<BranchTree>;
+  /** Compare sets two branches of a session beside each other, from where they part. */
+  compare(leftBranchID: string, rightBranchID: string): Promise<BranchComparison>;
+  /**
+   * Archive hides a branch in switcher and tree, or brings it back. Nothing is deleted, and the active one cannot be
+   * hidden.
+   */
+  archive(branchID: string, archived: boolean): Promise<void>;
+  /** RollbackTo goes back to a turn: a new branch that ends with it, made active. */
+  rollbackTo(branchID: string, turnID: string): Promise<BranchView>;
+  /**
+   * ContextAt is what the next request would hold on a branch that ended with a turn; an empty turn: before the first.
+   * The branch is not made.
+   */
+  contextAt(branchID: string, turnID: string, model: string): Promise<ContextView>;
+}
+
+/**
+ * Search finds what was said in all sessions and in one branch, and gives the figures of turns. A newer search ends an
+ * older one of its kind.
+ */
+export interface SearchService {
+  /** Everything finds messages and titles in all sessions. */
+  everything(query: SearchQuery): Promise<SearchResult>;
+  /** Find finds a text in the turns of a branch's lineage, oldest first. Case is ignored unless asked for. */
+  find(branchID: string, text: string, matchCase: boolean): Promise<FindResult>;
+  /** Metrics are the figures of the newest turns, oldest first, and their sums. */
+  metrics(query: MetricsQuery): Promise<MetricsSeries>;
+}
+
+/** Transfer is import and export (SPEC 12). */
+export interface TransferService {
+  /** Inspect says what files are. */
+  inspect(paths: string[]): Promise<DroppedFile[]>;
+  /** PickFiles opens the system's dialog to open files; none: it was closed. */
+  pickFiles(): Promise<string[]>;
+  /** PickTarget opens the system's dialog to save a file; empty: it was closed. */
+  pickTarget(suggested: string): Promise<string>;
+  /**
+   * SaveText asks where to and saves a text there, such as the code of an answer. It returns the path; empty: the
+   * dialog was closed, and nothing was written.
+   */
+  saveText(name: string, text: string): Promise<string>;
+  /** Reveal shows a file in the system's file manager. */
+  reveal(path: string): Promise<void>;
+  /** ImportFiles begins to import files and folders, one task for each. */
+  importFiles(paths: string[], format: string): Promise<TaskView[]>;
+  /** Plan is what an export would write. */
+  plan(request: ExportRequest): Promise<ExportPlan>;
+  /** Printable is the page that is printed: what an export as HTML would write, which runs nothing and fetches nothing. */
+  printable(request: ExportRequest): Promise<string>;
+  /** Export begins to write a file. One that is there already is replaced only if the request says so. */
+  export(request: ExportRequest): Promise<TaskView>;
+  /**
+   * PastedPicture returns the picture in the clipboard, for a page that is not given it; one without data: there is
+   * none.
+   */
+  pastedPicture(): Promise<ImageUpload>;
+  /**
+   * Attach reads a file by its path for the draft of a branch: a document is kept in the session, an image goes with
+   * the draft itself.
+   */
+  attach(branchID: string, path: string): Promise<AttachResult>;
+}
+
+/** Storage is where everything is kept, its copies, and what is erased for good. */
+export interface StorageService {
+  /** Check holds everything stored against its hashes, chains and rules, as the verb verify does. It changes nothing. */
+  check(): Promise<TaskView>;
+  /** Storage is what the data directory holds, by part. */
+  storage(): Promise<StorageView>;
+  /** Backups are the copies in the data directory, newest first. */
+  backups(check: boolean): Promise<BackupView[]>;
+  /** BackUp writes a checked copy of everything. */
+  backUp(path: string): Promise<TaskView>;
+  /** RestorePreview checks a backup and tells what it would replace by what. */
+  restorePreview(path: string): Promise<RestorePreview>;
+  /**
+   * Restore puts a backup in the place of the data: the program ends in order, starts anew, and does it before it
+   * opens anything.
+   */
+  restore(path: string): Promise<void>;
+  /**
+   * StartFresh moves what is left of a lost history, its backups too, into a folder, which it returns. The next start
+   * begins an empty history.
+   *
+   * Errors: CodeConflict where the data is open, and those of store.Archive.StartFresh.
+   */
+  startFresh(): Promise<string>;
+  /**
+   * DropLog makes data with a damaged write-ahead log writable again, without the changes in the log that cannot be
+   * read. The files as they were are kept in a folder, which it returns.
+   *
+   * Errors: CodeConflict where the data is open, and those of store.Archive.DropLog.
+   */
+  dropLog(): Promise<string>;
+  /**
+   * Reopen restarts the program, which tries to open the data again.
+   *
+   * Errors: CodeConflict where the data is open.
+   */
+  reopen(): Promise<void>;
+  /** PickFolder opens the system's dialog; empty: it was closed. */
+  pickFolder(): Promise<string>;
+  /** MovePreview looks whether the data can be moved to a folder. */
+  movePreview(to: string): Promise<MovePreview>;
+  /**
+   * Move has the data moved to a folder: the program ends in order, starts anew, copies and compares everything while
+   * nothing is open, and goes on there.
+   */
+  move(to: string): Promise<TaskView>;
+  /** DeletePreview tells what a hard delete would remove. */
+  deletePreview(kind: string, id: string): Promise<DeletePreview>;
+  /** Erase removes a session, or what a turn says, for good, once its name was typed. */
+  erase(kind: string, id: string, confirm: string): Promise<ReceiptView>;
+  /** Receipts are those of all hard deletes, newest first. */
+  receipts(): Promise<ReceiptView[]>;
+}
+
+/**
+ * Work is long work that somebody began, what goes on behind the window, and what is asked of the page from outside
+ * it.
+ */
+export interface WorkService {
+  /** Tasks is what runs, and what ended and was not dismissed, newest first. */
+  tasks(): Promise<TaskView[]>;
+  /** Cancel ends work where it is whole. */
+  cancel(id: string): Promise<void>;
+  /** Resume goes on with work that was cut short. */
+  resume(id: string): Promise<TaskView>;
+  /** Dismiss forgets work that has ended. */
+  dismiss(id: string): Promise<void>;
+  /** Background is what goes on behind the window. */
+  background(): Promise<Background>;
+  /** Pause begins no background work by itself until it is ended; the next start knows. */
+  pause(paused: boolean): Promise<Background>;
+  /** WindowRequests is what was asked of the page before it asked; from then on it hears of each as it comes. */
+  windowRequests(): Promise<WindowRequest[]>;
+  /**
+   * NewWindow opens a further window on this data, on a session; an empty one: another than is open.
+   *
+   * Errors: CodeUnavailable where the program cannot be started again, or has its data to read alone.
+   */
+  newWindow(sessionID: string): Promise<void>;
+  /** ShowInFirst brings the first window to the front, on a session: what was begun in a small window goes on there. */
+  showInFirst(sessionID: string): Promise<void>;
+}
+
+/**
+ * Tools shows the tools that models may call and their calls, and carries out what a person decides about them (SPEC
+ * 10).
+ */
+export interface ToolsService {
+  /** WaitingCalls is the queue of calls that wait for a person, of all sessions. */
+  waitingCalls(): Promise<WaitingCalls>;
+  /** Calls are all calls of turns, in the order in which models asked for them. */
+  calls(turnIDs: string[]): Promise<ToolCallView[]>;
+  /** Decide decides about a call that waits. */
+  decide(r: ToolDecisionRequest): Promise<void>;
+  /** Resolve says what happens to a call whose outcome is unknown. */
+  resolve(r: ToolResolveRequest): Promise<void>;
+  /** Cancel cancels a call that runs. If its tool may have effects, its outcome is then unknown. */
+  cancel(callID: string): Promise<void>;
+  /** Result is the whole result of a call. */
+  result(callID: string): Promise<ToolResultView>;
+  /** Panel is the page about tools. */
+  panel(): Promise<ToolsPanel>;
+  /** Accept accepts a definition as it was shown; hash names it. */
+  accept(source: string, tool: string, hash: string): Promise<void>;
+  /**
+   * SetPermission keeps a decision for later calls: "always" or "session" of the definition that hash names, or
+   * "never". An empty tool means all of the source, an empty session all sessions.
+   */
+  setPermission(source: string, tool: string, sessionID: string, decision: string, hash: string): Promise<void>;
+  /** Forget takes a decision back: later calls ask again. */
+  forget(source: string, tool: string, sessionID: string): Promise<void>;
+  /**
+   * MarkReadOnly says that a server's tool, in the definition that hash names, has no effects; an empty hash takes
+   * that back.
+   */
+  markReadOnly(source: string, tool: string, hash: string): Promise<void>;
+  /** SessionMode is a session's own mode: "disabled", "parse_only", "enabled", or "" for the configured one. */
+  sessionMode(sessionID: string): Promise<string>;
+  /** SetSessionMode sets it, from the next step on. */
+  setSessionMode(sessionID: string, mode: string): Promise<void>;
+}
+
+/** Library has the assistants and saved prompts. */
+export interface LibraryService {
+  /** Panel is all of it. */
+  panel(): Promise<LibraryPanel>;
+  /** SaveAssistant makes an assistant, or changes the one with its id. */
+  saveAssistant(v: AssistantView): Promise<AssistantView>;
+  /** DuplicateAssistant makes an assistant with the settings of another. */
+  duplicateAssistant(id: string): Promise<AssistantView>;
+  /** DeleteAssistant deletes an assistant. Sessions that have its settings keep them. */
+  deleteAssistant(id: string): Promise<void>;
+  /** ApplyAssistant gives a session the settings of an assistant as they are now, from the next message on. */
+  applyAssistant(sessionID: string, id: string): Promise<void>;
+  /** StartSession makes a session with the settings of an assistant. */
+  startSession(id: string): Promise<SessionRow>;
+  /** SessionAssistant is the assistant whose settings a session was given last. */
+  sessionAssistant(sessionID: string): Promise<SessionAssistantView>;
+  /** AssistantFile is an assistant as the text of a file. */
+  assistantFile(id: string): Promise<string>;
+  /** ImportAssistant adds the assistant that the text of a file holds. */
+  importAssistant(text: string): Promise<AssistantView>;
+  /** SavePrompt saves a prompt, or changes the one with its id. Its variables are found in its text. */
+  savePrompt(v: SavedPromptView): Promise<SavedPromptView>;
+  /** DeletePrompt deletes a saved prompt. */
+  deletePrompt(id: string): Promise<void>;
+  /** FillPrompt is a saved prompt with values for its variables, by name. */
+  fillPrompt(id: string, values: Record<string, string>): Promise<string>;
+  /** PromptsFile is all saved prompts as the text of a file. */
+  promptsFile(): Promise<string>;
+  /** ImportPrompts adds the prompts that the text of a file holds: our own, or an export of Open WebUI. */
+  importPrompts(text: string): Promise<PromptsImported>;
+}
+
+/** Settings edits the configuration, keys and models. */
+export interface SettingsService {
+  /** Autostart is whether the system starts the program at sign-in. It is read from the system. */
+  autostart(): Promise<AutostartView>;
+  /**
+   * SetAutostart writes or removes the system's entry, and returns what the system says then.
+   *
+   * Errors: CodeUnavailable, where the system has no place for it or refuses.
+   */
+  setAutostart(on: boolean): Promise<AutostartView>;
+  /** Presets are the services and servers that can be added by name. */
+  presets(): Promise<PresetView[]>;
+  /** ModelPlaces are the providers and servers whose models can be listed now. */
+  modelPlaces(): Promise<PlaceView[]>;
+  /** OfferedModels lists the models of a place, by asking it. */
+  offeredModels(place: string): Promise<OfferView[]>;
+  /** AddOffered configures a model of a place, or returns the configured one that is it already. */
+  addOffered(place: string, modelID: string): Promise<AddedModel>;
+  /** SetFavourite puts a model first where one is chosen, or back among the others. */
+  setFavourite(name: string, favourite: boolean): Promise<ModelView[]>;
+  /** SetWindow keeps what a person said of a model's window, in tokens. */
+  setWindow(name: string, tokens: number): Promise<ModelView[]>;
+  /** Costs is what the newest turn of a session, the session and this month cost so far. */
+  costs(sessionID: string): Promise<CostView>;
+  /** Startup is what the window asks first. It answers even when nothing else can. */
+  startup(): Promise<Startup>;
+  /** FinishFirstRun records the choice; model becomes the default unless empty. */
+  finishFirstRun(model: string): Promise<void>;
+  /** Settings returns the configuration with all the window needs to edit it. */
+  settings(): Promise<SettingsView>;
+  /** Set changes one key. A value that is not allowed changes nothing. */
+  set(key: string, value: string): Promise<SettingsView>;
+  /** Reset gives a key its default again. */
+  reset(key: string): Promise<SettingsView>;
+  /** Models lists every model. */
+  models(): Promise<ModelView[]>;
+  /** SaveModel adds or changes a configured model. Limits of 0 mean: as known. */
+  saveModel(v: ModelView): Promise<ModelView[]>;
+  /** RemoveModel takes a configured model away. Its conversations stay. */
+  removeModel(name: string): Promise<ModelView[]>;
+  /** SetDefaultModel sets the model for new messages. */
+  setDefaultModel(name: string): Promise<ModelView[]>;
+  /** Keys says where each key is. The keys themselves never cross. */
+  keys(): Promise<KeyView[]>;
+  /** SetKey keeps a key in the system's keyring, or for this run where there is none. */
+  setKey(provider: string, key: string): Promise<KeyView[]>;
+  /** RemoveKey forgets a stored key. One in the environment stays there. */
+  removeKey(provider: string): Promise<KeyView[]>;
+  /** TestKey tries a key or server by listing its models. */
+  testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
+  /** LocalServers finds model servers on this machine. */
+  localServers(): Promise<LocalServer[]>;
+  /** OpenExternal shows a link in the system's browser: http and https only. */
+  openExternal(link: string): Promise<void>;
+  /** Version is this program's. */
+  version(): Promise<string>;
+}
+
+/**
+ * Embedders shows which embedder indexes the history and switches to another one. It sends no history: only the switch
+ * does, which the user asks for.
+ */
+export interface EmbeddersService {
+  /**
+   * Embedders finds out which embedders can be used now. Servers on this machine are asked for the names of their
+   * models; no text is sent to anyone.
+   */
+  embedders(): Promise<EmbeddersView>;
+  /**
+   * Estimate measures an embedder with sample texts and says what all history would cost and take. The history itself
+   * is not sent.
+   */
+  estimate(id: string): Promise<EmbedderEstimate>;
+  /**
+   * Use makes an embedder the configured one. All history is then sent to it, redacted, in the background; until that
+   * is complete the former one's vectors are searched.
+   */
+  use(id: string): Promise<EmbeddersView>;
+  /** UseBuiltIn goes back to the embedder that needs no server. */
+  useBuiltIn(): Promise<EmbeddersView>;
+  /** DismissOffer remembers that the offer was answered: it is not made again. */
+  dismissOffer(): Promise<void>;
+}
+
+/**
+ * Servers are the MCP servers: what is configured, how each is, and what they offer beside tools. Every change of
+ * theirs is published as chat.ChangeServers, questions of servers included.
+ */
+export interface ServersService {
+  /** Servers is the page about them. */
+  servers(): Promise<ServersPanel>;
+  /** AddServer configures a server; a name that is taken is refused. */
+  addServer(v: ServerSettings): Promise<ServersPanel>;
+  /** UpdateServer changes the server of that name, which may get another one. */
+  updateServer(name: string, v: ServerSettings): Promise<ServersPanel>;
+  /** RemoveServer stops a server and takes it out of the configuration, with its secrets. */
+  removeServer(name: string): Promise<ServersPanel>;
+  /** EnableServer switches a server on or off. */
+  enableServer(name: string, on: boolean): Promise<ServersPanel>;
+  /**
+   * Restart starts a server anew, at once, and returns when it is ready or has failed. Calls that run in it have an
+   * unknown outcome then.
+   */
+  restart(name: string): Promise<ServersPanel>;
+  /** Logs are the last lines that a server wrote. */
+  logs(name: string): Promise<ServerLog>;
+  /** Import reads a configuration of another program that was pasted. */
+  import(text: string): Promise<ServerImport>;
+  /** ImportFile reads such a configuration, or a bundle (.mcpb), from a file that was chosen or dropped. */
+  importFile(path: string): Promise<ServerImport>;
+  /** ApplyImport adds servers of an import: all that are named, or none. */
+  applyImport(choice: ServerImportChoice): Promise<ServersPanel>;
+  /**
+   * SetSecret keeps a secret that a server's settings name; an empty value forgets it. A server that is started after
+   * it has it.
+   */
+  setSecret(server: string, name: string, value: string): Promise<ServersPanel>;
+  /** SignIn opens the page on which a person signs in to a server, and waits until that is done. */
+  signIn(name: string): Promise<ServersPanel>;
+  /** SignOut forgets the tokens of a server. */
+  signOut(name: string): Promise<ServersPanel>;
+  /** Prompts are what servers offer as prompts. Servers that are enabled are started for it. */
+  prompts(): Promise<ServerPrompts>;
+  /** GetPrompt is a prompt with its arguments filled in. */
+  getPrompt(server: string, name: string, args: ServerValue[]): Promise<PromptText>;
+  /** Resources are what servers offer as resources. Servers that are enabled are started for it. */
+  resources(): Promise<ServerResources>;
+  /** ReadResource is what a resource holds now. */
+  readResource(server: string, uri: string): Promise<ResourceText>;
+  /** Elicitations are the questions of servers that wait. */
+  elicitations(): Promise<Elicitations>;
+  /** AnswerElicitation answers a question. An answer that is not complete is refused, and the question waits on. */
+  answerElicitation(a: ElicitationAnswer): Promise<Elicitations>;
+}
+
+/** Programs shows which other programs use this memory, and decides what they may see. */
+export interface ProgramsService {
+  /** Panel is the page. */
+  panel(): Promise<ProgramsPanel>;
+  /** Allow sets what a program may see, and whether it may write notes. */
+  allow(c: ProgramChoice): Promise<ProgramsPanel>;
+  /** Forget takes a program out of the list, with its token. If it connects again it asks again. */
+  forget(name: string): Promise<ProgramsPanel>;
+  /**
+   * MakeToken makes a token for HTTP, in the place of the program's token before. It is shown this once: only its hash
+   * is kept.
+   */
+  makeToken(name: string): Promise<ProgramToken>;
+  /** RevokeToken ends the access of a program over HTTP. */
+  revokeToken(name: string): Promise<ProgramsPanel>;
+  /** SetHTTP turns the server over HTTP on or off. */
+  setHTTP(on: boolean): Promise<ProgramsPanel>;
+  /**
+   * Accesses is a page of the access record, newest first; of one program, or of all with an empty name. Before is
+   * Next of the page before, 0 for the first.
+   */
+  accesses(client: string, before: number): Promise<ProgramAccessPage>;
+  /** ClearAccesses empties the access record. */
+  clearAccesses(): Promise<void>;
+}
+
+/** What the program binds. Each call rejects with a BackendError: what happened, and what to do. */
+export interface Services {
+  readonly sessions: SessionsService;
+  readonly chat: ChatService;
+  readonly inspect: InspectService;
+  readonly memory: MemoryService;
+  readonly branches: BranchesService;
+  readonly search: SearchService;
+  readonly transfer: TransferService;
+  readonly storage: StorageService;
+  readonly work: WorkService;
+  readonly tools: ToolsService;
+  readonly library: LibraryService;
+  readonly settings: SettingsService;
+  readonly embedders: EmbeddersService;
+  readonly servers: ServersService;
+  readonly programs: ProgramsService;
+}
+
+export const serviceNames: readonly (keyof Services)[] = [
+  'sessions',
+  'chat',
+  'inspect',
+  'memory',
+  'branches',
+  'search',
+  'transfer',
+  'storage',
+  'work',
+  'tools',
+  'library',
+  'settings',
+  'embedders',
+  'servers',
+  'programs',
+];
+
+/** ChangeKind is a closed list: event names are no loose strings. */
 export type ChangeKind =
+  /** the list */
   | 'sessions'
+  /** title, branches, active branch */
   | 'session'
+  /** made or moved */
   | 'turn'
+  /** ID is the branch */
   | 'head'
   | 'jobs'
+  /** ID is the branch */
   | 'pins'
+  /** ID is the branch */
   | 'draft'
   | 'settings'
   | 'recovery'
+  /** vectors are being made anew; ID is "done/total" */
   | 'reindex'
+  /** long work that somebody began */
   | 'task'
-  | 'call'
+  /** what tools there are, or what was decided about them */
   | 'tools'
+  /** a tool call; ID is the call's, Session its session */
+  | 'call'
+  /** the state of an MCP server; ID is its name */
   | 'servers'
+  /** other programs that use this memory */
   | 'programs'
+  /** projects and their files */
+  | 'projects'
+  /** assistants and saved prompts */
   | 'library';
+
+/**
+ * Where lists are: the fields that are one ("[]", "Shape[]" if its items hold lists too) or a shape that holds any.
+ * Go sends null for a list without items, which the page reads as an empty one (wails.ts).
+ */
+export const lists: Record<string, Record<string, string>> = {
+  ActivityPanel: { earlier: 'RecoveryReport[]', jobs: '[]', recovery: 'RecoveryReport', turns: '[]' },
+  AddedModel: { models: '[]' },
+  AnswerColumn: { turn: 'TurnView' },
+  AnswerSet: { columns: 'AnswerColumn[]', user: '[]' },
+  BranchComparison: { left: 'BranchSide', right: 'BranchSide' },
+  BranchSide: { pins: '[]', turns: 'TurnView[]' },
+  BranchTree: { branches: '[]', runs: '[]' },
+  CheckReport: { findings: '[]' },
+  ChunkDetail: { embedders: '[]', uses: '[]' },
+  ChunkPage: { chunks: '[]' },
+  ContextDiff: { added: 'ContextItem[]', from: 'ContextView', removed: 'ContextItem[]', to: 'ContextView' },
+  ContextItem: { memory: 'RecalledView' },
+  ContextSection: { items: 'ContextItem[]' },
+  ContextView: { dropped: '[]', lookedUp: '[]', redacted: '[]', sections: 'ContextSection[]', shrink: '[]' },
+  DeletePreview: { backups: '[]', parts: '[]', sessions: '[]' },
+  Draft: { files: '[]', images: '[]', memories: '[]' },
+  ElicitationField: { choices: '[]', default: '[]' },
+  ElicitationView: { fields: 'ElicitationField[]' },
+  Elicitations: { asked: 'ElicitationView[]' },
+  EmbeddersView: { options: '[]' },
+  FindHit: { marks: '[]' },
+  FindResult: { hits: 'FindHit[]' },
+  ImportReport: { instructions: '[]', notices: '[]', skipped: '[]' },
+  ImportedServer: { asks: 'ServerQuestion[]', notes: '[]', settings: 'ServerSettings' },
+  IndexStatus: { degraded: '[]', spaces: '[]' },
+  KeyTest: { models: '[]' },
+  KeyView: { models: '[]' },
+  KnownPage: { items: '[]' },
+  LibraryPanel: { assistants: '[]', prompts: 'SavedPromptView[]' },
+  LocalServer: { models: '[]' },
+  MatchWhy: { words: '[]' },
+  MemoryHit: { why: 'MatchWhy' },
+  MemorySearch: { hits: 'MemoryHit[]' },
+  MetricsSeries: { points: '[]' },
+  ProgramAccessPage: { accesses: 'ProgramAccessView[]' },
+  ProgramAccessView: { shown: '[]' },
+  ProgramClientView: { folders: '[]', sessions: '[]' },
+  ProgramsPanel: { clients: 'ProgramClientView[]', folders: '[]', snippets: '[]' },
+  PromptMessageView: { blocks: '[]' },
+  PromptText: { messages: 'PromptMessageView[]' },
+  RawStep: { events: '[]' },
+  RecalledView: { why: 'MatchWhy' },
+  ReceiptView: { backups: '[]', parts: '[]' },
+  RecoveryReport: { items: '[]' },
+  ResourceText: { blocks: '[]' },
+  RestorePreview: { findings: '[]', undone: 'ReceiptView[]' },
+  SavedPromptView: { variables: '[]' },
+  SearchGroup: { hits: 'SearchHit[]', marks: '[]' },
+  SearchHit: { marks: '[]' },
+  SearchResult: { groups: 'SearchGroup[]' },
+  SentToSeveral: { problems: '[]' },
+  ServerImport: { problems: '[]', servers: 'ImportedServer[]' },
+  ServerLog: { lines: '[]' },
+  ServerPromptView: { arguments: '[]' },
+  ServerPrompts: { prompts: 'ServerPromptView[]' },
+  ServerQuestion: { choices: '[]' },
+  ServerResources: { resources: '[]' },
+  ServerSettings: { args: '[]', env: '[]', headers: '[]' },
+  ServerView: { problems: '[]', secrets: '[]', settings: 'ServerSettings' },
+  ServersPanel: { servers: 'ServerView[]' },
+  SessionSnapshot: { branches: '[]', draft: 'Draft', turns: 'TurnView[]' },
+  Setting: { choices: '[]' },
+  SettingsView: { settings: 'Setting[]' },
+  Startup: { shortcuts: '[]' },
+  StatePanel: { history: '[]', pins: '[]', ranges: '[]' },
+  StorageView: { parts: '[]' },
+  StreamState: { blocks: '[]' },
+  TaskView: { check: 'CheckReport', import: 'ImportReport' },
+  ToolResultView: { blocks: '[]' },
+  ToolsPanel: { definitions: '[]', permissions: '[]', problems: '[]' },
+  TurnPage: { turns: 'TurnView[]' },
+  TurnView: { assistant: '[]', calls: '[]', user: '[]' },
+  WaitingCalls: { calls: '[]' },
+  WindowRequest: { files: '[]' },
+  results: {
+    'Branches.Answers': 'AnswerSet',
+    'Branches.Compare': 'BranchComparison',
+    'Branches.ContextAt': 'ContextView',
+    'Branches.Tree': 'BranchTree',
+    'Chat.SendToSeveral': 'SentToSeveral',
+    'Chat.Stream': 'StreamState',
+    'Chat.TemporaryTurns': 'TurnView[]',
+    'Embedders.Embedders': 'EmbeddersView',
+    'Embedders.Use': 'EmbeddersView',
+    'Embedders.UseBuiltIn': 'EmbeddersView',
+    'Inspect.Activity': 'ActivityPanel',
+    'Inspect.Context': 'ContextView',
+    'Inspect.DiffContext': 'ContextDiff',
+    'Inspect.NextContext': 'ContextView',
+    'Inspect.Pending': '[]',
+    'Inspect.RawStep': 'RawStep',
+    'Inspect.Reconcile': 'RecoveryReport',
+    'Inspect.State': 'StatePanel',
+    'Inspect.Steps': '[]',
+    'Inspect.SuggestedPins': '[]',
+    'Library.Panel': 'LibraryPanel',
+    'Library.SavePrompt': 'SavedPromptView',
+    'Memory.Chunk': 'ChunkDetail',
+    'Memory.Chunks': 'ChunkPage',
+    'Memory.Known': 'KnownPage',
+    'Memory.Search': 'MemorySearch',
+    'Memory.Status': 'IndexStatus',
+    'Programs.Accesses': 'ProgramAccessPage',
+    'Programs.Allow': 'ProgramsPanel',
+    'Programs.Forget': 'ProgramsPanel',
+    'Programs.Panel': 'ProgramsPanel',
+    'Programs.RevokeToken': 'ProgramsPanel',
+    'Programs.SetHTTP': 'ProgramsPanel',
+    'Search.Everything': 'SearchResult',
+    'Search.Find': 'FindResult',
+    'Search.Metrics': 'MetricsSeries',
+    'Servers.AddServer': 'ServersPanel',
+    'Servers.AnswerElicitation': 'Elicitations',
+    'Servers.ApplyImport': 'ServersPanel',
+    'Servers.Elicitations': 'Elicitations',
+    'Servers.EnableServer': 'ServersPanel',
+    'Servers.GetPrompt': 'PromptText',
+    'Servers.Import': 'ServerImport',
+    'Servers.ImportFile': 'ServerImport',
+    'Servers.Logs': 'ServerLog',
+    'Servers.Prompts': 'ServerPrompts',
+    'Servers.ReadResource': 'ResourceText',
+    'Servers.RemoveServer': 'ServersPanel',
+    'Servers.Resources': 'ServerResources',
+    'Servers.Restart': 'ServersPanel',
+    'Servers.Servers': 'ServersPanel',
+    'Servers.SetSecret': 'ServersPanel',
+    'Servers.SignIn': 'ServersPanel',
+    'Servers.SignOut': 'ServersPanel',
+    'Servers.UpdateServer': 'ServersPanel',
+    'Sessions.Draft': 'Draft',
+    'Sessions.Folders': '[]',
+    'Sessions.List': '[]',
+    'Sessions.Open': 'SessionSnapshot',
+    'Sessions.Turn': 'TurnView',
+    'Sessions.Turns': 'TurnPage',
+    'Settings.AddOffered': 'AddedModel',
+    'Settings.Keys': 'KeyView[]',
+    'Settings.LocalServers': 'LocalServer[]',
+    'Settings.ModelPlaces': '[]',
+    'Settings.Models': '[]',
+    'Settings.OfferedModels': '[]',
+    'Settings.Presets': '[]',
+    'Settings.RemoveKey': 'KeyView[]',
+    'Settings.RemoveModel': '[]',
+    'Settings.Reset': 'SettingsView',
+    'Settings.SaveModel': '[]',
+    'Settings.Set': 'SettingsView',
+    'Settings.SetDefaultModel': '[]',
+    'Settings.SetFavourite': '[]',
+    'Settings.SetKey': 'KeyView[]',
+    'Settings.SetWindow': '[]',
+    'Settings.Settings': 'SettingsView',
+    'Settings.Startup': 'Startup',
+    'Settings.TestKey': 'KeyTest',
+    'Storage.BackUp': 'TaskView',
+    'Storage.Backups': '[]',
+    'Storage.Check': 'TaskView',
+    'Storage.DeletePreview': 'DeletePreview',
+    'Storage.Erase': 'ReceiptView',
+    'Storage.Move': 'TaskView',
+    'Storage.Receipts': 'ReceiptView[]',
+    'Storage.RestorePreview': 'RestorePreview',
+    'Storage.Storage': 'StorageView',
+    'Tools.Calls': '[]',
+    'Tools.Panel': 'ToolsPanel',
+    'Tools.Result': 'ToolResultView',
+    'Tools.WaitingCalls': 'WaitingCalls',
+    'Transfer.Export': 'TaskView',
+    'Transfer.ImportFiles': 'TaskView[]',
+    'Transfer.Inspect': '[]',
+    'Transfer.PickFiles': '[]',
+    'Work.Resume': 'TaskView',
+    'Work.Tasks': 'TaskView[]',
+    'Work.WindowRequests': 'WindowRequest[]',
+    'ci:window-request': 'WindowRequest',
+  },
+};

@@ -18,7 +18,7 @@ describe('the bridge to the program', () => {
   it('calls bound services by their own names', async () => {
     const Turn = vi.fn().mockResolvedValue({ id: 't1', user: null, assistant: [{ kind: 'text' }], error: null });
     serve('Sessions', { Turn });
-    expect(await wailsBackend().sessions.turn('b1', 't1')).toEqual({ id: 't1', user: [], assistant: [{ kind: 'text' }], error: null });
+    expect(await wailsBackend().sessions.turn('b1', 't1')).toEqual({ id: 't1', user: [], assistant: [{ kind: 'text' }], calls: [], error: null });
     expect(Turn).toHaveBeenCalledWith('b1', 't1');
   });
 
@@ -26,6 +26,28 @@ describe('the bridge to the program', () => {
     serve('Inspect', { Pending: () => Promise.resolve(null), CommitNow: () => Promise.resolve(null) });
     expect(await wailsBackend().inspect.pending('b1')).toEqual([]);
     expect(await wailsBackend().inspect.commitNow('b1')).toBeNull();
+  });
+
+  it('does so however deep the list lies, and leaves other nulls alone', async () => {
+    serve('Sessions', {
+      Open: () => Promise.resolve({ branches: null, header: { summaries: 0 }, draft: { images: null, files: [], memories: null }, turns: [{ user: null, assistant: [], calls: null, error: null }] }),
+    });
+    expect(await wailsBackend().sessions.open('s1', '')).toEqual({
+      branches: [],
+      header: { summaries: 0 },
+      draft: { images: [], files: [], memories: [] },
+      turns: [{ user: [], assistant: [], calls: [], error: null }],
+    });
+    serve('Work', { Resume: () => Promise.resolve({ id: '1', check: null, import: { skipped: null, notices: null, instructions: null } }) });
+    expect(await wailsBackend().work.resume('1')).toEqual({ id: '1', check: null, import: { skipped: [], notices: [], instructions: [] } });
+  });
+
+  it('does so in events', () => {
+    const EventsOn = vi.fn((_: string, listener: (data: unknown) => void) => (listener({ kind: 'new_chat', files: null }), () => undefined));
+    bridge.runtime = { EventsOn };
+    const heard = vi.fn();
+    wailsBackend().onWindowRequest(heard);
+    expect(heard).toHaveBeenCalledWith({ kind: 'new_chat', files: [] });
   });
 
   it('turns a rejection into an error with its code and hint', async () => {
@@ -46,7 +68,7 @@ describe('the bridge to the program', () => {
   });
 
   it('says which call is missing when the program is older than the window', async () => {
-    await expect(wailsBackend().settings.version()).rejects.toThrow('Settings.version');
+    await expect(wailsBackend().settings.version()).rejects.toThrow('Settings.Version');
   });
 
   it('passes events on until the subscription ends', () => {

@@ -2,28 +2,10 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
-import type {
-  Backend,
-  BranchesService,
-  ChatService,
-  EmbeddersService,
-  InspectService,
-  LibraryService,
-  MemoryService,
-  ProgramsService,
-  SearchService,
-  ServersService,
-  SessionsService,
-  SettingsService,
-  StorageService,
-  ToolsService,
-  TransferService,
-  WorkService,
-} from './backend';
+import type { Backend } from './backend';
 import { answerClose, leaveWindow } from './window';
 import { toBackendError } from './errors';
-import { withEmptyLists } from './lists';
-import { EVENT_CHANGE, EVENT_FRAME, EVENT_SUMMONS, type Change, type DraggedFile, type ExportRequest, type Frame, type WindowRequest } from './types';
+import { lists, serviceNames, type DraggedFile, type Events, type ExportRequest, type Services } from './types';
 
 type Bound = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
@@ -34,18 +16,6 @@ interface WailsWindow {
   webkit?: { messageHandlers?: { external?: unknown } };
   chrome?: { webview?: { postMessage?: unknown } };
 }
-
-/** Methods of a service that return a list, which Go may send as null when it is empty. */
-const listMethods: Record<string, readonly string[]> = {
-  Sessions: ['list', 'folders'],
-  Chat: ['temporaryTurns'],
-  Inspect: ['pending', 'steps', 'suggestedPins'],
-  Settings: ['models', 'saveModel', 'removeModel', 'setDefaultModel', 'keys', 'setKey', 'removeKey', 'localServers'],
-  Transfer: ['inspect', 'pickFiles', 'importFiles'],
-  Storage: ['backups', 'receipts'],
-  Tools: ['calls'],
-  Work: ['tasks', 'windowRequests'],
-};
 
 /** Whether this page runs inside the program. */
 export function wailsPresent(): boolean {
@@ -61,49 +31,47 @@ function inWindow(): boolean {
 /** The services of the running program. */
 export function wailsBackend(): Backend {
   return {
-    sessions: service<SessionsService>('Sessions'),
-    chat: service<ChatService>('Chat'),
-    inspect: service<InspectService>('Inspect'),
-    memory: service<MemoryService>('Memory'),
-    branches: service<BranchesService>('Branches'),
-    search: service<SearchService>('Search'),
-    embedders: service<EmbeddersService>('Embedders'),
-    programs: service<ProgramsService>('Programs'),
-    library: service<LibraryService>('Library'),
-    settings: service<SettingsService>('Settings'),
-    transfer: service<TransferService>('Transfer'),
-    storage: service<StorageService>('Storage'),
-    tools: service<ToolsService>('Tools'),
-    servers: service<ServersService>('Servers'),
-    work: service<WorkService>('Work'),
+    ...(Object.fromEntries(serviceNames.map((name) => [name, service(name)])) as unknown as Services),
     nativeDrops: inWindow(),
     dragFile,
     closeWindow: answerClose,
     leaveWindow: () => inWindow() && leaveWindow(),
-    onFrame: (listener) => subscribe<Frame>(EVENT_FRAME, listener),
-    onChange: (listener) => subscribe<Change>(EVENT_CHANGE, listener),
-    onWindowRequest: (listener) => subscribe<WindowRequest>(EVENT_SUMMONS, listener),
+    onFrame: (listener) => subscribe('ci:frame', listener),
+    onChange: (listener) => subscribe('ci:change', listener),
+    onWindowRequest: (listener) => subscribe('ci:window-request', listener),
   };
 }
 
-/** `list` here is `List` there; names are otherwise the same, so one proxy serves every method of the interface. */
-function service<T extends object>(name: string): T {
-  const lists = new Set(listMethods[name]);
-  return new Proxy({} as T, {
-    get: (_, method) => typeof method !== 'string' ? undefined : (...args: unknown[]) => call(name, method, args, lists.has(method)),
+/** `sessions.list` here is `Sessions.List` there: one proxy serves every method of the interface. */
+function service(name: string): object {
+  return new Proxy({}, {
+    get: (_, method) => typeof method !== 'string' ? undefined : (...args: unknown[]) => call(upperFirst(name), upperFirst(method), args),
   });
 }
 
-async function call(name: string, method: string, args: unknown[], list: boolean): Promise<unknown> {
-  const called = method.charAt(0).toUpperCase() + method.slice(1);
-  const bound = (window as unknown as WailsWindow).go?.api?.[name]?.[called] ?? relayed(name, called);
+const upperFirst = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+
+async function call(name: string, method: string, args: unknown[]): Promise<unknown> {
+  const bound = (window as unknown as WailsWindow).go?.api?.[name]?.[method] ?? relayed(name, method);
   try {
     if (!bound) throw new Error(`The program does not offer ${name}.${method}`);
-    const reply = await bound(...args);
-    return list && reply === null ? [] : withEmptyLists(reply);
+    return withEmptyLists(await bound(...args), lists.results?.[`${name}.${method}`]);
   } catch (thrown) {
     throw toBackendError(thrown);
   }
+}
+
+/** Puts an empty list in the place of each null that the program sends for one. The shape is an entry of `lists`. */
+function withEmptyLists(value: unknown, shape: string | undefined): unknown {
+  if (shape === undefined) return value;
+  if (shape.endsWith('[]')) {
+    const items = (value ?? []) as unknown[];
+    if (shape !== '[]') for (const item of items) withEmptyLists(item, shape.slice(0, -2));
+    return items;
+  }
+  const object = value as Record<string, unknown> | null;
+  if (object) for (const [name, field] of Object.entries(lists[shape] ?? {})) object[name] = withEmptyLists(object[name], field);
+  return object;
 }
 
 /** In a further window the services are in another process, which its own one asks (backend/api/dispatch.go). */
@@ -125,7 +93,7 @@ function dragFile(request: ExportRequest): DraggedFile {
   }
 }
 
-function subscribe<T>(event: string, listener: (data: T) => void): () => void {
-  const off = (window as unknown as WailsWindow).runtime?.EventsOn(event, (data) => listener(withEmptyLists(data) as T));
+function subscribe<E extends keyof Events>(event: E, listener: (data: Events[E]) => void): () => void {
+  const off = (window as unknown as WailsWindow).runtime?.EventsOn(event, (data) => listener(withEmptyLists(data, lists.results?.[event]) as Events[E]));
   return off ?? (() => undefined);
 }

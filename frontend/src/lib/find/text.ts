@@ -1,5 +1,5 @@
 /** Finding a text in a text as people look for it: whatever its case, unless the case is asked for. */
-import type { Span } from '$lib/backend/types_search';
+import type { Span } from '$lib/backend/types';
 
 /** Lower case of the same length, so that places in it are places in the text ("İ" would grow). */
 export function folded(text: string): string {

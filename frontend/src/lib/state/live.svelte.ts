@@ -1,5 +1,4 @@
-import type { ChatService } from '$lib/backend/backend';
-import type { BlockView, Frame, TurnView } from '$lib/backend/types';
+import type { BlockView, ChatService, Frame, TurnView } from '$lib/backend/types';
 import { StepStream } from './stream';
 
 /** How long a hole in the frames may stand before the step is fetched again: late frames are common, lost ones rare. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { turnMetrics } from '$lib/backend/fake/inspect';
 import { turnView } from '$lib/backend/fake/shapes';
 import type { TurnMetrics } from '$lib/backend/types';
-import type { MetricPoint, MetricsSeries } from '$lib/backend/types_search';
+import type { MetricPoint, MetricsSeries } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../../test/mount';
 import { mountWith } from '$shared/testing/harness';
 import ActivityPanel from '../ActivityPanel.svelte';

@@ -1,5 +1,5 @@
 /** The figures of SRD 15.1 as charts: what is drawn, what the table behind holds, and what is read out. Pure. */
-import type { MetricPoint, MetricsSeries } from '$lib/backend/types_search';
+import type { MetricPoint, MetricsSeries } from '$lib/backend/types';
 import { counted, grouped, spanned } from '$shared/format';
 
 /** One thing over the turns. Null: that turn has none. */

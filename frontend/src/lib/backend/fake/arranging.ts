@@ -1,5 +1,5 @@
 /** Sessions in folders, put away together, copied and named, as a program in memory does it. */
-import type { SessionsService } from '../backend';
+import type { SessionsService } from '../types';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
 import type { World } from './world';
@@ -43,7 +43,7 @@ export function arranging(world: World): Arranging {
     suggestTitle: async (id) => {
       const first = world.lineage(world.session(id).row.activeBranch)[0]?.user.find((block) => block.kind === 'text')?.text ?? '';
       const sentence = first.trim().split(/[.?!\n]/)[0]!.replace(/\s+/g, ' ');
-      return sentence.length <= titleChars ? sentence : `${sentence.slice(0, sentence.lastIndexOf(' ', titleChars))}…`;
+      return sentence.length <= titleChars ? sentence : sentence.slice(0, sentence.lastIndexOf(' ', titleChars));
     },
   };
 }

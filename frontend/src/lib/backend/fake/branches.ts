@@ -1,7 +1,6 @@
 /** The tree of a program in memory: the same runs, in the same order, as backend/api gives. */
-import type { BranchesService } from '../backend';
+import type { BranchesService, BranchSide, BranchTree, BranchView, TreeBranch, TreeRun, TurnView } from '../types';
 import { BackendError } from '../errors';
-import type { BranchSide, BranchTree, BranchView, TreeBranch, TreeRun, TurnView } from '../types';
 import { contextAt } from './context';
 import { answerAlso, answersOf, mergeAnswers } from './several';
 import { errorView } from './shapes';

@@ -1,6 +1,5 @@
-import type { ChatService } from '../backend';
+import type { BlockView, ChatService, FileView } from '../types';
 import { BackendError } from '../errors';
-import type { BlockView, FileView } from '../types';
 import { block, errorView } from './shapes';
 import type { World } from './world';
 

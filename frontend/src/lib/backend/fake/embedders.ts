@@ -1,6 +1,5 @@
-import type { EmbeddersService } from '../backend';
+import type { EmbeddersService, EmbeddersView, EmbedderView } from '../types';
 import { BackendError } from '../errors';
-import type { EmbeddersView, EmbedderView } from '../types';
 import { errorView } from './shapes';
 import type { World } from './world';
 

@@ -1,7 +1,19 @@
 /** What the inspector asks of a program in memory. */
-import type { InspectService } from '../backend';
+import type {
+  ActivityPanel,
+  InspectService,
+  JobView,
+  PendingView,
+  PinSuggestion,
+  PinView,
+  RecoveryReport,
+  StatePanel,
+  StateView,
+  StepView,
+  TurnMetrics,
+  TurnView,
+} from '../types';
 import { BackendError } from '../errors';
-import type { ActivityPanel, JobView, PendingView, PinSuggestion, PinView, RecoveryReport, StatePanel, StateView, StepView, TurnMetrics, TurnView } from '../types';
 import { contextOf, cutOf, diffContext, nextContext, switchPreview } from './context';
 import { errorView, jobView } from './shapes';
 import type { Streams } from './streaming';

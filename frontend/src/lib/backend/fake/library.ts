@@ -1,6 +1,5 @@
-import type { LibraryService } from '../backend';
+import type { AssistantView, LibraryService, PromptVariableView, SavedPromptView } from '../types';
 import { BackendError } from '../errors';
-import type { AssistantView, PromptVariableView, SavedPromptView } from '../types';
 import { errorView } from './shapes';
 import type { FakeSession, World } from './world';
 

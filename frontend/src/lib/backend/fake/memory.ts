@@ -1,6 +1,5 @@
-import type { MemoryService } from '../backend';
+import type { BlockView, ChunkRow, KnownItem, MatchWhy, MemoryChip, MemoryFilter, MemoryService, TurnView } from '../types';
 import { BackendError } from '../errors';
-import type { BlockView, ChunkRow, KnownItem, MatchWhy, MemoryChip, MemoryFilter, TurnView } from '../types';
 import { block, errorView } from './shapes';
 import type { World } from './world';
 

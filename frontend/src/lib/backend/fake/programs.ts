@@ -1,6 +1,5 @@
-import type { ProgramsService } from '../backend';
+import type { ProgramAccessView, ProgramClientView, ProgramsPanel, ProgramsService } from '../types';
 import { BackendError } from '../errors';
-import type { ProgramAccessView, ProgramClientView, ProgramsPanel } from '../types';
 import { errorView } from './shapes';
 import type { World } from './world';
 

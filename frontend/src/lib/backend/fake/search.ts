@@ -1,7 +1,20 @@
 /** The search of a program in memory: the same groups, marks and sums as backend/api gives. */
-import type { SearchService } from '../backend';
+import type {
+  BlockView,
+  FindHit,
+  FindResult,
+  MetricPoint,
+  MetricsQuery,
+  MetricsSeries,
+  SearchGroup,
+  SearchHit,
+  SearchQuery,
+  SearchResult,
+  SearchService,
+  Span,
+  TurnView,
+} from '../types';
 import { BackendError } from '../errors';
-import type { BlockView, FindHit, FindResult, MetricPoint, MetricsQuery, MetricsSeries, SearchGroup, SearchHit, SearchQuery, SearchResult, Span, TurnView } from '../types';
 import { turnMetrics } from './inspect';
 import { errorView } from './shapes';
 import type { FakeSession, World } from './world';

@@ -1,7 +1,18 @@
 /** MCP servers of a program in memory. */
-import type { ServersService } from '../backend';
+import type {
+  ElicitationView,
+  PromptText,
+  ResourceText,
+  ServerImport,
+  ServerLogLine,
+  ServerPromptView,
+  ServerResourceView,
+  ServerSettings,
+  ServersPanel,
+  ServersService,
+  ServerView,
+} from '../types';
 import { BackendError } from '../errors';
-import type { ElicitationView, PromptText, ResourceText, ServerImport, ServerLogLine, ServerPromptView, ServerResourceView, ServerSettings, ServersPanel, ServerView } from '../types';
 import type { Program } from './program';
 import { block, errorView } from './shapes';
 import type { World } from './world';

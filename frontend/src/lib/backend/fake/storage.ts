@@ -1,7 +1,6 @@
 /** The data directory of a program in memory: what lies in it, its copies, and what is erased from it. */
-import type { StorageService } from '../backend';
+import type { BackupView, DeletePreview, ErasedPart, MovePreview, ReceiptView, RestorePreview, StoragePart, StorageService } from '../types';
 import { BackendError } from '../errors';
-import type { BackupView, DeletePreview, ErasedPart, MovePreview, ReceiptView, RestorePreview, StoragePart } from '../types';
 import { block, errorView } from './shapes';
 import type { Program } from './program';
 import type { FakeTasks } from './work';

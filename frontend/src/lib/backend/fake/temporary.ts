@@ -1,7 +1,6 @@
 /** Temporary chats of a program in memory: turns that belong to no session, streamed at the pace of all others. */
-import type { ChatService } from '../backend';
+import type { ChatService, SendRequest, SendResult, TurnView } from '../types';
 import { BackendError } from '../errors';
-import type { SendRequest, SendResult, TurnView } from '../types';
 import { answers } from './answers';
 import { block, errorView, turnView, utf8Length } from './shapes';
 import type { Pace } from './streaming';

@@ -1,7 +1,16 @@
 /** Tools of a program in memory: calls that wait, run and end, and what is permitted. */
-import type { ToolsService } from '../backend';
+import type {
+  BlockView,
+  ToolCallView,
+  ToolDefinitionView,
+  ToolPermissionView,
+  ToolProblemView,
+  ToolsPanel,
+  ToolsService,
+  TurnView,
+  WaitingCallView,
+} from '../types';
 import { BackendError } from '../errors';
-import type { BlockView, ToolCallView, ToolDefinitionView, ToolPermissionView, ToolProblemView, ToolsPanel, TurnView, WaitingCallView } from '../types';
 import type { Program } from './program';
 import { block, errorView } from './shapes';
 import type { World } from './world';

@@ -1,7 +1,6 @@
 /** Import and export as a program in memory does them. What a file is its name says: there are no files here. */
-import type { TransferService } from '../backend';
+import type { DraggedFile, DroppedFile, ExportPlan, ExportRequest, FileView, ImageUpload, ImportReport, TransferService } from '../types';
 import { BackendError } from '../errors';
-import type { DraggedFile, ExportPlan, ExportRequest, FileView, DroppedFile, ImageUpload, ImportReport } from '../types';
 import { block, errorView } from './shapes';
 import type { FakeTasks, TaskScript } from './work';
 import type { World } from './world';

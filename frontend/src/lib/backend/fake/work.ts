@@ -1,7 +1,6 @@
 /** Long work of a program in memory: it goes forward step by step, ends as it was told to, and can be cancelled. */
-import type { WorkService } from '../backend';
+import type { Background, CheckReport, ErrorView, ImportReport, TaskView, WindowRequest, WorkService } from '../types';
 import { BackendError } from '../errors';
-import type { Background, CheckReport, ErrorView, ImportReport, WindowRequest, TaskView } from '../types';
 import { errorView } from './shapes';
 import type { World } from './world';
 

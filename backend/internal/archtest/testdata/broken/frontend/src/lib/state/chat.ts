@@ -1,2 +1,2 @@
-// breaks: bindings
+// breaks: bridge
 export const send = (window as any).other || window.go.api.Chat.Send;

@@ -1,2 +1,2 @@
-// breaks: bindings
+// breaks: bridge
 window['runtime'].EventsOn('ci:frame', () => {});

@@ -1,2 +1,2 @@
-// Not the bindings: window.goals, nor a word about window.location
+// Not the bridge: window.goals, nor a word about window.location
 export const goals = window.goals;

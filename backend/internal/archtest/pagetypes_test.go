@@ -1,0 +1,35 @@
+package archtest
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"contextinfinity/backend/internal/pagetypes"
+)
+
+var update = flag.Bool("update", false, "write the page's types anew")
+
+// TestThePageHasTheTypesOfTheProgram compares the page's types with what backend/api says now. With -update it writes them.
+func TestThePageHasTheTypesOfTheProgram(t *testing.T) {
+	root := moduleRoot(t)
+	want, err := pagetypes.Generate(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(root, pagetypes.File)
+	if *update {
+		if err := os.WriteFile(name, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what backend/api says: run `make types` and commit it", pagetypes.File)
+	}
+}

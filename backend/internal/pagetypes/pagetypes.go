@@ -1,0 +1,324 @@
+// Package pagetypes writes what the window's page knows of the program as TypeScript: the shapes of backend/api with
+// their comments, the bound services, the events, and where lists are. The Go source is the only place where they are
+// written by hand (docs/adr/0016).
+package pagetypes
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// File is where the page has them, below the module.
+const File = "frontend/src/lib/backend/types.ts"
+
+const (
+	apiDir = "backend/api"
+	appDir = "backend/app" // its function services binds
+)
+
+// writer writes one file.
+type writer struct {
+	bytes.Buffer
+	api    *source
+	shapes []declared
+	enums  map[string]enum
+	lists  lists
+}
+
+// enum is a type whose values are string constants.
+type enum struct {
+	declared
+	values []constant
+}
+
+// Generate returns the file for the module at root.
+//
+// Errors: a type that the page cannot be given, named with where it stands.
+func Generate(root string) ([]byte, error) {
+	others := map[string]*source{}
+	app, err := read(root, appDir, others)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{enums: map[string]enum{}, lists: lists{}}
+	if w.api, err = read(root, apiDir, others); err != nil {
+		return nil, err
+	}
+	for _, d := range w.api.types {
+		if d.isShape() {
+			w.shapes = append(w.shapes, d)
+		}
+	}
+	slices.SortFunc(w.shapes, func(a, b declared) int {
+		return cmp.Or(cmp.Compare(w.api.name(a.file), w.api.name(b.file)), cmp.Compare(a.spec.Pos(), b.spec.Pos()))
+	})
+	services := bound(app, "services")
+	if len(services) == 0 {
+		return nil, fmt.Errorf("%s: no function services that binds any", appDir)
+	}
+	w.WriteString("// Code generated from " + apiDir + " by `make types`. DO NOT EDIT.\n")
+	for _, step := range []func() error{w.writeShapes, w.writeEvents, func() error { return w.writeServices(services) }} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	w.writeEnums()
+	w.writeLists()
+	return w.Bytes(), nil
+}
+
+func (w *writer) writeShapes() error {
+	file := ""
+	for _, d := range w.shapes {
+		if name := w.api.name(d.file); name != file {
+			file = name
+			fmt.Fprintf(w, "\n// ---------------------------------------------------------------- %s/%s\n", apiDir, file)
+		}
+		fields, err := d.fields()
+		if err != nil {
+			return err
+		}
+		w.WriteByte('\n')
+		w.comment("", d.doc)
+		fmt.Fprintf(w, "export interface %s {\n", d.name)
+		for _, f := range fields {
+			typ, err := w.typeOf(d.file, f.typ)
+			if err != nil {
+				return fmt.Errorf("%s.%s: %w", d.name, f.name, err)
+			}
+			mark := ""
+			if f.optional {
+				mark = "?"
+			}
+			w.comment("  ", f.doc)
+			fmt.Fprintf(w, "  %s%s: %s;\n", f.name, mark, typ)
+			w.lists.add(d.name, f.name, typ)
+		}
+		w.WriteString("}\n")
+	}
+	return nil
+}
+
+// writeEvents writes the constants EventX, each of which carries a shape X.
+func (w *writer) writeEvents() error {
+	w.WriteString("\n/** Events to the page by their names, and what they carry. */\nexport interface Events {\n")
+	for _, c := range w.api.consts {
+		shape, is := strings.CutPrefix(c.name, "Event")
+		if !is || c.typ != "" {
+			continue
+		}
+		if !w.api.types[shape].isKnown() {
+			return fmt.Errorf("%s carries no shape %s", c.name, shape)
+		}
+		fmt.Fprintf(w, "  '%s': %s;\n", c.value, shape)
+		w.lists.add(results, c.value, shape)
+	}
+	w.WriteString("}\n")
+	return nil
+}
+
+func (d declared) isKnown() bool { return d.spec != nil }
+
+func (w *writer) writeServices(services []string) error {
+	for _, service := range services {
+		d, known := w.api.types[service]
+		if !known {
+			return fmt.Errorf("%s binds %s, which is no type of %s", appDir, service, apiDir)
+		}
+		w.WriteByte('\n')
+		w.comment("", d.doc)
+		fmt.Fprintf(w, "export interface %sService {\n", service)
+		for _, m := range w.api.methods[service] {
+			if err := w.method(service, m); err != nil {
+				return fmt.Errorf("%s.%s: %w", service, m.Name, err)
+			}
+		}
+		w.WriteString("}\n")
+	}
+	w.WriteString("\n/** What the program binds. Each call rejects with a BackendError: what happened, and what to do. */\nexport interface Services {\n")
+	for _, service := range services {
+		fmt.Fprintf(w, "  readonly %s: %sService;\n", lowerFirst(service), service)
+	}
+	w.WriteString("}\n\nexport const serviceNames: readonly (keyof Services)[] = [\n")
+	for _, service := range services {
+		fmt.Fprintf(w, "  '%s',\n", lowerFirst(service))
+	}
+	w.WriteString("];\n")
+	return nil
+}
+
+func (w *writer) method(service string, m *ast.FuncDecl) error {
+	file := w.fileOf(m)
+	var parameters []string
+	for _, p := range m.Type.Params.List {
+		typ, err := w.typeOf(file, p.Type)
+		if err != nil {
+			return err
+		}
+		for _, name := range p.Names {
+			parameters = append(parameters, name.Name+": "+typ)
+		}
+	}
+	result := "void"
+	if m.Type.Results != nil {
+		for _, r := range m.Type.Results.List {
+			if baseName(r.Type) == "error" {
+				continue
+			}
+			typ, err := w.typeOf(file, r.Type)
+			if err != nil {
+				return err
+			}
+			if result != "void" || len(r.Names) > 1 {
+				return fmt.Errorf("more than one result")
+			}
+			result = typ
+		}
+	}
+	w.comment("  ", m.Doc.Text())
+	fmt.Fprintf(w, "  %s(%s): Promise<%s>;\n", lowerFirst(m.Name.Name), strings.Join(parameters, ", "), result)
+	w.lists.add(results, service+"."+m.Name.Name, result)
+	return nil
+}
+
+func (w *writer) fileOf(n ast.Node) *ast.File {
+	for _, f := range w.api.files {
+		if f.Pos() <= n.Pos() && n.End() <= f.End() {
+			return f
+		}
+	}
+	return nil
+}
+
+// typeOf is a type of Go as TypeScript.
+func (w *writer) typeOf(file *ast.File, t ast.Expr) (string, error) {
+	switch t := t.(type) {
+	case *ast.StarExpr:
+		of, err := w.typeOf(file, t.X)
+		return of + " | null", err
+	case *ast.ArrayType:
+		of, err := w.typeOf(file, t.Elt)
+		if strings.Contains(of, "|") || strings.HasSuffix(of, "[]") {
+			return "", fmt.Errorf("a list of %s is not provided for", of)
+		}
+		return of + "[]", err
+	case *ast.MapType:
+		of, err := w.typeOf(file, t.Value)
+		if err == nil && (baseName(t.Key) != "string" || strings.HasSuffix(of, "[]")) {
+			err = fmt.Errorf("a map of %s is not provided for", of)
+		}
+		return "Record<string, " + of + ">", err
+	case *ast.SelectorExpr:
+		at, known := t.X.(*ast.Ident)
+		if !known {
+			break
+		}
+		other, d, err := w.api.imported(file, at.Name, t.Sel.Name)
+		if err != nil {
+			return "", err
+		}
+		return w.enum(other, d)
+	case *ast.Ident:
+		if d, ours := w.api.types[t.Name]; ours {
+			if d.isShape() {
+				return t.Name, nil
+			}
+			return w.enum(w.api, d)
+		}
+		if name, known := basic[t.Name]; known {
+			return name, nil
+		}
+		return "", fmt.Errorf("%s is no type for the page", t.Name)
+	}
+	return "", fmt.Errorf("a type that is not provided for")
+}
+
+var basic = map[string]string{
+	"string": "string", "bool": "boolean",
+	"int": "number", "int32": "number", "int64": "number", "uint64": "number", "float64": "number",
+}
+
+// enum is the union of the constants of a type; a string type without any is a string.
+func (w *writer) enum(in *source, d declared) (string, error) {
+	if baseName(d.spec.Type) != "string" {
+		return "", fmt.Errorf("%s is no shape and no string", d.name)
+	}
+	values := in.values(d.name)
+	if len(values) == 0 {
+		return "string", nil
+	}
+	if other, taken := w.enums[d.name]; taken && other.spec != d.spec {
+		return "", fmt.Errorf("two packages have a type %s", d.name)
+	}
+	w.enums[d.name] = enum{d, values}
+	return d.name, nil
+}
+
+func (w *writer) writeEnums() {
+	for _, name := range slices.Sorted(maps.Keys(w.enums)) {
+		e := w.enums[name]
+		w.WriteByte('\n')
+		w.comment("", e.doc)
+		fmt.Fprintf(w, "export type %s =\n", name)
+		for i, c := range e.values {
+			w.comment("  ", c.doc)
+			end := "\n"
+			if i == len(e.values)-1 {
+				end = ";\n"
+			}
+			fmt.Fprintf(w, "  | '%s'%s", strings.ReplaceAll(c.value, "'", `\'`), end)
+		}
+	}
+}
+
+// comment writes a comment of Go: a line if it fits into one.
+func (w *writer) comment(indent, doc string) {
+	doc = strings.ReplaceAll(strings.TrimSpace(doc), "*/", "* /")
+	if doc == "" {
+		return
+	}
+	lines := wrapped(doc, 116-len(indent))
+	if len(lines) == 1 {
+		fmt.Fprintf(w, "%s/** %s */\n", indent, lines[0])
+		return
+	}
+	fmt.Fprintf(w, "%s/**\n", indent)
+	for _, line := range lines {
+		fmt.Fprintf(w, "%s%s\n", indent, strings.TrimRight(" * "+line, " "))
+	}
+	fmt.Fprintf(w, "%s */\n", indent)
+}
+
+// wrapped are the paragraphs of a text in lines of a width.
+func wrapped(text string, width int) (lines []string) {
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		line := ""
+		for _, word := range strings.Fields(paragraph) {
+			if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+				lines, line = append(lines, line), ""
+			}
+			line = strings.TrimSpace(line + " " + word)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// sentences are the comments above and beside a field.
+func sentences(above, beside string) string {
+	return strings.TrimSpace(strings.TrimSpace(above) + " " + strings.TrimSpace(beside))
+}
+
+func lowerFirst(name string) string {
+	return string(unicode.ToLower(rune(name[0]))) + name[1:]
+}

@@ -1,0 +1,211 @@
+package pagetypes
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// module is the program's own: types of its packages are followed.
+const module = "contextinfinity/"
+
+// source is a package as it is written.
+type source struct {
+	root, dir string
+	set       *token.FileSet
+	files     []*ast.File
+	types     map[string]declared
+	methods   map[string][]*ast.FuncDecl // of a type, as they are written
+	consts    []constant
+	others    map[string]*source // by directory, of all packages that were read
+}
+
+// declared is a type with the file that it is declared in, whose imports its names are of.
+type declared struct {
+	name string
+	doc  string
+	spec *ast.TypeSpec
+	file *ast.File
+}
+
+// constant is a string constant; its type is empty where the declaration has none.
+type constant struct{ name, typ, value, doc string }
+
+// read reads a package, its files by name and without tests.
+func read(root, dir string, others map[string]*source) (*source, error) {
+	s := &source{root: root, dir: dir, set: token.NewFileSet(), types: map[string]declared{}, methods: map[string][]*ast.FuncDecl{}, others: others}
+	others[dir] = s
+	names, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(s.set, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		s.files = append(s.files, file)
+		for _, d := range file.Decls {
+			s.declaration(file, d)
+		}
+	}
+	return s, nil
+}
+
+func (s *source) name(file *ast.File) string {
+	return filepath.Base(s.set.Position(file.Pos()).Filename)
+}
+
+func (s *source) declaration(file *ast.File, d ast.Decl) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv != nil && d.Name.IsExported() {
+			receiver := baseName(d.Recv.List[0].Type)
+			s.methods[receiver] = append(s.methods[receiver], d)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				doc := spec.Doc
+				if doc == nil {
+					doc = d.Doc
+				}
+				s.types[spec.Name.Name] = declared{spec.Name.Name, doc.Text(), spec, file}
+			case *ast.ValueSpec:
+				s.constant(d, spec)
+			}
+		}
+	}
+}
+
+func (s *source) constant(d *ast.GenDecl, spec *ast.ValueSpec) {
+	if d.Tok != token.CONST || len(spec.Names) != 1 || len(spec.Values) != 1 {
+		return
+	}
+	literal, is := spec.Values[0].(*ast.BasicLit)
+	if !is || literal.Kind != token.STRING {
+		return
+	}
+	value, err := strconv.Unquote(literal.Value)
+	if err != nil {
+		return
+	}
+	s.consts = append(s.consts, constant{spec.Names[0].Name, baseName(spec.Type), value, spec.Doc.Text() + spec.Comment.Text()})
+}
+
+// baseName is the name of a type that may be a pointer; empty for other types.
+func baseName(t ast.Expr) string {
+	if star, is := t.(*ast.StarExpr); is {
+		t = star.X
+	}
+	if name, is := t.(*ast.Ident); is {
+		return name.Name
+	}
+	return ""
+}
+
+// values are the constants of a string type.
+func (s *source) values(typ string) (values []constant) {
+	for _, c := range s.consts {
+		if c.typ == typ {
+			values = append(values, c)
+		}
+	}
+	return values
+}
+
+// imported is the package that a file knows by a name, and the type of it.
+func (s *source) imported(file *ast.File, name, typ string) (*source, declared, error) {
+	for _, spec := range file.Imports {
+		at, err := strconv.Unquote(spec.Path.Value)
+		known := path.Base(at)
+		if spec.Name != nil {
+			known = spec.Name.Name
+		}
+		dir, ours := strings.CutPrefix(at, module)
+		if err != nil || known != name || !ours {
+			continue
+		}
+		other := s.others[dir]
+		if other == nil {
+			if other, err = read(s.root, dir, s.others); err != nil {
+				return nil, declared{}, err
+			}
+		}
+		if d, there := other.types[typ]; there {
+			return other, d, nil
+		}
+	}
+	return nil, declared{}, fmt.Errorf("%s: the page cannot be given a %s.%s", s.name(file), name, typ)
+}
+
+// field is a field of a shape as JSON has it.
+type field struct {
+	name, doc string
+	optional  bool
+	typ       ast.Expr
+}
+
+// fields are those of a struct that JSON holds. Errors: an embedded field, or an exported one without a name for JSON.
+func (d declared) fields() (fields []field, err error) {
+	shape, is := d.spec.Type.(*ast.StructType)
+	if !is {
+		return nil, fmt.Errorf("%s is no struct", d.name)
+	}
+	for _, f := range shape.Fields.List {
+		if f.Tag == nil || len(f.Names) != 1 {
+			return nil, fmt.Errorf("%s: each field needs a name of its own for JSON", d.name)
+		}
+		tag, err := strconv.Unquote(f.Tag.Value)
+		if err != nil {
+			return nil, err
+		}
+		name, options, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		if name == "" {
+			return nil, fmt.Errorf("%s.%s has no name for JSON", d.name, f.Names[0])
+		}
+		fields = append(fields, field{name, sentences(f.Doc.Text(), f.Comment.Text()), strings.HasPrefix(options, "omit"), f.Type})
+	}
+	return fields, nil
+}
+
+// isShape is true of an exported struct that JSON has names for.
+func (d declared) isShape() bool {
+	shape, is := d.spec.Type.(*ast.StructType)
+	return is && d.spec.Name.IsExported() && slices.ContainsFunc(shape.Fields.List, func(f *ast.Field) bool { return f.Tag != nil && strings.Contains(f.Tag.Value, `json:"`) })
+}
+
+// bound are the names of the services that a window binds: the constructors that a function calls, without "New".
+func bound(s *source, function string) (names []string) {
+	for _, file := range s.files {
+		for _, d := range file.Decls {
+			f, is := d.(*ast.FuncDecl)
+			if !is || f.Name.Name != function || f.Recv != nil {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if call, is := n.(*ast.CallExpr); is {
+					if made, is := call.Fun.(*ast.SelectorExpr); is && strings.HasPrefix(made.Sel.Name, "New") {
+						names = append(names, strings.TrimPrefix(made.Sel.Name, "New"))
+					}
+				}
+				return true
+			})
+		}
+	}
+	return names
+}
