@@ -244,15 +244,15 @@ func (f MemoryFilter) within() (chat.Within, error) {
 	case f.Scope != "" && f.Scope != string(chat.ScopeLineage) && f.Scope != string(chat.ScopeSession) && f.Scope != string(chat.ScopeProject) && f.Scope != string(chat.ScopeAll):
 		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a scope of memory.", f.Scope).WithHint("choose lineage, session, project or all")
 	case in.Scope == chat.ScopeProject && f.BranchID == "":
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "A project's memory can be looked at only from a conversation of it.").WithHint("open one, or choose all")
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "A project's memory can be shown only from a conversation of the project.").WithHint("open one, or choose all")
 	case in.Scope == chat.ScopeLineage && f.BranchID == "":
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The past of a branch can be looked at only of a branch.").WithHint("open a conversation, or choose all")
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The past of a branch can be shown only for a branch.").WithHint("open a conversation, or choose all")
 	case in.Scope == chat.ScopeSession && f.SessionID == "" && f.BranchID == "":
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "A conversation's memory can be looked at only of a conversation.").WithHint("open one, or choose all")
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The memory of a conversation can be shown only for a conversation.").WithHint("open one, or choose all")
 	case f.Type != "" && !slices.Contains(chunkTypes, chat.ChunkType(f.Type)):
 		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a kind of memory.", f.Type)
 	case f.Role != "" && in.Role != chat.RoleUser && in.Role != chat.RoleAssistant:
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is nobody who speaks: it is user or assistant.", f.Role)
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a speaker: choose user or assistant.", f.Role)
 	case f.Since < 0 || f.Until < 0 || f.Until > 0 && f.Until < f.Since:
 		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The last day is before the first.")
 	}

@@ -44,7 +44,7 @@ func NewStorage(c *Core) *Storage {
 		c.Tasks.Resumes(tasks.Backup, func(input json.RawMessage) (tasks.Run, error) {
 			var path string
 			if err := json.Unmarshal(input, &path); err != nil {
-				return nil, chat.WrapError(chat.CodeCorrupt, "backup.resume", err, "Where the backup was to be written is not known any more.").WithHint("make a new one")
+				return nil, chat.WrapError(chat.CodeCorrupt, "backup.resume", err, "The place for the backup is no longer known.").WithHint("make a new one")
 			}
 			return s.backingUp(path), nil
 		})
@@ -83,7 +83,7 @@ func (s *Storage) BackUp(path string) (TaskView, error) {
 		return TaskView{}, err
 	}
 	if path != "" && !filepath.IsAbs(path) {
-		return TaskView{}, chat.Errorf(chat.CodeInvalid, "backup.begin", "The backup needs a whole path.")
+		return TaskView{}, chat.Errorf(chat.CodeInvalid, "backup.begin", "The backup needs a full path.")
 	}
 	input, err := json.Marshal(path)
 	if err != nil {

@@ -160,7 +160,7 @@ func (s *Work) NewWindow(sessionID string) error {
 		return err
 	}
 	if s.c.Shell.NewWindow == nil {
-		return chat.Errorf(chat.CodeUnavailable, "window.new", "There can be no further window on this data now.")
+		return chat.Errorf(chat.CodeUnavailable, "window.new", "No more windows can be opened on this data now.")
 	}
 	return s.c.Shell.NewWindow(sessionID)
 }

@@ -480,8 +480,8 @@ func (k verbKeys) List(context.Context) ([]cli.KeyInfo, error) {
 
 func (k verbKeys) Set(_ context.Context, provider, key string) error {
 	if !k.keys.KeyringOK() {
-		return chat.Errorf(chat.CodeUnavailable, "keys.set", "This system has no keyring that answers, so the key was not kept.").
-			WithHint("put it into the environment instead: %s", k.envOf(provider))
+		return chat.Errorf(chat.CodeUnavailable, "keys.set", "No keyring is available on this system, so the key was not stored.").
+			WithHint("set it in the environment instead: %s", k.envOf(provider))
 	}
 	_, err := k.keys.SetKey(provider, key)
 	return err

@@ -68,7 +68,7 @@ func (w *deskWork) Paused() bool { return w.a.upkeep.Paused() }
 
 func (w *deskWork) Pause(paused bool) {
 	if err := w.a.upkeep.SetPaused(w.a.life, paused); err != nil && w.a.life.Err() == nil {
-		w.a.log.Warn("the pause holds for this run alone", "err", err)
+		w.a.log.Warn("the pause applies to this run only", "err", err)
 	}
 }
 
@@ -223,9 +223,9 @@ func endWords(t chat.Turn) string {
 	case chat.OutcomeStopped, chat.OutcomeKept, chat.OutcomeDiscarded:
 		return ""
 	case chat.OutcomeIncomplete:
-		return "The answer broke off. What arrived is kept."
+		return "The answer was interrupted. What arrived is kept."
 	case chat.OutcomeFailed:
-		return "There is no answer: it failed."
+		return "The answer failed."
 	}
 	return "Your answer is ready."
 }

@@ -72,7 +72,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			return
 		}
 		if err := a.close(); err != nil {
-			s.log.Error("the program did not close in order", "err", err)
+			s.log.Error("the program did not shut down cleanly", "err", err)
 		}
 	}
 	return w

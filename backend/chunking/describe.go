@@ -135,7 +135,7 @@ func join(path, title string) string {
 	return path + " > " + title
 }
 
-// beginning is how a text begins, in a line of at most so many runes, valid
+// beginning is how a text begins, in a line of at most this many runes, valid
 // and cut between words; what is cut off is marked.
 func beginning(text string, most int) string {
 	// Twice the bytes that the longest runes need: the text itself may be huge.

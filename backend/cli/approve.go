@@ -161,7 +161,7 @@ func (t *talk) waitingCalls(ctx context.Context, _ string) error {
 		return err
 	}
 	if len(waiting) == 0 {
-		t.say("No tool call waits here.")
+		t.say("No tool call is waiting here.")
 		return nil
 	}
 	if t.asked != last.ID { // its answer so far was not shown in this conversation

@@ -48,7 +48,7 @@ func TestNothingToList(t *testing.T) {
 	for line, want := range map[string]string{
 		"summaries S":           "No range summaries. They are made when old turns no longer fit",
 		"summaries S --orphans": "No range summary was replaced by another.",
-		"chunks --text zebra":   "No chunk has this text in it.",
+		"chunks --text zebra":   "No chunk contains this text.",
 		"chunks --offset 1000":  "No chunks after --offset: there are ",
 		"reconcile":             "Everything is in order: no work was left.",
 		"reconcile --last":      "No run has found anything to do yet.",
@@ -60,7 +60,7 @@ func TestNothingToList(t *testing.T) {
 	empty := newHome(t)
 	empty.writer() // makes the data
 	for line, want := range map[string]string{
-		"chunks": "No chunks. Turns are indexed", "metrics --all": "Nothing was measured yet.", "sessions": "No sessions.",
+		"chunks": "No chunks. Turns are indexed", "metrics --all": "Nothing has been measured yet.", "sessions": "No sessions.",
 	} {
 		if r := empty.run(strings.Fields(line)...).exits(0); !strings.HasPrefix(r.out, want) {
 			t.Errorf("%s: %q, want %q", line, r.out, want)

@@ -232,7 +232,7 @@ func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
 	case errors.Is(bounded.Err(), context.DeadlineExceeded):
 		c.notef("background work is not finished after %s; the next send continues it, contextinfinity reconcile does all of it now", within)
 	case err != nil && ctx.Err() == nil:
-		c.notef("background work failed, and is tried again by the next send: %s", line(c.describe(err).Message))
+		c.notef("background work failed, and is retried by the next send: %s", line(c.describe(err).Message))
 	}
 }
 

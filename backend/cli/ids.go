@@ -57,7 +57,7 @@ func match[T ~string](kind, fragment string, ids []T) (T, error) {
 	if len(found) > len(names) {
 		names = append(names, "...")
 	}
-	return "", usageHint("type more of it: "+strings.Join(names, ", "), "%d %ss fit %s.", len(found), kind, fragment)
+	return "", usageHint("type more of it: "+strings.Join(names, ", "), "%d %ss match %s.", len(found), kind, fragment)
 }
 
 func full(id string) bool { return len(id) == 26 }

@@ -50,10 +50,10 @@ func TestImportVerb(t *testing.T) {
 	h := newHome(t)
 	path := h.exported("talk.jsonl", "first", "second")
 	r := h.run("import", path)
-	if r.code != 0 || !strings.Contains(r.out, "talk.jsonl (jsonl): 2 sessions made, 0 grown, 0 there already; 2 turns added.") || !strings.Contains(r.out, "reconcile") || r.err != "" {
+	if r.code != 0 || !strings.Contains(r.out, "talk.jsonl (jsonl): 2 sessions created, 0 extended, 0 already there; 2 turns added.") || !strings.Contains(r.out, "reconcile") || r.err != "" {
 		t.Fatalf("%d %q %q", r.code, r.out, r.err)
 	}
-	if r := h.run("import", path); r.code != 0 || !strings.Contains(r.out, "0 sessions made, 0 grown, 2 there already; 0 turns added.") || strings.Contains(r.out, "reconcile") {
+	if r := h.run("import", path); r.code != 0 || !strings.Contains(r.out, "0 sessions created, 0 extended, 2 already there; 0 turns added.") || strings.Contains(r.out, "reconcile") {
 		t.Errorf("again: %d %q", r.code, r.out)
 	}
 	none := filepath.Join(filepath.Dir(h.dir), "none.json")

@@ -88,7 +88,7 @@ func readImage(path string) (chat.Image, error) {
 	}
 	media := http.DetectContentType(data)
 	if !slices.Contains(imageTypes, media) {
-		return chat.Image{}, chat.Errorf(chat.CodeInvalid, op, "%s is no PNG, JPEG, GIF or WebP image; nothing was sent.", path)
+		return chat.Image{}, chat.Errorf(chat.CodeInvalid, op, "%s is not a PNG, JPEG, GIF or WebP image; nothing was sent.", path)
 	}
 	source, err := chat.MarshalJSON(map[string]string{"data": base64.StdEncoding.EncodeToString(data)})
 	return chat.Image{MediaType: media, Source: source}, err

@@ -19,13 +19,13 @@ import (
 // missing.
 func (c *call) checkPlaces(flags *pflag.FlagSet) error {
 	if flags.Changed("data-dir") && c.dataDir == "" {
-		return usageHint("name a directory, or leave --data-dir out", "--data-dir is empty; nothing was done.")
+		return usageHint("name a directory, or omit --data-dir", "--data-dir is empty; nothing was done.")
 	}
 	if !flags.Changed("config") {
 		return c.checkOverrides()
 	}
 	if c.configPath == "" {
-		return usageHint("name a file, or leave --config out", "--config is empty; nothing was done.")
+		return usageHint("name a file, or omit --config", "--config is empty; nothing was done.")
 	}
 	if _, err := os.Stat(c.path(c.configPath)); errors.Is(err, fs.ErrNotExist) {
 		return usageHint("contextinfinity --config FILE config set KEY VALUE makes one",

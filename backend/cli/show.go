@@ -31,7 +31,7 @@ prints what had arrived.`,
 		Args: exactly("SESSION"),
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the active one")
-	cmd.Flags().IntVar(&f.last, "last", 0, "only so many of the newest turns (0: all)")
+	cmd.Flags().IntVar(&f.last, "last", 0, "only this many of the newest turns (0: all)")
 	cmd.Flags().StringVar(&f.raw, "raw", "", "print the exact request and stream of this step instead")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.show(ctx, args[0], f) })
 	cmd.ValidArgsFunction = c.completeSession
@@ -40,7 +40,7 @@ prints what had arrived.`,
 
 func (c *call) show(ctx context.Context, session string, f showFlags) (reply, error) {
 	if f.last < 0 {
-		return reply{}, usagef("--last is not negative.")
+		return reply{}, usagef("--last must not be negative.")
 	}
 	return c.reading(ctx, func(s *Services) (reply, error) {
 		found, branch, err := s.place(ctx, session, f.branch)

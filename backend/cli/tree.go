@@ -174,7 +174,7 @@ type compareReply struct {
 }
 
 func (c *call) compareCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "compare BRANCH OTHER", Short: "Set two branches of a session beside each other", Args: exactly("BRANCH", "OTHER")}
+	cmd := &cobra.Command{Use: "compare BRANCH OTHER", Short: "Compare two branches of a session", Args: exactly("BRANCH", "OTHER")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.reading(ctx, func(s *Services) (reply, error) {
 			left, err := s.anyBranch(ctx, args[0])

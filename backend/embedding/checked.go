@@ -53,7 +53,7 @@ func normalized(v []float32, dimension int) (unit []float32, fault string) {
 	length := math.Sqrt(sum)
 	switch {
 	case math.IsNaN(length) || math.IsInf(length, 0):
-		return nil, "answered with a vector that holds numbers that are none (NaN or infinity)"
+		return nil, "answered with a vector that contains NaN or infinity"
 	case length < 1e-12:
 		return nil, "answered with a vector of zeros"
 	case math.Abs(length-1) < 1e-7:

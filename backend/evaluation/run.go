@@ -205,7 +205,7 @@ func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, ques
 		if q.Conv != "" {
 			branch, ok := branches[string(q.Conv)]
 			if !ok {
-				return chat.Errorf(chat.CodeInvalid, opRead, "Question %s is about conversation %q, which the corpus does not hold.", q.ID, q.Conv)
+				return chat.Errorf(chat.CodeInvalid, opRead, "Question %s is about conversation %q, which the corpus does not contain.", q.ID, q.Conv)
 			}
 			in = chat.Within{Scope: chat.ScopeLineage, Branch: branch}
 		}

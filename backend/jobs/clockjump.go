@@ -45,7 +45,7 @@ func (r *Runner) handleClockJump(ctx context.Context) {
 	}
 	n, err := r.d.Store.JitterJobs(ctx, spread)
 	if err != nil && ctx.Err() == nil {
-		r.d.Log.Warn("jobs could not be given new moments after the clock leapt", "by", off, "err", err)
+		r.d.Log.Warn("jobs could not be rescheduled after the clock jumped", "by", off, "err", err)
 		return
 	}
 	r.d.Log.Info("the clock leapt", "by", off, "jobs", n)

@@ -230,7 +230,7 @@ func (r *Reconciler) tick(ctx context.Context) {
 	report, err := r.recoverOpen(ctx, r.reports.load(ctx, r.d.Store))
 	if err != nil {
 		if ctx.Err() == nil {
-			r.d.Log.Warn("not everything could be put in order; it is tried again", "err", err)
+			r.d.Log.Warn("not everything could be repaired; it is tried again", "err", err)
 		}
 		return
 	}

@@ -47,7 +47,7 @@ func SumOfHash(hash []byte) Sum {
 func sumOfHex(s string) (Sum, error) {
 	hash, err := hex.DecodeString(s)
 	if err == nil && len(hash) != 0 && len(hash) != sha256.Size {
-		err = fmt.Errorf("%d bytes are no SHA-256", len(hash))
+		err = fmt.Errorf("%d bytes are not a SHA-256", len(hash))
 	}
 	return SumOfHash(hash), err
 }

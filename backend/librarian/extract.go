@@ -230,7 +230,7 @@ const stateMessageBytes = 512 << 10
 
 func longEnds(text string) string { return endsWithin(text, stateMessageBytes) }
 
-// endsWithin is a text of which each end has at most so many bytes.
+// endsWithin is a text of which each end has at most this many bytes.
 func endsWithin(text string, each int) string {
 	if len(text) <= 2*each {
 		return text

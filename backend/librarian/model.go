@@ -27,7 +27,7 @@ const (
 	maxFolds      = 4 // ranges that an input over the model's limit is cut into
 	updateFails   = 2 // rejected answers: SRD 10.2 allows one retry
 	rangeFails    = 3
-	runTimeouts   = 3 // a whole run takes at most so many timeouts
+	runTimeouts   = 3 // a whole run takes at most this many timeouts
 	outputTokens  = 4096
 	leastRoom     = 200 // tokens of conversation that a call must have room for
 	promptReserve = 64  // tokens of framing that a model's own count may add

@@ -35,7 +35,7 @@ func newHTTPClient(endpoint *url.URL, headers map[string]string, limits Limits, 
 	}, web
 }
 
-var errRedirect = errors.New("the server sends to another address, which is not followed: configure the right one")
+var errRedirect = errors.New("the server redirects to another address, which is not followed: configure the right one")
 
 func sameOrigin(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)

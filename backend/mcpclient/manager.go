@@ -250,7 +250,7 @@ func (s *server) await(ctx context.Context, in *signIn) error {
 	case <-s.start(in):
 		return nil
 	case <-ctx.Done():
-		return chat.WrapError(chat.CodeCancelled, "mcp.start", ctx.Err(), "The server goes on starting.")
+		return chat.WrapError(chat.CodeCancelled, "mcp.start", ctx.Err(), "The server is still starting.")
 	}
 }
 

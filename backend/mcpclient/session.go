@@ -283,7 +283,7 @@ func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem stri
 	d = chat.ToolDefinition{Source: c.s.name, Tool: t.Name, Title: c.s.redact(text(t.Title)), Description: c.s.redact(text(t.Description)), Effects: true}
 	schema, ok := t.InputSchema.(map[string]any)
 	if !ok {
-		return d, "It has no schema for its arguments, or one that is no object."
+		return d, "It has no schema for its arguments, or one that is not an object."
 	}
 	if kind, said := schema["type"]; said && kind != "object" {
 		return d, "Its arguments are not an object."
@@ -606,7 +606,7 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 	case anew, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.gone():
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
 	}
-	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s answered what cannot be read. %s", ss.s.name, words))
+	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s returned a result that cannot be read. %s", ss.s.name, words))
 }
 
 // errEnded is of calls that may have run.

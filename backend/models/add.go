@@ -79,7 +79,7 @@ func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string
 	case name == "":
 		name = freeName(modelID, taken)
 	case taken[name]:
-		return "", chat.Errorf(chat.CodeInvalid, op, "There is a model named %q already; nothing was changed.", name)
+		return "", chat.Errorf(chat.CodeInvalid, op, "There is already a model named %q; nothing was changed.", name)
 	}
 	added := config.Model{Name: name, Provider: p.Protocol, ModelID: modelID, BaseURL: p.BaseURL, Stream: true}
 	if p.BaseURL != "" && !p.Local {

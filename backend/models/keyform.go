@@ -65,7 +65,7 @@ func unplaced(key string, f keyForm) TestResult {
 		return TestResult{Message: "There is no key to test."}
 	}
 	if f.server == "" {
-		return TestResult{Message: "The form of this key does not say whose it is. Choose the provider; until then it is sent to nobody."}
+		return TestResult{Message: "The form of this key does not show its provider. Choose the provider; until then it is not sent anywhere."}
 	}
 	return TestResult{
 		Provider: f.provider, Vendor: f.name, Server: f.server,

@@ -78,7 +78,7 @@ func resultParts(content chat.Blocks) (words string, images chat.Blocks, other i
 }
 
 // headAndTail keeps the beginning of a text and the end, where long output says how it
-// ended, together at most so many bytes, and tells how many it leaves out.
+// ended, together at most this many bytes, and tells how many it leaves out.
 func headAndTail(text string, most int) (shown string, left int) {
 	if len(text) <= most {
 		return text, 0

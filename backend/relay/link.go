@@ -274,7 +274,7 @@ func decode(r io.Reader) (frame, error) {
 	}
 	var f frame
 	if err := json.Unmarshal(body.Bytes(), &f); err != nil {
-		return frame{}, fmt.Errorf("a frame that is none: %w", err)
+		return frame{}, fmt.Errorf("an invalid frame: %w", err)
 	}
 	return f, nil
 }

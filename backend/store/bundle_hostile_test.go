@@ -248,7 +248,7 @@ func TestHostileBundles(t *testing.T) {
 		{"a foreign event", packed(t, with(e, "events.ndjson", lines(func(l []string) []string {
 			l[4] = strings.SplitAfter(o["events.ndjson"], "\n")[4]
 			return l
-		}))), corrupt, "event 5 is of another session"},
+		}))), corrupt, "event 5 belongs to another session"},
 		{"a changed payload", packed(t, with(e, "events.ndjson", replaced(`"a fact"`, `"a lie"`))), corrupt, "payload does not match its hash"},
 		{"a changed moment", packed(t, with(e, "events.ndjson", replaced(`"created_at":"2026`, `"created_at":"2025`))), corrupt, "event 1 is not what it was"},
 		{"a broken chain", packed(t, with(e, "events.ndjson", replaced(`"prev_hash":"00`, `"prev_hash":"01`))), corrupt, "event 1 is not what it was"},
@@ -280,7 +280,7 @@ func TestHostileBundles(t *testing.T) {
 		{"a step that is a path", packed(t, entity(ledger.EventStepStarted, "../../../evil")), corrupt, "cannot be replayed"},
 		{"a journal elsewhere", packed(t, payload(ledger.EventStepStarted, `"stream_path":"streams/`, `"stream_path":"../`)), corrupt, "journal"},
 		{"an id that is none", packed(t, entity(ledger.EventPinAdded, "..")), corrupt, "no valid id"},
-		{"a document of another session", packed(t, payload(ledger.EventTurnAccepted, `"file_id":"01`, `"file_id":"07`)), corrupt, "document that is not of the session"},
+		{"a document of another session", packed(t, payload(ledger.EventTurnAccepted, `"file_id":"01`, `"file_id":"07`)), corrupt, "document that does not belong to the session"},
 		{"two turns in one place", packed(t, payload(ledger.EventTurnAccepted, `"turn_seq":2`, `"turn_seq":1`)), corrupt, "cannot be"},
 		{"turns with a gap", packed(t, payload(ledger.EventTurnAccepted, `"turn_seq":2`, `"turn_seq":7`)), corrupt, "do not agree"},
 		{"a phase that belies the turn", packed(t, payload(ledger.EventTurnFinalized, `"outcome":"completed"`, `"outcome":"failed"`)), corrupt, "do not agree"},

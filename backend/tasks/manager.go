@@ -170,8 +170,8 @@ func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
 	case m.closed:
 		err = errClosing
 	case err == nil && open >= MaxOpen:
-		err = chat.Errorf(chat.CodeBusy, op, "%d things are being done or wait to be; this was not begun.", open).
-			WithHint("try it again when some of them are done")
+		err = chat.Errorf(chat.CodeBusy, op, "%d tasks are running or waiting; this one was not started.", open).
+			WithHint("try again when some of them are done")
 	}
 	if err != nil {
 		m.mu.Unlock()

@@ -214,7 +214,7 @@ type cherryMessage struct {
 
 const noticeBlock = "A part of a message is not in the backup; the rest of the message was imported."
 
-const noticeShared = "A part or a prompt stands in very many conversations of the backup; it was left out of some of them."
+const noticeShared = "A part or a prompt is in very many conversations of the backup; it was left out of some of them."
 
 // topic reads a conversation. Several answers to one question stand after each other;
 // the conversation continues below the one that was chosen, else below the first.

@@ -112,7 +112,7 @@ func (d *draft) build() (Conversation, string) {
 
 // Of a conversation in which nothing was said, which programs make and export too.
 const (
-	reasonEmpty   = "it holds no messages"
+	reasonEmpty   = "it has no messages"
 	noticeNothing = "A conversation has no messages: there is nothing in it to import."
 )
 

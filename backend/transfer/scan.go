@@ -141,7 +141,7 @@ func (s *scanner) value() (element, error) {
 		case b == '{' || b == '[':
 			depth++
 			if depth > MaxDepth && e.reason == "" {
-				e.reason = "its values nest too deep"
+				e.reason = "its values are nested too deeply"
 			}
 		case b == '}' || b == ']':
 			depth--

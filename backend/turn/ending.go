@@ -151,7 +151,7 @@ func emptyFailure(r llm.Result) *chat.Failure {
 	f := &chat.Failure{Code: chat.CodeProvider, Message: "The model ended its answer without saying anything. Your message is saved.", Hint: "retry, or choose another model"}
 	switch {
 	case r.Refused:
-		f.Message = "The provider declined to answer and gave no words. Your message is saved."
+		f.Message = "The provider declined to answer and gave no reason. Your message is saved."
 		f.Hint = "rephrase it, or choose another model"
 	case r.Reason == "max_output_tokens":
 		f.Message = "The model used up its output limit before its first visible word. Your message is saved."
@@ -211,7 +211,7 @@ func hintFor(e *llm.Error) string {
 	case chat.CodeTooLarge:
 		return "lower budget.working_set_tokens, or set the model's context_limit to what it really is"
 	case chat.CodeUnavailable:
-		return "check that the server runs and its address is right, then retry"
+		return "check that the server is running and its address is right, then retry"
 	case chat.CodeToolCall:
 		return `set tools.mode to "parse_only" to see such calls, or ask again`
 	case chat.CodeTimeout:

@@ -230,13 +230,13 @@ func (e *Engine) CanUse(ctx context.Context, model string) error {
 // checkContent refuses what cannot be kept as it is.
 func checkContent(m chat.Message) error {
 	if m.Role != chat.RoleUser || m.IsEmpty() {
-		return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is empty, nothing was sent.")
+		return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is empty; nothing was sent.")
 	}
 	for _, b := range m.Blocks {
 		t, ok := b.(chat.Text)
 		if ok && !utf8.ValidString(t.Text) {
 			at := strings.IndexFunc(t.Text, func(r rune) bool { return r == utf8.RuneError })
-			return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is not valid UTF-8 (near byte %d), nothing was sent.", at).
+			return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is not valid UTF-8 (near byte %d); nothing was sent.", at).
 				WithHint("convert it first, for instance with iconv -t UTF-8")
 		}
 	}
@@ -317,7 +317,7 @@ func (e *Engine) afterRun(r *run) {
 	}
 	if r.waits { // what was queued stays queued
 		if err := e.goOn(context.Background(), r.turn.ID); err != nil { // a decision came while the run ended
-			e.log.Warn("a turn with tool calls could not go on", "turn", r.turn.ID, "err", err)
+			e.log.Warn("a turn with tool calls could not continue", "turn", r.turn.ID, "err", err)
 		}
 		return
 	}

@@ -152,7 +152,7 @@ func (e *Engine) decision(call chat.CallRecord, c CallChoice, op string) (chat.C
 			return d, definitionChanged(call, op)
 		}
 	default:
-		return d, chat.Errorf(chat.CodeInvalid, op, "%q is no decision about a tool call.", c.Decision)
+		return d, chat.Errorf(chat.CodeInvalid, op, "%q is not a decision about a tool call.", c.Decision)
 	}
 	if c.Hash != "" && there && c.Hash != d.Definition {
 		return d, definitionChanged(call, op)
@@ -334,7 +334,7 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 			continue
 		}
 		if gerr := e.goOn(ctx, t.ID); gerr != nil {
-			e.log.Warn("a turn with tool calls could not go on", "turn", t.ID, "err", gerr)
+			e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", gerr)
 		}
 		if e.IsRunning(t.ID) {
 			n++

@@ -2,7 +2,7 @@
 // each failed test and the first lines of its error. A log that is cut to its
 // tail then still names them.
 //
-//	failures LINES LOG...   at most so many lines altogether
+//	failures LINES LOG...   at most this many lines altogether
 //	failures -flaky LOG     the tests that only passed the second time
 package main
 

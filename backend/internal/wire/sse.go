@@ -40,7 +40,7 @@ type eventReader struct {
 	limit  int
 }
 
-// newEventReader reads from r events of at most so many bytes.
+// newEventReader reads from r events of at most this many bytes.
 func newEventReader(r io.Reader, limit int) *eventReader {
 	return &eventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: limit}
 }

@@ -122,7 +122,7 @@ func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.Back
 			return b, sqlite.MapError(op, err)
 		}
 		if try == backupTries {
-			return b, chat.WrapError(chat.CodeBusy, op, err, "The data changed so while it was copied that no backup of one moment could be made; nothing is lost.").
+			return b, chat.WrapError(chat.CodeBusy, op, err, "The data kept changing while it was copied, so no consistent backup could be made; nothing is lost.").
 				WithHint("try again")
 		}
 	}
@@ -298,7 +298,7 @@ func (a *Archive) ReadBack(ctx context.Context, path string, b chat.Backup) erro
 		return sqlite.MapError("store.backup", err)
 	}
 	if problem != "" {
-		return chat.Errorf(chat.CodeCorrupt, "store.backup", "The copy that was written is not what was read (%s); it was removed.", problem).
+		return chat.Errorf(chat.CodeCorrupt, "store.backup", "The copy that was written differs from what was read (%s); it was removed.", problem).
 			WithHint("check the disk, and run verify")
 	}
 	return nil
@@ -348,7 +348,7 @@ func targetError(path string, err error) error {
 		return existsAlready(path)
 	case errors.Is(err, fs.ErrNotExist):
 		return chat.WrapError(chat.CodeNotFound, op, err, "There is no folder "+dir+"; no backup was written.").
-			WithHint("make it first, or choose another")
+			WithHint("create it first, or choose another")
 	case errors.Is(err, fs.ErrPermission):
 		return chat.WrapError(chat.CodeInvalid, op, err, "You may not write into the folder "+dir+"; no backup was written.").
 			WithHint("choose another")

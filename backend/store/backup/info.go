@@ -285,7 +285,7 @@ func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 	defer func() { _ = sqlite.Disconnect(db) }()
 	db = db.WithContext(ctx)
 	if _, b.Checked, err = readInfo(db, b); err != nil {
-		b.Problem = "What it says of itself cannot be read."
+		b.Problem = "Its description of itself cannot be read."
 		return
 	}
 	if b.Counts == nil {

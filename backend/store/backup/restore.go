@@ -123,11 +123,11 @@ func (r *restoring) locate() error {
 		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+path+" cannot be read: "+sqlite.Reason(err)+"; nothing was changed.")
 	}
 	if !info.Mode().IsRegular() {
-		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is no file; nothing was changed.", path).
+		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is not a file; nothing was changed.", path).
 			WithHint("name the backup in it")
 	}
 	if present, err := os.Stat(r.database()); err == nil && os.SameFile(info, present) {
-		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is the present data itself; nothing was changed.", path)
+		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is the current data itself; nothing was changed.", path)
 	}
 	r.out.Source = path
 	present := sqlite.SizeOf(r.database()) + sqlite.SizeOf(r.database()+"-wal")
@@ -233,7 +233,7 @@ func (r *restoring) damaged(err error) error {
 	if e := chat.AsError(sqlite.MapError(opRestore, err)); e.Code == chat.CodeCancelled || e.Code == chat.CodeNoSpace {
 		return e
 	}
-	return chat.WrapError(chat.CodeCorrupt, opRestore, err, r.out.Source+" is damaged, so it was not put in place; nothing was changed.").
+	return chat.WrapError(chat.CodeCorrupt, opRestore, err, r.out.Source+" is damaged, so it was not restored; nothing was changed.").
 		WithHint("choose another: contextinfinity backups --check")
 }
 
@@ -259,7 +259,7 @@ func (r *restoring) unpack(db *gorm.DB) error {
 			err = writeFile(filepath.Join(streams, name), f.Content)
 			r.out.Journals++
 		default:
-			return r.damaged(errors.New("it holds a file that no backup holds"))
+			return r.damaged(errors.New("it contains a file that does not belong in a backup"))
 		}
 		if err != nil {
 			return err

@@ -118,7 +118,7 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 		return nil, err
 	}
 	if len(in.state.Sessions) != 1 {
-		return nil, unsound("no event of it makes the session")
+		return nil, unsound("none of its events makes the session")
 	}
 	if fault := reachesOut(in.state); fault != "" {
 		return nil, unsound("%s", fault)
@@ -128,7 +128,7 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 	}
 	for id, seq := range documents {
 		if in.state.Files[string(id)] == nil && !in.gone[string(id)] {
-			return nil, unsound("event %d names a document that is not of the session", seq)
+			return nil, unsound("event %d names a document that does not belong to the session", seq)
 		}
 	}
 	return in, nil
@@ -234,7 +234,7 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 		out, err = in.importAsCopy(s, as, still)
 	}
 	if sqlite.Constrained(err) {
-		err = unsound("a record of it cannot be, or has the id of one that is here, of another session")
+		err = unsound("one of its records is invalid, or has the id of a record of another session here")
 	}
 	out.Outcome = as.outcome
 	return out, err
@@ -342,7 +342,7 @@ func playFault(seq int64, err error) error {
 		if !sqlite.Constrained(err) {
 			return err
 		}
-		return unsound("event %d makes a record that cannot be, or one that is of another session here", seq)
+		return unsound("event %d makes an invalid record, or one that belongs to another session here", seq)
 	}
 	return unsound("event %d cannot be replayed: %v", seq, err)
 }
@@ -392,13 +392,13 @@ func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 		list = append(list, transfer.Notice{Text: fmt.Sprintf(format, args...), Count: 1})
 	}
 	if in.torn {
-		add("The last line of the bundle's events was cut off; all %d events before it are whole and were read.", len(in.hashes))
+		add("The last line of the bundle's events was cut off; all %d events before it are intact and were read.", len(in.hashes))
 	}
 	if in.bundle.Strange > 0 {
-		add("%d files in the bundle do not belong in one; they were not looked at.", in.bundle.Strange)
+		add("%d files in the bundle do not belong in one; they were ignored.", in.bundle.Strange)
 	}
 	if !in.torn && (out.Outcome == chat.ImportMade || out.Outcome == chat.ImportGrown) && !in.snapshotHolds(s) {
-		add("The bundle's snapshot is damaged or not of its events; it was not used, and all events were replayed.")
+		add("The bundle's snapshot is damaged or does not match its events; it was not used, and all events were replayed.")
 	}
 	return list
 }

@@ -40,7 +40,7 @@ func BaseOf(packed []byte) (depth int, ref int64, ok bool) {
 // UnpackOn decodes a value with the decoded one it rests on.
 func UnpackOn(base, packed []byte) ([]byte, error) {
 	if _, _, ok := BaseOf(packed); !ok {
-		return nil, errors.New("packed value that rests on nothing")
+		return nil, errors.New("packed value without a base")
 	}
 	_, size := binary.Uvarint(packed[2:])
 	return UnpackAgainst(base, append([]byte{PackedLinked}, packed[2+size:]...))

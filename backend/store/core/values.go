@@ -34,10 +34,10 @@ func UnpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(base) == 0 || base[0].Payload == nil {
-		return nil, fmt.Errorf("event %d, which it rests on, is gone", ref)
+		return nil, fmt.Errorf("event %d, which it is based on, is missing", ref)
 	}
 	if below, _, _ := codec.BaseOf(base[0].Payload); below >= depth {
-		return nil, errors.New("payloads that rest on each other")
+		return nil, errors.New("payloads that are based on each other")
 	}
 	value, err := UnpackPayload(db, session, base[0].Payload)
 	if err != nil {

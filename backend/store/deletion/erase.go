@@ -158,7 +158,7 @@ func NewErasing(s *Deletion, t *core.Tx, kind, id string) (*Erasing, error) {
 		session, e.subject.Seq = turn.SessionID, turn.TurnSeq
 	case chat.EraseSession:
 	default:
-		return nil, sqlite.Invalid("%q cannot be erased; a session, a turn or a project can.", kind)
+		return nil, sqlite.Invalid("%q cannot be deleted permanently; a session, a turn or a project can.", kind)
 	}
 	row, err := schema.SessionByID(t.DB, chat.SessionID(session))
 	e.subject.Session, e.subject.Title = session, row.Title

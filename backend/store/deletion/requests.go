@@ -224,14 +224,14 @@ func markManifest(manifest []byte, receipt string, by affectedContexts) ([]byte,
 	for _, s := range sections {
 		section, ok := s.(map[string]any)
 		if !ok {
-			return nil, errors.New("a section that is none")
+			return nil, errors.New("an invalid section")
 		}
 		items, _ := section["items"].([]any)
 		left := []any{}
 		for _, i := range items {
 			item, ok := i.(map[string]any)
 			if !ok {
-				return nil, errors.New("an item that is none")
+				return nil, errors.New("an invalid item")
 			}
 			raw, err := json.Marshal(item)
 			if err != nil {

@@ -46,7 +46,7 @@ func DecodeQuotes(b []byte) ([]int64, error) {
 	for len(b) > 0 {
 		n, size := binary.Uvarint(b)
 		if size <= 0 || len(ns) == MaxQuotes {
-			return nil, errors.New("it quotes what is no list of chunks")
+			return nil, errors.New("its quotes are not a list of chunks")
 		}
 		ns, b = append(ns, int64(n)), b[size:]
 	}

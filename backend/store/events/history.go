@@ -44,7 +44,7 @@ func (a *Applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) 
 // revision that any ledger tells is the one that stands.
 func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error {
 	if d.Samples < 1 || d.Samples > CalibrationSamples || d.Factor != CalibrationFactor(d.Factor) || d.Revision < 1 || d.Revision > maxRevision {
-		return sqlite.Invalid("It sets a factor that no counting gives.")
+		return sqlite.Invalid("It sets an impossible factor.")
 	}
 	row, err := CalibrationOf(a.DB, d.Provider, d.ModelID)
 	if err != nil || row.Revision >= d.Revision {

@@ -87,7 +87,7 @@ func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversatio
 			return sum, nil
 		}
 		if sqlite.Constrained(err) { // its key is there: somebody imports the same
-			err = sqlite.Conflict("The conversation was imported by somebody else meanwhile.").WithHint("import the file again")
+			err = sqlite.Conflict("The conversation was imported by another program meanwhile.").WithHint("import the file again")
 		}
 		if code := chat.CodeOf(err); try == importTries || code != chat.CodeConflict && code != chat.CodeBusy && code != chat.CodeIncomplete {
 			return sum, sqlite.MapError(opImport, err)

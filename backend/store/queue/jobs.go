@@ -83,7 +83,7 @@ func enqueueRange(t *core.Tx, branch chat.BranchID, from int64, last chat.TurnID
 		return false, sqlite.Invalid("Turn %s is not in the history of this branch.", last)
 	}
 	if from < 1 || from > turn.TurnSeq {
-		return false, sqlite.Invalid("Turns %d to %d are no range.", from, turn.TurnSeq)
+		return false, sqlite.Invalid("Turns %d to %d are not a range.", from, turn.TurnSeq)
 	}
 	now := t.Stamp()
 	n, err := t.Exec(`

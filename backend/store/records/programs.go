@@ -129,7 +129,7 @@ func makeClient(t *core.Tx, name string) error {
 	}
 	n, err := sqlite.One[int](t.DB, "mcp_clients", "", `SELECT count(*) FROM mcp_clients`)
 	if err == nil && n >= chat.MaxClients {
-		err = chat.Errorf(chat.CodeTooLarge, "", "The list of programs holds %d, and no more.", n).WithHint("remove one: contextinfinity mcp clients forget NAME")
+		err = chat.Errorf(chat.CodeTooLarge, "", "The list of programs has %d, the most it can have.", n).WithHint("remove one: contextinfinity mcp clients forget NAME")
 	}
 	if err == nil {
 		_, err = t.Exec(`INSERT INTO mcp_clients (name, scope, created_at) VALUES (?, ?, ?)`, name, chat.ClientAsked, t.Stamp())

@@ -123,7 +123,7 @@ func ApplyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, s
 	}
 	e := r.Event(payload)
 	if faults := e.Faults(tail); len(faults) > 0 || !erased.Vouch(e) {
-		return sqlite.CorruptRecord("events", id, fmt.Errorf("it is not in its place or not whole: %v", faults))
+		return sqlite.CorruptRecord("events", id, fmt.Errorf("it is misplaced or damaged: %v", faults))
 	}
 	if err := state.Apply(e); err != nil {
 		return sqlite.CorruptRecord("events", id, err)

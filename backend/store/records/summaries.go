@@ -123,7 +123,7 @@ func checkCommitted(t *core.Tx, segs []core.Segment, n chat.NewSummary) error {
 		return err
 	}
 	if committed == 0 || committed+failed != n.To-n.From {
-		return sqlite.Invalid("Turns %d to %d are not all committed; a summary stands for committed turns only.", n.From, n.To-1)
+		return sqlite.Invalid("Turns %d to %d are not all committed; a summary represents committed turns only.", n.From, n.To-1)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (r *StateRow) Unpack(db *gorm.DB) error {
 	}
 	value := []byte(rows[0].Summary)
 	if rows[0].SummaryZ != nil {
-		return sqlite.CorruptRecord("states", r.ID, errors.New("its summary rests on too many others"))
+		return sqlite.CorruptRecord("states", r.ID, errors.New("its summary is based on too many others"))
 	}
 	for _, up := range rows[1:] {
 		if value, err = codec.UnpackOn(value, up.SummaryZ); err != nil {

@@ -44,7 +44,7 @@ func (a *Audit) sequences(table, query string) {
 		if r.BranchID != branch {
 			branch, last = r.BranchID, r.Start
 		}
-		a.expect(r.Seq == last+1, findSequence, table, r.ID, "It is number %d of its branch where %d was due.", r.Seq, last+1)
+		a.expect(r.Seq == last+1, findSequence, table, r.ID, "It is number %d of its branch where %d was expected.", r.Seq, last+1)
 		last = r.Seq
 	}
 }
@@ -186,12 +186,12 @@ func (a *Audit) textIndex() {
 	lost, err := sqlite.All[struct{ ID string }](a.DB, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
 	for _, u := range lost {
-		a.add(findIndex, "units", u.ID, "The text index does not hold it.")
+		a.add(findIndex, "units", u.ID, "The text index does not contain it.")
 	}
 	extra, err := sqlite.All[int64](a.DB, `SELECT id FROM units_fts_docsize WHERE id NOT IN (SELECT n FROM units) ORDER BY id`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
 	for _, n := range extra {
-		a.add(findIndex, "units_fts", n, "The text index holds a unit that is not there.")
+		a.add(findIndex, "units_fts", n, "The text index has a unit that does not exist.")
 	}
 	a.textIndexForm()
 }

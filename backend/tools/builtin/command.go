@@ -79,7 +79,7 @@ func (k *Commands) Confinement() Confinement {
 const commandSchema = `{"type":"object","properties":{
 	"command":{"type":"string","description":"What the shell is to run."},
 	"folder":{"type":"string","description":"Where: the full path of one of the folders, or of a folder in it. May be absent if there is only one."},
-	"timeout_s":{"type":"integer","minimum":1,"maximum":3600,"description":"After so many seconds it is ended; 60 if absent."}},
+	"timeout_s":{"type":"integer","minimum":1,"maximum":3600,"description":"It is ended after this many seconds; 60 if absent."}},
 	"required":["command"],"additionalProperties":false}`
 
 func (k *Commands) tool(usable []folder, in string) tool {

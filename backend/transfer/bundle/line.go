@@ -78,7 +78,7 @@ func decodeEvent(b []byte) (ledger.Event, error) {
 	}{{l.PayloadHash, &e.PayloadHash}, {l.PrevHash, &e.PrevHash}, {l.Hash, &e.Hash}} {
 		hash, err := hex.DecodeString(h.text)
 		if err != nil || len(hash) != sha256.Size {
-			return e, errors.New("a hash of it is none")
+			return e, errors.New("one of its hashes is invalid")
 		}
 		*h.into = hash
 	}

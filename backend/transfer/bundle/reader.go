@@ -32,7 +32,7 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	case errors.Is(err, safezip.ErrTooMany):
 		return nil, hostile("it lists more than %d files", MaxEntries)
 	case err != nil:
-		return nil, refused("it is damaged or no bundle at all")
+		return nil, refused("it is damaged or not a bundle")
 	}
 	b := &Reader{entries: map[string]*zip.File{}}
 	if err := b.list(z); err != nil {
@@ -229,7 +229,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 // event checks that one is in its place, and hands it on.
 func (p *pass) event(n int64, e ledger.Event) error {
 	if e.SessionID != string(p.meta.SessionID) {
-		return refused("event %d is of another session, %.40q", n, e.SessionID)
+		return refused("event %d belongs to another session, %.40q", n, e.SessionID)
 	}
 	if e.Seq != p.tail.Seq+1 {
 		return refused("after event %d comes event %d: events are missing or repeated", p.tail.Seq, e.Seq)
@@ -239,7 +239,7 @@ func (p *pass) event(n int64, e ledger.Event) error {
 			WithHint("a newer version of the program may read it")
 	}
 	if faults := e.Faults(p.tail); len(faults) > 0 {
-		return refused("event %d is not what it was: %s", e.Seq, strings.TrimSuffix(strings.Join(faults, " "), "."))
+		return refused("event %d was changed: %s", e.Seq, strings.TrimSuffix(strings.Join(faults, " "), "."))
 	}
 	if _, err := chat.ParseTime(e.CreatedAt); err != nil {
 		return refused("event %d has no time", e.Seq)
@@ -261,11 +261,11 @@ func (p *pass) event(n int64, e ledger.Event) error {
 func (p *pass) ended(torn bool) error {
 	last := p.meta.Head.EventSeq
 	if seq := p.vouching.fault(); seq > 0 {
-		return refused("event %d is not what it was: its payload does not match its hash, and no hard delete put it there", seq)
+		return refused("event %d was changed: its payload does not match its hash, and no permanent deletion put it there", seq)
 	}
 	switch {
 	case p.tail.Seq == 0:
-		return refused("it holds no whole event")
+		return refused("it has no complete event")
 	case torn && p.tail.Seq == last-1:
 		return nil // what the torn event told by hash has nobody to belong to
 	case p.tail.Seq != last:

@@ -197,9 +197,9 @@ func named(b chat.Block) string {
 	case chat.Memory:
 		return "Memory attached by hand: " + string(b.Chunk) + "."
 	case chat.Unknown:
-		return "A part of a kind that is not known, from " + display.OneLine(b.Provider) + ", " + amount(len(b.Raw)) + "."
+		return "A part of an unknown kind, from " + display.OneLine(b.Provider) + ", " + amount(len(b.Raw)) + "."
 	}
-	return "A part of a kind that is not known."
+	return "A part of an unknown kind."
 }
 
 func resultName(b chat.ToolResult) string {

@@ -143,7 +143,7 @@ describe('backups', () => {
     await user.click(screen.getByRole('radio', { name: 'Another place' }));
     expect(screen.getByRole('button', { name: 'Back up' })).toBeDisabled();
     await user.type(screen.getByLabelText('Save as'), 'stick.db{Enter}');
-    expect(await screen.findByRole('alert')).toHaveTextContent('The backup needs a whole path.');
+    expect(await screen.findByRole('alert')).toHaveTextContent('The backup needs a full path.');
     await user.clear(screen.getByLabelText('Save as'));
     await user.type(screen.getByLabelText('Save as'), '/mnt/stick.db{Enter}');
     expect(await screen.findByRole('button', { name: 'Done' })).toHaveFocus();
@@ -211,9 +211,9 @@ describe('restoring', () => {
 describe('moving', () => {
   it.each([
     ['/home/ada/Documents', 'That folder is not empty.'],
-    ['/home/ada/.local/share/contextinfinity', 'The data is there already.'],
-    ['/home/ada/.local/share/contextinfinity/in', 'The new place is inside the present one.'],
-    ['/home/ada', 'The present place is inside the new one.'],
+    ['/home/ada/.local/share/contextinfinity', 'The data is already there.'],
+    ['/home/ada/.local/share/contextinfinity/in', 'The new place is inside the current one.'],
+    ['/home/ada', 'The current place is inside the new one.'],
   ])('to %s is refused: %s', async (path, reason) => {
     await dialog('move');
     await user.type(screen.getByLabelText('New folder'), `${path}{Enter}`);

@@ -20,7 +20,7 @@ function readCollapsed(storage: Storage): string[] {
 
 const many = (count: number) => counted(count, 'session');
 
-/** How sessions are kept: in folders, several at a time, as copies. A folder is there as long as a session is in it. */
+/** How sessions are kept: in folders, several at a time, as copies. A folder exists as long as a session is in it. */
 export class ArrangingState {
   readonly selection = new SelectionState();
   #collapsed = $state.raw<ReadonlySet<string>>(new Set());

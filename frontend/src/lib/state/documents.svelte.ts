@@ -176,7 +176,7 @@ function tooEarly(name: string): BackendError {
 }
 
 function refusal(name: string, size: number): BackendError {
-  const message = size === 0 ? `${name} is empty, nothing was attached.` : `${name} has ${Math.floor(size / 1024 / 1024)} MB, more than the limit of 200 MB; nothing was attached.`;
+  const message = size === 0 ? `${name} is empty; nothing was attached.` : `${name} has ${Math.floor(size / 1024 / 1024)} MB, more than the limit of 200 MB; nothing was attached.`;
   return new BackendError({ code: 'invalid', op: 'document.read', message, hint: size === 0 ? '' : 'Attach the part that matters.' });
 }
 
@@ -184,7 +184,7 @@ async function base64(piece: Blob, name: string): Promise<string> {
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(new BackendError({ code: 'invalid', op: 'document.read', message: `${name} could not be read, nothing was attached.`, hint: 'Check that it exists and that you may read it.' }));
+    reader.onerror = () => reject(new BackendError({ code: 'invalid', op: 'document.read', message: `${name} could not be read; nothing was attached.`, hint: 'Check that it exists and that you may read it.' }));
     reader.readAsDataURL(piece);
   });
   return url.slice(url.indexOf(',') + 1);

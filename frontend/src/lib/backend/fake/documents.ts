@@ -12,7 +12,7 @@ export function documents(world: World): Pick<ChatService, 'attach' | 'attachCan
     attach: async (part) => {
       const upload = part.upload || `upload${++made}`;
       const before = arriving.get(upload);
-      if (part.upload !== '' && !before) throw new BackendError(errorView('This document is not being attached any more.', 'attach it again', 'not_found'));
+      if (part.upload !== '' && !before) throw new BackendError(errorView('This document is no longer being attached.', 'attach it again', 'not_found'));
       world.branch(part.branchId);
       const data = (before?.data ?? '') + atob(part.data);
       if (!part.last) {
@@ -20,7 +20,7 @@ export function documents(world: World): Pick<ChatService, 'attach' | 'attachCan
         return { upload, file: null, image: null };
       }
       arriving.delete(upload);
-      if (data.includes('\0')) throw new BackendError(errorView(`${part.name} is not a text file, nothing was attached.`, 'text, Markdown, source code and PDF can be attached'));
+      if (data.includes('\0')) throw new BackendError(errorView(`${part.name} is not a text file; nothing was attached.`, 'text, Markdown, source code and PDF can be attached'));
       const text = new TextDecoder().decode(Uint8Array.from(data, (letter) => letter.charCodeAt(0)));
       const known = [...kept.values()].find((document) => document.text === text);
       const file = { id: known?.file.id ?? `file${++made}`, name: part.name, mediaType: 'text/plain', tokens: Math.ceil(text.length / 4) };

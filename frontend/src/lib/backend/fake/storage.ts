@@ -66,9 +66,9 @@ export class FakeDisk {
     const preview = { from: this.dir, to: target, bytes, free: this.free, reason: '' };
     if (!target.startsWith('/')) throw new BackendError(errorView('The new place needs a whole path.', 'Begin it at the root, or choose the folder.', 'invalid'));
     if (this.unmovable) preview.reason = this.unmovable;
-    else if (target === this.dir) preview.reason = 'The data is there already.';
-    else if (target.startsWith(`${this.dir}/`)) preview.reason = 'The new place is inside the present one.';
-    else if (this.dir.startsWith(`${target}/`)) preview.reason = 'The present place is inside the new one.';
+    else if (target === this.dir) preview.reason = 'The data is already there.';
+    else if (target.startsWith(`${this.dir}/`)) preview.reason = 'The new place is inside the current one.';
+    else if (this.dir.startsWith(`${target}/`)) preview.reason = 'The current place is inside the new one.';
     else if (this.full.includes(target)) preview.reason = 'That folder is not empty.';
     else if (this.free < bytes) preview.reason = 'There is not enough room there.';
     return preview;
@@ -91,7 +91,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       return disk.backups;
     },
     backUp: async (path) => {
-      if (path !== '' && !path.startsWith('/')) throw new BackendError(errorView('The backup needs a whole path.', '', 'invalid'));
+      if (path !== '' && !path.startsWith('/')) throw new BackendError(errorView('The backup needs a full path.', '', 'invalid'));
       const made = disk.backup('by_hand', world.now(), { sessions: world.sessions.size, turns: turnCount(), ...(path === '' ? {} : { path }) });
       return tasks.start({
         kind: 'backup', title: path === '' ? 'Back up' : `Back up to ${path.slice(path.lastIndexOf('/') + 1)}`, unit: '', total: 0, details: ['copying, and reading the copy back', 'copying, and reading the copy back'],
