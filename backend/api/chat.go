@@ -134,7 +134,7 @@ func (s *Chat) Retry(turnID, model string) (SendResult, error) {
 	return s.again(s.c.Turns.Retry, turnID, model)
 }
 
-// Continue asks the model to go on from an incomplete answer. After a stopped
+// Continue asks the model to continue from an incomplete answer. After a stopped
 // one, which is final, asking is a new message.
 func (s *Chat) Continue(turnID, model string) (SendResult, error) {
 	return s.again(s.c.Turns.Continue, turnID, model)

@@ -86,7 +86,7 @@ type BlockView struct {
 	Data    string `json:"data"`
 	IsError bool   `json:"isError"`
 	Tokens  int    `json:"tokens"` // of a whole document
-	Whole   bool   `json:"whole"`  // all of the document stands in the message
+	Whole   bool   `json:"whole"`  // all of the document is in the message
 }
 
 // StepView is one attempt of a provider call.
@@ -123,10 +123,10 @@ type TurnView struct {
 	Assistant []BlockView `json:"assistant"`
 	// State is the one word the rail and footer draw: "accepted", "preparing",
 	// "responding", "waiting" (for a decision about a tool), "incomplete", "failed", "unsent", "unsaved" (the whole answer is there and
-	// becomes final by itself once the database takes it), "pending", "committed", "head", "degraded".
+	// becomes final automatically once the database takes it), "pending", "committed", "head", "degraded".
 	State string `json:"state"`
 	Live  bool   `json:"live"` // a stream runs in this process
-	// LiveStep and LiveSeq say where frames go on: take frames of LiveStep with seq > LiveSeq.
+	// LiveStep and LiveSeq say where frames continue: take frames of LiveStep with seq > LiveSeq.
 	LiveStep     string     `json:"liveStep"`
 	LiveSeq      int64      `json:"liveSeq"`
 	Displayed    int64      `json:"displayed"`
@@ -144,7 +144,7 @@ type TurnView struct {
 	StateAfter   string     `json:"stateAfter"`
 	CreatedAt    int64      `json:"createdAt"`
 	UpdatedAt    int64      `json:"updatedAt"`
-	// CanContinue: an incomplete or stopped answer the model may be asked to go on with.
+	// CanContinue: an incomplete or stopped answer the model may be asked to continue with.
 	CanContinue bool `json:"canContinue"`
 	// Cost is what the turn cost by the configured prices, "0.031"; empty if there are none.
 	Cost string `json:"cost"`
@@ -221,7 +221,7 @@ type AttachPart struct {
 	Last     bool   `json:"last"`
 }
 
-// AttachResult is what became of a piece. File is there after the last; of an image
+// AttachResult is the outcome of a piece. File is there after the last; of an image
 // that was given by its path, Image is, and goes with the draft.
 type AttachResult struct {
 	Upload string       `json:"upload"`
@@ -240,7 +240,7 @@ type SendRequest struct {
 	Memories  []MemoryChip  `json:"memories"`
 	Model     string        `json:"model"`  // of this message; "": the session's
 	Effort    string        `json:"effort"` // likewise
-	// Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
+	// Incomplete says the outcome of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
 	Incomplete string `json:"incomplete"`
 }
 
@@ -417,7 +417,7 @@ type TurnMetrics struct {
 	// Memory could not be searched for the turn, and why, of the context made last.
 	RetrievalFailed bool   `json:"retrievalFailed"`
 	RetrievalError  string `json:"retrievalError"`
-	// What became of the model's state summary: "passed", "repaired", "failed"; "": none was asked for.
+	// The outcome of the model's state summary: "passed", "repaired", "failed"; "": none was asked for.
 	ValidationResult string `json:"validationResult"`
 	ValidationTries  int    `json:"validationTries"`
 }

@@ -15,7 +15,7 @@ type ServerView struct {
 	Kind    string `json:"kind"` // "stdio": a program on this machine; "http": an address
 	Enabled bool   `json:"enabled"`
 	// State is "off", "idle" (it starts when it is first needed), "starting", "ready", "sign_in" (it
-	// wants a person to sign in), "waiting" (it failed and is started again by itself at RetryAt), "failed".
+	// wants a person to sign in), "waiting" (it failed and is started again automatically at RetryAt), "failed".
 	State     string `json:"state"`
 	Words     string `json:"words"`     // the state in a sentence
 	LastError string `json:"lastError"` // why it failed last; empty since it is ready
@@ -82,8 +82,8 @@ type ServerLog struct {
 	Dropped int             `json:"dropped"` // lines before these that are not kept any more
 }
 
-// ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is no message
-// of the protocol), "server" (a log message of the protocol) or "program" (what became of it).
+// ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is not a message
+// of the protocol), "server" (a log message of the protocol) or "program" (the outcome of it).
 type ServerLogLine struct {
 	At   int64  `json:"at"`
 	From string `json:"from"`

@@ -11,7 +11,7 @@ type ToolCallView struct {
 	Tool      string `json:"tool"`   // the name that the source knows
 	Title     string `json:"title"`  // of the definition; empty if it has none
 	// State is "proposed" (waits for a decision), "allowed", "started" (runs), "unknown" (a person
-	// says what becomes of it), "done".
+	// says the outcome of it), "done".
 	State string `json:"state"`
 	// Decision is "", "once", "session", "always", "deny", "never", "not_run" (it could not run, or
 	// its turn was ended before).
@@ -90,7 +90,7 @@ type ToolPermissionView struct {
 	Session   string `json:"session"`   // title
 	Decision  string `json:"decision"`  // session, always; never, also in one session alone
 	CreatedAt int64  `json:"createdAt"`
-	// FromConfig: it stands in config.toml (tools.allow), and is taken back there.
+	// FromConfig: it is in config.toml (tools.allow), and is taken back there.
 	FromConfig bool `json:"fromConfig"`
 }
 
@@ -121,7 +121,7 @@ type ToolDecisionRequest struct {
 	Hash   string `json:"hash"`
 }
 
-// ToolResolveRequest says what becomes of a call whose outcome is unknown: "enter" (Text is
+// ToolResolveRequest sets the outcome of a call whose outcome is unknown: "enter" (Text is
 // the result as the person found it), "rerun", "tell" (the model is told that it is unknown).
 // Hash is that of the definition which was shown: with another one the tool is not run again.
 // To give up, discard the turn.

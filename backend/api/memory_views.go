@@ -142,7 +142,7 @@ func memoryChip(c chat.ChunkText) MemoryChip {
 	return MemoryChip{ID: string(c.ID), Label: day(c.At) + ", " + speaker(c), Title: chat.TitleFrom(c.Text)}
 }
 
-// goneChip stands for a chunk that cannot be read, so that it can be taken off.
+// goneChip represents a chunk that cannot be read, so that it can be taken off.
 func goneChip(id chat.ChunkID) MemoryChip {
 	return MemoryChip{ID: string(id), Label: "Memory " + chat.ShortID(id), Title: "It no longer exists."}
 }
@@ -165,7 +165,7 @@ func (c *Core) chips(ctx context.Context, ids []chat.ChunkID) ([]MemoryChip, err
 }
 
 // nameMemories fills in what the attached chunks of turns are called. Where they cannot
-// be read the turns are shown all the same.
+// be read the turns are shown anyway.
 func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []TurnView) {
 	var ids []chat.ChunkID
 	for _, t := range turns {

@@ -19,7 +19,7 @@ type DataFolder interface {
 	PreviewRestore(ctx context.Context, path string) (chat.Restoration, error)
 	PlanMove(to string) (MovePreview, error)
 	// RestartToRestore and RestartToMove write down what the next start is to do first,
-	// and have the program start anew.
+	// and have the program start again.
 	RestartToRestore(path string) error
 	RestartToMove(to string) error
 	Restart()
@@ -135,8 +135,8 @@ func milliseconds(t *time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// Restore puts a backup in the place of the data: the program ends in order, starts
-// anew, and does it before it opens anything.
+// Restore puts a backup in place of the data: the program ends in order, starts
+// again, and does it before it opens anything.
 func (s *Storage) Restore(path string) error {
 	const op = "restore.begin"
 	if s.c.Fatal == nil {
@@ -205,8 +205,8 @@ func (s *Storage) MovePreview(to string) (MovePreview, error) {
 	return s.c.Data.PlanMove(to)
 }
 
-// Move has the data moved to a folder: the program ends in order, starts anew, copies and
-// compares everything while nothing is open, and goes on there.
+// Move has the data moved to a folder: the program ends in order, starts again, copies and
+// compares everything while nothing is open, and continues there.
 func (s *Storage) Move(to string) (TaskView, error) {
 	const op = "move.begin"
 	p, err := s.MovePreview(to)
@@ -229,7 +229,7 @@ func (s *Storage) Move(to string) (TaskView, error) {
 		}))
 }
 
-// DeletePreview tells what a hard delete would remove.
+// DeletePreview tells what a permanent deletion would remove.
 func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
 	if err := s.c.ready(); err != nil {
 		return DeletePreview{}, err
@@ -281,7 +281,7 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	return receiptView(receipt), nil
 }
 
-// Receipts are those of all hard deletes, newest first.
+// Receipts are those of all permanent deletions, newest first.
 func (s *Storage) Receipts() ([]ReceiptView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err

@@ -321,7 +321,7 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 	return AttachResult{File: &v}, nil
 }
 
-// notAttached says why something that can be read is no document.
+// notAttached says why something that can be read is not a document.
 var notAttached = map[filetype.Kind]string{
 	filetype.Bundle: "It is a conversation; import it instead.",
 	filetype.Backup: "It is a backup; restore it in the settings.",

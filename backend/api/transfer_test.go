@@ -215,7 +215,7 @@ func TestImportThatEndsEarly(t *testing.T) {
 	}
 }
 
-// What the end of the program interrupts goes on after its next start, with the same
+// What the end of the program interrupts continues after its next start, with the same
 // file and format.
 func TestImportIsResumedAfterARestart(t *testing.T) {
 	d := newDesk(t)

@@ -92,7 +92,7 @@ func blockView(b chat.Block) BlockView {
 }
 
 // imageURL is the image as a data: URL; one that lives elsewhere gives none,
-// because nothing is fetched by itself (SPEC 13).
+// because nothing is fetched automatically (SPEC 13).
 func imageURL(b chat.Image) string {
 	var src struct {
 		Data string `json:"data"`

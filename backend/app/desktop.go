@@ -21,7 +21,7 @@ var raise = desktop.Raise
 // handleOpen does what a start of the program asks of the window: of this one before its
 // page is there, or of another one that runs already.
 func handleOpen(hub *api.Hub, o cli.OpenOptions) {
-	if o.NewChat || o.Quick { // a first window is no small one: what is asked goes there
+	if o.NewChat || o.Quick { // a first window is not a small one: what is asked goes there
 		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestNewChat, X: -1, Y: -1}))
 	}
 	if o.Session != "" {
@@ -161,7 +161,7 @@ func (a *app) notices(hub *api.Hub) {
 		if c.Kind == chat.ChangeTurn {
 			select {
 			case looks <- chat.TurnID(c.ID):
-			default: // hundreds at once are no conversation; nobody is told of each
+			default: // hundreds at once are not conversation; nobody is told of each
 			}
 		}
 	})

@@ -208,7 +208,7 @@ func (i RecoveryItem) decided(t Turn) bool {
 // standing are findings that are found again until somebody acts on them.
 var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredProposed, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
 
-// Routine reports a finding that is no sign of a run which ended badly.
+// Routine reports a finding that is not a sign of a run which ended badly.
 func (i RecoveryItem) Routine() bool {
 	return i.Kind == RecoveredSwept || i.Kind == RecoveredCommitted || i.Kind == RecoveredDead || i.Kind == RecoveredDaily
 }

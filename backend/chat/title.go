@@ -52,7 +52,7 @@ func TitleFrom(text string) string {
 	return string(title)
 }
 
-// cutTitle ends a title that goes on, at a word if that keeps most of it. It adds no sign that there was more: a title is
+// cutTitle ends a title that continues, at a word if that keeps most of it. It adds no sign that there was more: a title is
 // a name, which people type and search for.
 func cutTitle(title []rune) string {
 	s := string(title)

@@ -22,7 +22,7 @@ const (
 const decisionShare = 8
 
 // describe gives a chunk's type (SRD 5.8) and its summary in a line: the headings
-// it stands under, then of code what it declares, of a decision the sentence that
+// it is under, then of code what it declares, of a decision the sentence that
 // decides, of anything else its first sentences.
 func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) {
 	codeBytes, all, deciding := 0, 0, 0

@@ -94,7 +94,7 @@ var callKeys = map[string]chat.ToolDecision{
 	"always": chat.DecisionAlways, "d": chat.DecisionDeny, "deny": chat.DecisionDeny, "n": chat.DecisionNever, "never": chat.DecisionNever,
 }
 
-// askOutcome asks what becomes of a call whose outcome is unknown.
+// askOutcome asks the outcome of a call whose outcome is unknown.
 func (t *talk) askOutcome(ctx context.Context, w shownCall) (func() error, error) {
 	for {
 		typed, err := t.answer(ctx, "e enter its result, r run it again, t tell the model that it is unknown (Enter: later): ")

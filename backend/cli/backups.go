@@ -21,7 +21,7 @@ type Copies interface {
 	Backup(ctx context.Context, path string) (chat.Backup, error)
 	// Backups lists those in the data directory, newest first; check verifies each.
 	Backups(ctx context.Context, check bool) ([]chat.Backup, error)
-	// Restore puts a backup in the place of the data once agree returns nil.
+	// Restore puts a backup in place of the data once agree returns nil.
 	Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error)
 	// StartFresh puts what is left of lost data into a folder, which it returns.
 	StartFresh(ctx context.Context) (string, error)

@@ -52,7 +52,7 @@ func (s *Services) waitingOf(ctx context.Context, id chat.TurnID) ([]chat.Waitin
 	return slices.DeleteFunc(all, func(w chat.WaitingCall) bool { return w.TurnID != id }), err
 }
 
-// waits is the error of a turn that goes on once its calls were decided about.
+// waits is the error of a turn that continues once its calls were decided about.
 func waits(calls []chat.WaitingCall) error {
 	first := calls[0]
 	what := "decide ID once, session, always, deny or never"
@@ -307,7 +307,7 @@ func (c *call) aboutCall(ctx context.Context, f sendFlags, typed string, decide 
 	})
 }
 
-// continued carries out a decision, and follows the turn if it goes on by it.
+// continued carries out a decision, and follows the turn if it continues by it.
 func (c *call) continued(ctx context.Context, s *Services, st *stream, id chat.TurnID, base chat.Blocks, decide func() error) (chat.Turn, chat.Message, error) {
 	st.subscribe()
 	err := decide()

@@ -91,7 +91,7 @@ func (t *talk) chooseModel(ctx context.Context, name string) error {
 }
 
 // saySwitch says what the switch to another model changes, before it is made. A conversation
-// that the model before cannot be asked about switches all the same.
+// that the model before cannot be asked about switches anyway.
 func (t *talk) saySwitch(ctx context.Context, name string) {
 	change, err := t.s.Turns.PreviewSwitch(ctx, t.branch, t.model, name)
 	switch {

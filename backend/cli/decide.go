@@ -38,7 +38,7 @@ func (c *call) resendCommand() *cobra.Command {
 		})
 }
 
-// rerunCommand is a verb that streams like send. goesOn prints what stands first.
+// rerunCommand is a verb that streams like send. goesOn prints what is first.
 func (c *call) rerunCommand(use, short, long string, goesOn bool, start rerun) *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: exactly("TURN")}

@@ -20,7 +20,7 @@ type evalFlags struct {
 	budget  int
 }
 
-// evalReply is what a measurement did; what it packed stands in the file.
+// evalReply is what a measurement did; what it packed is in the file.
 type evalReply struct {
 	evaluation.Report
 	Out string `json:"out"`

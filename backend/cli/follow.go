@@ -121,7 +121,7 @@ type turnReply struct {
 	Provider  string         `json:"provider"`
 	// RetrievalError is why memory was not searched for it; absent if nothing failed.
 	RetrievalError string `json:"retrieval_error,omitempty"`
-	// WaitingCalls are tool calls that wait for a person: the answer goes on after that.
+	// WaitingCalls are tool calls that wait for a person: the answer continues after that.
 	WaitingCalls []callJSON `json:"waiting_calls,omitempty"`
 }
 

@@ -22,7 +22,7 @@ type Handover struct {
 	Terminals Terminals
 	In        io.Reader // from its first byte, though some was read here already
 	Out, Err  io.Writer
-	// Interrupts are each Ctrl-C; the end of the context stands for the other signals.
+	// Interrupts are each Ctrl-C; the end of the context represents the other signals.
 	Interrupts <-chan struct{}
 }
 

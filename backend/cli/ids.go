@@ -30,7 +30,7 @@ func parseID(kind, s string) (string, error) {
 		"%q is not a %s id.", clip(s, 40), kind)
 }
 
-// match chooses the one id that fragment stands for. An exact one wins.
+// match chooses the one id that fragment represents. An exact one wins.
 func match[T ~string](kind, fragment string, ids []T) (T, error) {
 	var found []T
 	for _, id := range ids {

@@ -13,7 +13,7 @@ type jobsReply struct {
 	Queued  int        `json:"queued"`
 	Running int        `json:"running"`
 	Dead    int        `json:"dead"`
-	Paused  bool       `json:"paused"` // none is begun by itself
+	Paused  bool       `json:"paused"` // none is begun automatically
 	Jobs    []chat.Job `json:"jobs"`
 }
 

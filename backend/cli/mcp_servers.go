@@ -173,7 +173,7 @@ func pairs(plain, secret []string) ([]mcpsetup.Value, error) {
 	return out, nil
 }
 
-// serverAnswer says what became of one server.
+// serverAnswer says the outcome of one server.
 func (c *call) serverAnswer(s Servers, name, done string) reply {
 	cfg, _ := s.Setup.Config.Config().Server(name)
 	row := serverRowOf(s.Setup, cfg)

@@ -95,7 +95,7 @@ func readImage(path string) (chat.Image, error) {
 }
 
 // argument is a text given as an argument, or piped in: with `-`, or without an
-// argument when stdin is no terminal.
+// argument when stdin is not a terminal.
 func (c *call) argument(args []string, what string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return args[0], nil

@@ -68,7 +68,7 @@ func (s *Services) metrics(ctx context.Context, args []string, f metricsFlags) (
 	return reply{doc: doc, text: doc.print}, err
 }
 
-// measuredBranch is the branch that is asked for; the zero one stands for all sessions.
+// measuredBranch is the branch that is asked for; the zero one represents all sessions.
 func (s *Services) measuredBranch(ctx context.Context, args []string, f metricsFlags) (chat.Branch, error) {
 	switch {
 	case f.all:

@@ -54,7 +54,7 @@ func makesConfig(verb string) bool {
 	return verb == "config_set" || verb == "config_path" || verb == "restore"
 }
 
-// noWindow is the answer to words that are no verb and did not open the window.
+// noWindow is the answer to words that are not verb and did not open the window.
 func (c *call) noWindow(cmd *cobra.Command, args []string) error {
 	if err := c.checkPlaces(cmd.Flags()); err != nil {
 		return err

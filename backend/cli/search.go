@@ -126,7 +126,7 @@ type searchReply struct {
 	Latency       retrieval.Timing `json:"latency"`
 }
 
-// foundRow is one chunk that was found. What stands in a prompt of it is Packed.
+// foundRow is one chunk that was found. What is in a prompt of it is Packed.
 type foundRow struct {
 	Rank         int            `json:"rank"`
 	ChunkID      chat.ChunkID   `json:"chunk_id"`

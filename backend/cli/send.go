@@ -247,7 +247,7 @@ func (c *call) target(ctx context.Context, s *Services, f sendFlags, title strin
 	return b.ID, err
 }
 
-// newSession starts a session that goes on with the given model, and with the settings of an
+// newSession starts a session that continues with the given model, and with the settings of an
 // assistant if one is named.
 func (s *Services) newSession(ctx context.Context, n chat.NewSession, model, assistant string) (session chat.Session, branch chat.Branch, err error) {
 	var a chat.Assistant
@@ -317,7 +317,7 @@ func withChoices(err error, blocking chat.Turn) error {
 	return e.WithHint("%s turn %s, or send with --incomplete keep or discard", verbs, blocking.ID)
 }
 
-// noteCleared says what became of the turn that stood in the way.
+// noteCleared says the outcome of the turn that stood in the way.
 func (c *call) noteCleared(t chat.Turn, p turn.IncompletePolicy) {
 	switch {
 	case t.ID == "" || !t.Incomplete() && !t.Unsent():

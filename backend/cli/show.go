@@ -222,7 +222,7 @@ func blockText(b chat.Block) string {
 }
 
 // rawHead is a step exactly as it went over the wire, but for its events, which follow.
-// Bytes that are no JSON stand as a string.
+// Bytes that are not JSON stand as a string.
 type rawHead struct {
 	StepID   chat.StepID     `json:"step_id"`
 	TurnID   chat.TurnID     `json:"turn_id"`
@@ -297,7 +297,7 @@ func (c *call) rawEvents(ctx context.Context, s *Services, step chat.StepID, pri
 		return errors.Join(print(ev), ctx.Err())
 	})
 	if errors.Is(err, errUnread) {
-		return nil // what is not written is no failure of the step's
+		return nil // what is not written is not a failure of the step's
 	}
 	return err
 }
@@ -342,6 +342,6 @@ func rawJSON(b []byte) json.RawMessage {
 		s, _ := chat.MarshalJSON(string(b))
 		return s
 	}
-	s, _ := chat.MarshalJSON(b) // base64: bytes that are no text
+	s, _ := chat.MarshalJSON(b) // base64: bytes that are not text
 	return s
 }

@@ -125,7 +125,7 @@ type printer struct {
 	block   int // the one being written, -1 before the first
 	shown   printedText
 	jumbled bool // a frame of an earlier block came late
-	ended   bool // what stands before ended a line already
+	ended   bool // what is before ended a line already
 }
 
 // startPrinter shows base, what stands already of a turn's answer, then its frames.

@@ -337,7 +337,7 @@ func (l *life) quit() {
 }
 
 // depart begins the end, once: the window goes at once, the work is put away, and
-// should the window's own end be held up, the process ends all the same.
+// should the window's own end be held up, the process ends anyway.
 func (l *life) depart() bool {
 	l.mu.Lock()
 	begun := l.quitting

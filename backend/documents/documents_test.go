@@ -261,7 +261,7 @@ func TestHostilePDF(t *testing.T) {
 	}
 }
 
-// A file that takes for ever is given up, and its process with it.
+// A file that takes forever is given up, and its process with it.
 func TestPDFTakesTooLong(t *testing.T) {
 	r := reader(t)
 	r.timeout = time.Second

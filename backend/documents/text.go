@@ -78,7 +78,7 @@ func decodeUTF16(name string, data []byte, order binary.ByteOrder) (string, erro
 	return text, nil
 }
 
-// binaryLooking: a NUL never stands in text, and other control characters seldom.
+// binaryLooking: a NUL never is in text, and other control characters seldom.
 func binaryLooking(data []byte) bool {
 	controls := 0
 	for _, b := range data {

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Checked refuses what is no vector (wrong count, wrong dimension, NaN or infinity,
+// Checked refuses what is not a vector (wrong count, wrong dimension, NaN or infinity,
 // all zeros) and brings the rest to length 1.
 func Checked(e Embedder) Embedder { return checked{e} }
 

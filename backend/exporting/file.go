@@ -169,7 +169,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// cancelled says that an export was called off, where that is why it failed.
+// cancelled says that an export was cancelled, where that is why it failed.
 func cancelled(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return chat.WrapError(chat.CodeCancelled, "export.cancel", err, "The export was cancelled.")

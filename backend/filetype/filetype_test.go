@@ -97,7 +97,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// What is no file is told from one, and nothing waits for it.
+// What is not a file is told from one, and nothing waits for it.
 func TestInspectWhatIsNoFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no sockets, no rights of this kind")

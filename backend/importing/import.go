@@ -279,7 +279,7 @@ func (r *run) flush() error {
 	return nil
 }
 
-// written counts what became of a conversation. It fails where the import cannot go on.
+// written counts the outcome of a conversation. It fails where the import cannot continue.
 func (r *run) written(c transfer.Conversation, index int, im chat.Imported, err error) error {
 	if err == nil {
 		r.count(im)

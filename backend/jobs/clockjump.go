@@ -20,7 +20,7 @@ type clockJumps struct {
 	steady time.Time // with Go's monotonic reading
 }
 
-// since is how far the wall's clock leapt since it was last asked, 0 if it did not.
+// since is how far the wall's clock jumped since it was last asked, 0 if it did not.
 func (l *clockJumps) since(wall, steady time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -222,7 +222,7 @@ func TestRaceOnAHead(t *testing.T) {
 	}
 }
 
-// TestRangeJobs: a range is made of what stands in it, supersedes that but for
+// TestRangeJobs: a range is made of what is in it, supersedes that but for
 // what the newest request was made with, and a second writer changes nothing.
 func TestRangeJobs(t *testing.T) {
 	b := newBench(t)

@@ -16,7 +16,7 @@ const (
 	targetMax   = 2048
 )
 
-// rangeWork is a range and what already stands for parts of it.
+// rangeWork is a range and what already represents parts of it.
 type rangeWork struct {
 	from, to int64 // half-open
 	pieces   []chat.RangeSummary

@@ -239,7 +239,7 @@ func folder(cwd string) (string, error) {
 	return dir, nil
 }
 
-// expandHome puts the home directory in the place of ~.
+// expandHome puts the home directory in place of ~.
 func expandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {

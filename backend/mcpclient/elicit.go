@@ -122,7 +122,7 @@ func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
 	return q, nil
 }
 
-// fieldOrder is the order in which the names stand in the schema; those that are required come
+// fieldOrder is the order in which the names are in the schema; those that are required come
 // first if it has none.
 func fieldOrder(raw []byte, s *jsonschema.Schema) []string {
 	if len(s.PropertyOrder) == len(s.Properties) {

@@ -309,7 +309,7 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// A failure of the data is told in words, and ends nothing.
+// A failure of the data is reported in words, and ends nothing.
 func TestAFailureIsAnAnswer(t *testing.T) {
 	d, carrier := newDesk()
 	d.allow("Zed", chat.ClientAll, false)

@@ -472,7 +472,7 @@ func looksSecret(name, value string) bool {
 	return forms.Redact(value) != value
 }
 
-// isBlank reports a value that stands for one that is still to come: "<your token>".
+// isBlank reports a value that represents one that is still to come: "<your token>".
 func isBlank(value string) bool {
 	v := strings.ToLower(strings.TrimSpace(value))
 	return v == "" || strings.HasPrefix(v, "<") && strings.HasSuffix(v, ">") || strings.HasPrefix(v, "your") || strings.HasPrefix(v, "xxx") || v == "..." || v == "changeme"

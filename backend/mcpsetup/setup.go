@@ -101,7 +101,7 @@ func valuesOf(m map[string]string) []Value {
 	return out
 }
 
-// place is what stands in the configuration for a secret.
+// place is what is in the configuration for a secret.
 func place(name string) string { return "${secret:" + name + "}" }
 
 // Add configures a new server.

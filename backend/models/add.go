@@ -85,7 +85,7 @@ func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string
 	if p.BaseURL != "" && !p.Local {
 		added.APIKeyEnv = p.Env
 	}
-	// The built-in models of a vendor stand for it only while none of its models is configured. Sessions may
+	// The built-in models of a vendor represent it only while none of its models is configured. Sessions may
 	// use them, so they stay.
 	if p.BaseURL == "" {
 		for _, m := range all {

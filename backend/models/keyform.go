@@ -41,7 +41,7 @@ func presetForms() (out []keyForm) {
 	return out
 }
 
-// openAIMark stands in the middle of OpenAI's older keys, and in no other's.
+// openAIMark is in the middle of OpenAI's older keys, and in no other's.
 const openAIMark = "T3BlbkFJ"
 
 // formOf is whose key it is by its form alone, empty if that does not tell.

@@ -144,7 +144,7 @@ func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (cha
 	return s.Project(ctx, id)
 }
 
-// Add takes a document into a project, in the place of one of the same name.
+// Add takes a document into a project, in place of one of the same name.
 func (s *Service) Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error {
 	d, err := s.d.Documents.Read(ctx, name, data)
 	if err != nil {

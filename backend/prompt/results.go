@@ -134,7 +134,7 @@ func withResults(m chat.Message, limits []ResultLimit) chat.Message {
 }
 
 // pastCalls shortens the arguments of calls in a turn that is history: a file that was
-// written by one stands in the file.
+// written by one is in the file.
 func pastCalls(m chat.Message) chat.Message {
 	long := func(b chat.Block) bool { u, ok := b.(chat.ToolUse); return ok && len(u.Input) > pastArguments }
 	if !slices.ContainsFunc(m.Blocks, long) {

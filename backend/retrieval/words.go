@@ -36,7 +36,7 @@ const (
 	lookers = 2
 	// saturation is the most that BM25 gives a term besides its rarity: k1 + 1.
 	saturation = 2.2
-	// smallScope is the fewest units that rarity within a scope is reckoned against.
+	// smallScope is the fewest units that rarity within a scope is computed against.
 	smallScope = 1000
 )
 
@@ -153,7 +153,7 @@ func (w *words) discountForm() {
 	}
 }
 
-// rarity is the idf of BM25 as SQLite reckons it. Both counts are approximate, so that a term
+// rarity is the idf of BM25 as SQLite computes it. Both counts are approximate, so that a term
 // may seem to occur in more units than there are.
 func rarity(all, in int) float64 {
 	in = min(in, all)

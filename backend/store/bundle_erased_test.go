@@ -26,7 +26,7 @@ func plotting(f *fixture) (s chat.Session, before, after []byte) {
 	return s, before, f.bundled(s.ID)
 }
 
-// TestWhatWasErasedStaysErased: a bundle from after a hard delete says nothing of it, and
+// TestWhatWasErasedStaysErased: a bundle from after a permanent deletion says nothing of it, and
 // is whole.
 func TestWhatWasErasedStaysErased(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)

@@ -72,7 +72,7 @@ type lineOf struct {
 	Payload     json.RawMessage `json:"payload"`
 }
 
-// rewrite is a bundle whose events a stranger changed, chained anew so that only what
+// rewrite is a bundle whose events a stranger changed, chained again so that only what
 // they say is wrong. Members that change answers false for are left out.
 func rewrite(tb testing.TB, e map[string]string, change func(*lineOf) bool) map[string]string {
 	tb.Helper()
@@ -357,7 +357,7 @@ func TestRecoveredBundles(t *testing.T) {
 	}
 }
 
-// TestAnyMemberChanged changes the members of payloads one at a time, chained anew: each
+// TestAnyMemberChanged changes the members of payloads one at a time, chained again: each
 // is refused, or what it makes is whole. With -full all of them, else some.
 func TestAnyMemberChanged(t *testing.T) {
 	b, _ := small(t)
@@ -430,7 +430,7 @@ func TestAnyMemberChanged(t *testing.T) {
 	f.verifyClean()
 }
 
-// scalars replaces what stands at the leaves of a JSON value, in a fixed order.
+// scalars replaces what is at the leaves of a JSON value, in a fixed order.
 func scalars(v any, do func(any) any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -233,7 +233,7 @@ func TestVerifyFindsDamagedFiles(t *testing.T) {
 	}
 }
 
-// Of a turn that stands in the prompt as an original, the document is found if the
+// Of a turn that is in the prompt as an original, the document is found if the
 // prompt holds only a part of it, and the message is not.
 func TestDocumentsBeyondThePrompt(t *testing.T) {
 	f := newFixture(t)

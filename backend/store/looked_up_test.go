@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// What a model looked up stands with its turn and with what it was shown, and a session that
+// What a model looked up is with its turn and with what it was shown, and a session that
 // is deleted for good is not named there any more.
 func TestWhatAModelLookedUp(t *testing.T) {
 	f := newFixture(t)

@@ -88,7 +88,7 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 	if _, err := os.Stat(to); err == nil {
 		t.Error("the new folder is left")
 	}
-	// A death in the middle leaves what is no data, and is written over.
+	// A death in the middle leaves what is not data, and is written over.
 	f.ok(os.MkdirAll(filepath.Join(to, sqlite.BackupDir), 0o700))
 	for _, name := range []string{backup.MovingFile, sqlite.DatabaseFile, filepath.Join(sqlite.BackupDir, "half.db")} {
 		f.ok(os.WriteFile(filepath.Join(to, name), []byte("half"), 0o600))

@@ -39,7 +39,7 @@ type Report struct {
 	Format        Format       `json:"format"`
 	Conversations int          `json:"conversations"` // emitted
 	Turns         int          `json:"turns"`         // emitted
-	Already       int          `json:"already"`       // passed over by Options.Skip, or met twice in the file
+	Already       int          `json:"already"`       // skipped by Options.Skip, or met twice in the file
 	SkippedCount  int          `json:"skipped_count"`
 	Skipped       []SkippedRow `json:"skipped"` // the first MaxReported of them
 	Torn          bool         `json:"torn"`    // it ended before its end; what was read stands
@@ -129,7 +129,7 @@ func (r *run) start(in Input) error {
 	return r.one(found, in)
 }
 
-// one reads a file that is no archive.
+// one reads a file that is not an archive.
 func (r *run) one(f Format, in Input) error {
 	open := func() io.Reader { return r.count(io.NewSectionReader(in.Data, 0, in.Size)) }
 	if parse := streamed[f]; parse != nil {

@@ -20,7 +20,7 @@ var (
 	errClosing = errors.New("the program was closed")
 )
 
-// verdict is what becomes of a turn when a stream is over.
+// verdict is the outcome of a turn when a stream is over.
 type verdict int
 
 const (
@@ -29,9 +29,9 @@ const (
 	verdictFailed                    // there is none
 	verdictRetry                     // nothing arrived and another try may help
 	verdictShrink                    // rejected for its size: assemble smaller
-	verdictWhole                     // the provider has forgotten what the request rests on: send all of it
+	verdictWhole                     // the provider has forgotten what the request is based on: send all of it
 	verdictTools                     // the model asks for tools, which may run
-	verdictPaused                    // the provider paused the answer: it goes on when it is sent back
+	verdictPaused                    // the provider paused the answer: it continues when it is sent back
 )
 
 // ending is the judgement of one attempt.
@@ -55,7 +55,7 @@ type attempt struct {
 	stopped bool  // recovery: the journal ends with a stopped entry
 	shrunk  int   // times the context was assembled smaller already
 	mode    llm.ToolsMode
-	rests   bool // the request rests on what the provider holds
+	rests   bool // the request is based on what the provider holds
 	more    bool // another step may follow
 }
 

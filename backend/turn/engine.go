@@ -98,7 +98,7 @@ func NewEngine(d Deps) *Engine {
 	}
 }
 
-// IncompletePolicy says what becomes of an incomplete or unsent turn that blocks
+// IncompletePolicy says the outcome of an incomplete or unsent turn that blocks
 // its branch when the next message is sent (SPEC 4).
 type IncompletePolicy string
 
@@ -296,7 +296,7 @@ func (e *Engine) startAt(turn chat.Turn, model Model, index int, first func(*run
 	return &Handle{Turn: turn, run: r}, nil
 }
 
-// finished is called once by each run when its turn stands in the database.
+// finished is called once by each run when its turn is in the database.
 func (e *Engine) finished(r *run) {
 	e.left(r)
 	r.cancel(nil)

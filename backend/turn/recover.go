@@ -87,7 +87,7 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 }
 
 // releaseDrafts turns messages that were queued behind a turn of an earlier run
-// into plain drafts: nothing is sent by itself after a restart. One that waits behind
+// into plain drafts: nothing is sent automatically after a restart. One that waits behind
 // a turn of this run stays, also where it was queued while this looked.
 func (e *Engine) releaseDrafts(ctx context.Context) error {
 	queued, err := e.store.QueuedDrafts(ctx)

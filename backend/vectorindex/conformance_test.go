@@ -267,7 +267,7 @@ func TestConcurrentSearches(t *testing.T) {
 				switch {
 				case i%2 == 0:
 					b.source.put(more[i/2])
-				case i%6 == 1: // the next search reads everything anew
+				case i%6 == 1: // the next search reads everything again
 					b.source.remove(int64(i))
 				}
 			}

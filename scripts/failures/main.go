@@ -25,7 +25,7 @@ var (
 	heads = regexp.MustCompile(`^(failed +\S|  \d+\) \[|\s*FAIL  ?\S.* > )`)
 	// noise tells nothing of a failure: rules, attachments, the frame around a piece of source.
 	noise = regexp.MustCompile(`^\s*$|^[\s─⎯]+(\[\d+/\d+\])?[\s─⎯]*$|^\s*(attachment #|results/|Error Context:|\^|Retry #)`)
-	// closing counts what there was: no failure goes on below it.
+	// closing counts what there was: no failure continues below it.
 	closing = regexp.MustCompile(`^\s*\d+ (passed|failed|flaky|skipped)|^\s*Tests? +\d|^\s*Test Files +\d`)
 	colour  = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 )

@@ -89,7 +89,7 @@ func pointsOfABatch() []string {
 
 // TestACallRunsAtMostOnce kills the program at each point of a batch, and takes its power away
 // at some: no call with effects runs twice, what nobody knows is asked, verification finds
-// nothing, and the conversation goes on. The long form does so 1 000 times.
+// nothing, and the conversation continues. The long form does so 1 000 times.
 func TestACallRunsAtMostOnce(t *testing.T) {
 	t.Parallel()
 	faults := pointsOfABatch()

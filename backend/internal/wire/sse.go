@@ -87,7 +87,7 @@ func splitField(line []byte) (string, []byte) {
 }
 
 // readLine returns the next line without its end. It never waits for the byte
-// after a CR. At the end of input it returns what stands there, and io.EOF.
+// after a CR. At the end of input it returns what is there, and io.EOF.
 func (r *eventReader) readLine() ([]byte, error) {
 	r.line = r.line[:0]
 	for {

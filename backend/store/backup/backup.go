@@ -43,7 +43,7 @@ type opener func(ctx context.Context, o ArchiveOptions, steps fs.FS) (*core.Core
 // the data cannot be opened.
 //
 // A backup is one file: a compact database that holds, in two tables of its own,
-// what it is and what does not stand in the database: the configuration, and the
+// what it is and what is not in the database: the configuration, and the
 // journals of steps that were running in it. Without them the part of an answer
 // that had arrived when the backup was made would be lost with the restore.
 type Archive struct {
@@ -76,12 +76,12 @@ func (a *Archive) database() string { return filepath.Join(a.dir, sqlite.Databas
 // what belongs to it are not of one moment.
 var ErrMoved = errors.New("the data changed while it was copied")
 
-// backupTries is how often a copy is begun anew when the data moved: answers that begin
+// backupTries is how often a copy is begun again when the data moved: answers that begin
 // and end while it is made, again and again, as a script sends them.
 const backupTries = 10
 
 // Backup writes a checked copy of the data to a new file, or under a dated name
-// importTo a folder. It reads on a connection of its own: writers go on meanwhile.
+// importTo a folder. It reads on a connection of its own: writers continue meanwhile.
 //
 // Errors: CodeConflict (the file exists, or a restore was cut short), CodeNotFound (no data, or no such
 // folder), CodeNewer, CodeCorrupt, CodeNoSpace. A copy that fails leaves nothing.

@@ -16,7 +16,7 @@ import (
 const MarkFile = "history.mark"
 
 // lostSign names what is in a data directory that only an earlier history leaves there;
-// empty: nothing is. A lock is no sign: it is made before the database.
+// empty: nothing is. A lock is not a sign: it is made before the database.
 func lostSign(dir string) string {
 	journals, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.StreamDir, "*.jsonl"))
 	backups, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.BackupDir, "*.db"))

@@ -30,7 +30,7 @@ import (
 
 const (
 	opMove = "store.move"
-	// MovingFile stands in a folder while it is being filled: what it is in is no data.
+	// MovingFile is in a folder while it is being filled: what it is in is not data.
 	MovingFile = ".moving"
 	MovedFile  = "MOVED.txt"
 	// moveSpare is what must be free beyond what is copied.
@@ -216,7 +216,7 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 	return nil
 }
 
-// mark says of a folder that what is in it is no data.
+// mark says of a folder that what is in it is not data.
 func mark(to string) error { return atomicfile.Write(filepath.Join(to, MovingFile), nil, 0o600) }
 
 // unmark takes that back, durably.

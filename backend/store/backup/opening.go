@@ -23,7 +23,7 @@ func Mark(s *core.Core) {
 	}
 }
 
-// AdoptBackup marks the steps of a backup that somebody put in the place of the database by
+// AdoptBackup marks the steps of a backup that somebody put in place of the database by
 // hand, over the journals of what it replaced: it still has the table that only backups have.
 func AdoptBackup(ctx context.Context, s *core.Core) error {
 	if s.Copied {

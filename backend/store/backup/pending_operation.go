@@ -14,7 +14,7 @@ import (
 )
 
 // PendingOperation is what can only be done while nothing has the data open: the window writes it
-// down, ends in order, and starts the program anew, which does it first. It is taken away
+// down, ends in order, and starts the program again, which does it first. It is taken away
 // before it is begun: it is done once or not at all, and both a restore and a move leave
 // the old data in force, or the new, wherever they are cut short.
 type PendingOperation struct {

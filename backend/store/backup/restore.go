@@ -25,7 +25,7 @@ const opRestore = "store.restore"
 // maxTold is how many of verify's findings a restore tells.
 const maxTold = 20
 
-// Restore puts a backup in the place of the data. The backup is copied into the
+// Restore puts a backup in place of the data. The backup is copied into the
 // data directory first; the copy is checked, upgraded and verified there, so that
 // what is put in place is what was checked. agree is then shown what would be
 // replaced by what; if it returns an error nothing is changed. What is replaced is

@@ -20,7 +20,7 @@ import (
 // whoever next has the writer's lock completes it; before, it has not happened.
 //
 // The order matters. The old database is moved away before its log: a database
-// never stands at its name without the log that belongs to it, and a log never
+// never is at its name without the log that belongs to it, and a log never
 // meets a database that it does not belong to, which would be ruined by it. The
 // new database takes the name last, when no old log is left. Each step is made
 // durable before the next, and done again is the same.

@@ -86,7 +86,7 @@ type incoming struct {
 	state   *ledger.State // after its last event
 	hashes  [][sha256.Size]byte
 	gone    map[string]bool // documents that were erased
-	erased  int64           // the last event that tells of a hard delete; 0: there was none
+	erased  int64           // the last event that tells of a permanent deletion; 0: there was none
 	torn    bool
 }
 
@@ -157,11 +157,11 @@ func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
 // relation is how a bundle stands to what is here.
 type relation struct {
 	outcome chat.ImportOutcome
-	from    int64          // the last event that both have, where one goes on from the other
+	from    int64          // the last event that both have, where one continues from the other
 	there   chat.SessionID // already
 }
 
-// relation compares the two ledgers by their ends: a hash stands for all before it.
+// relation compares the two ledgers by their ends: a hash represents all before it.
 func (in *incoming) relation(db *gorm.DB) (relation, error) {
 	here, err := sqlite.All[core.LedgerTail](db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
 	if err != nil {
@@ -385,7 +385,7 @@ func enqueueOf(t *core.Tx, session string) error {
 	return nil
 }
 
-// notices tell what is to be known of the bundle beside what became of it.
+// notices tell what is to be known of the bundle beside the outcome of it.
 func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	var list []transfer.Notice
 	add := func(format string, args ...any) {

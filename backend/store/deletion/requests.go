@@ -99,9 +99,9 @@ func (e *Erasing) dropMemory(t quoted, by affectedContexts, manifests map[string
 	})
 }
 
-// replace puts other values in the place of those of a chain. Those that were packed
+// replace puts other values in place of those of a chain. Those that were packed
 // against them are packed alone first. The deepest come first: while a value is
-// decoded all it rests on is as it was.
+// decoded all it is based on is as it was.
 func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
 	ids, err := e.deepestFirst(c, values)
 	if err != nil {
@@ -131,7 +131,7 @@ func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
 	return nil
 }
 
-// packAlone stores a value as a key frame, and tells those that rest on it.
+// packAlone stores a value as a key frame, and tells those that are based on it.
 func (e *Erasing) packAlone(c delta.Chain, id string, value []byte) error {
 	if _, err := e.Exec(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
 		  SELECT %[2]s, 1 FROM %[1]s WHERE base = ? UNION ALL

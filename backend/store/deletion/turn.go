@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// erasingTurn is a hard delete of a turn's content.
+// erasingTurn is a permanent deletion of a turn's content.
 type erasingTurn struct {
 	*Erasing
 	turns []schema.TurnRow // the turn, and those that said the same again when it was retried

@@ -45,7 +45,7 @@ func ChunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, er
 	return known, err
 }
 
-// RetrievedOf refuses what is no record of a retrieval.
+// RetrievedOf refuses what is not a record of a retrieval.
 func RetrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (schema.RetrievedRow, error) {
 	form := slices.Index(schema.PackedForms, r.Packed)
 	if form < 0 || r.Rank < 1 || r.Tokens < 0 {

@@ -21,7 +21,7 @@ func (r StateRow) Packed(db *gorm.DB) (StateRow, error) {
 	}
 	depth, _, _ := codec.BaseOf(parent.SummaryZ)
 	if err := parent.Unpack(db); err != nil {
-		return r, nil // verify names it; this state does not rest on it
+		return r, nil // verify names it; this state does not be based on it
 	}
 	if z := (codec.Base{Value: []byte(parent.Summary), Depth: depth}).PackOn([]byte(r.Summary)); z != nil {
 		r.Summary, r.SummaryZ = "", z

@@ -60,7 +60,7 @@ func writeEvents(w io.Writer, events chat.EventSeq) error {
 }
 
 // PackEvents encodes a stream for its column, and returns the hex SHA-256 of its JSON;
-// both are empty for none. It may rest on the step's items.
+// both are empty for none. It may be based on the step's items.
 func PackEvents(events chat.EventSeq, items codec.Base) (packed []byte, sum string, err error) {
 	if events == nil {
 		return nil, "", nil
@@ -134,7 +134,7 @@ func readEvents(r io.Reader, yield func(chat.RawEvent) error) error {
 	return nil
 }
 
-// YieldError is the caller's own error, which is no damage.
+// YieldError is the caller's own error, which is not damage.
 type YieldError struct{ error }
 
 func (e *YieldError) Unwrap() error { return e.error }

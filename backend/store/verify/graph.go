@@ -18,13 +18,13 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// turnSequences: the turns of a branch go on from its fork without a gap.
+// turnSequences: the turns of a branch continue from its fork without a gap.
 func (a *Audit) TurnSequences() {
 	a.sequences("turns", `SELECT t.id, t.branch_id, t.turn_seq AS seq, b.fork_seq AS start
 		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id")+` ORDER BY t.branch_id, t.turn_seq`)
 }
 
-// stateSequences: the states of a branch go on from its base; the root is 0.
+// stateSequences: the states of a branch continue from its base; the root is 0.
 func (a *Audit) StateSequences() {
 	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
 		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
@@ -139,7 +139,7 @@ func (a *Audit) chunks() {
 		if r.FileID != nil {
 			if file != *r.FileID {
 				file = *r.FileID
-				document, _ = schema.FileText(a.DB, chat.FileID(file)) // none: the chunk does not stand in it
+				document, _ = schema.FileText(a.DB, chat.FileID(file)) // none: the chunk is not in it
 			}
 			message = document
 		}

@@ -1,6 +1,6 @@
 package verify
 
-// What stands for turns in a prompt, and what they weigh.
+// What represents turns in a prompt, and what they weigh.
 
 import (
 	"encoding/json"
@@ -37,7 +37,7 @@ func (a *Audit) summaries() {
 	})
 }
 
-// summaryRange: a summary stands for committed turns, the last one its branch's own.
+// summaryRange: a summary represents committed turns, the last one its branch's own.
 func (a *Audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]core.Segment) {
 	segs, ok := lineages[r.BranchID]
 	if !ok {

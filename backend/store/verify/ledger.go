@@ -137,7 +137,7 @@ func (a *Audit) ledger() {
 	}
 }
 
-// erasures reads what hard deletes took out of the session's ledger, and holds each
+// erasures reads what permanent deletions took out of the session's ledger, and holds each
 // against its receipt.
 func (a *Audit) erasures() {
 	var err error
@@ -154,7 +154,7 @@ func (a *Audit) erasures() {
 	}
 }
 
-// apply replays an event that can be read; the state goes on behind one that cannot.
+// apply replays an event that can be read; the state continues behind one that cannot.
 func (a *Audit) apply(id string, e ledger.Event, err error) {
 	a.Want.EventSeq = e.Seq - 1 // a gap was named
 	defer a.Want.Skip(e)
@@ -169,7 +169,7 @@ func (a *Audit) apply(id string, e ledger.Event, err error) {
 	}
 }
 
-// Payload decodes an event's; those decoded last are kept for events that rest on
+// Payload decodes an event's; those decoded last are kept for events that are based on
 // them.
 func (a *Audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.Payload(a.DB, e) }
 

@@ -46,7 +46,7 @@ func (a *Audit) states() {
 }
 
 // summaryOf decodes a state's summary; those decoded last are kept for the states
-// that rest on them.
+// that are based on them.
 func (a *Audit) summaryOf(r *schema.StateRow) error {
 	if base, ok := a.decoded.Get(schema.Text(r.ParentID)); ok && r.SummaryZ != nil {
 		value, err := codec.UnpackOn(base, r.SummaryZ)

@@ -56,7 +56,7 @@ type Audit struct {
 	named      map[string]bool   // records of it that cannot be read, as table/id
 	// calibrated are the newest calibrations that the ledgers so far tell
 	calibrated map[string][]*ledger.Calibration
-	// decoded are the payloads and summaries read last, for those that rest on them
+	// decoded are the payloads and summaries read last, for those that are based on them
 	decoded core.RecentValues
 	loosen  func() // set: a long event was found in the session at hand
 }

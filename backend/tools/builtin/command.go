@@ -140,7 +140,7 @@ type place struct{ root, at string }
 
 func (p place) dir() string { return filepath.Join(p.root, p.at) }
 
-// isFolder refuses what is no folder inside the one that was given.
+// isFolder refuses what is not a folder inside the one that was given.
 func isFolder(in folder, rel string) error {
 	root, err := os.OpenRoot(in.real)
 	if err != nil {
@@ -225,7 +225,7 @@ func finished(err error, printed string) tools.Output {
 	return failure("The command was ended from outside (%s). It had printed:\n%s", err, printed)
 }
 
-// environment is what a command gets of the program's own: no key that stands in it.
+// environment is what a command gets of the program's own: no key that is in it.
 func environment(home, temporary string) []string {
 	env := childenv.Minimal(os.Environ())
 	if home != "" {

@@ -34,8 +34,8 @@ const (
 	maxPreviewed  = 512 << 10 // of a file whose change is shown
 )
 
-// regular opens a file for reading. What is no regular file, such as a pipe, is refused:
-// reading it could wait for ever.
+// regular opens a file for reading. What is not a regular file, such as a pipe, is refused:
+// reading it could wait forever.
 func regular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 	f, err := root.OpenFile(rel, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {

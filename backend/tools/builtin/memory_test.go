@@ -239,7 +239,7 @@ func TestReadersAreOffWithoutMemory(t *testing.T) {
 	}
 }
 
-// What a reader quoted is told with its answer; a list of sessions quotes nothing.
+// What a reader quoted is reported with its answer; a list of sessions quotes nothing.
 func TestReadersTellWhatTheyQuoted(t *testing.T) {
 	p := newPast()
 	p.hit("S2", "T3", 1, "Iron.")

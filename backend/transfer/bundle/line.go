@@ -13,8 +13,8 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// line is an event as it stands in events.ndjson. Payload is last and raw: its bytes are
-// what payload_hash is over. PayloadBytes is in its place where they are no text.
+// line is an event as it is in events.ndjson. Payload is last and raw: its bytes are
+// what payload_hash is over. PayloadBytes is in its place where they are not text.
 type line struct {
 	Seq          int64           `json:"event_seq"`
 	SessionID    string          `json:"session_id"`

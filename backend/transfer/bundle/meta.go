@@ -30,7 +30,7 @@ type Meta struct {
 	Counts        Counts         `json:"counts"`
 }
 
-// Head is the last event, whose hash stands for the whole ledger.
+// Head is the last event, whose hash represents the whole ledger.
 type Head struct {
 	EventSeq int64  `json:"event_seq"`
 	Hash     string `json:"hash"` // in hex

@@ -24,7 +24,7 @@ type Reader struct {
 	Strange int // entries that do not belong in a bundle and are not looked at
 }
 
-// Open reads what a bundle says of itself. What is no bundle, made to do harm, or of
+// Open reads what a bundle says of itself. What is not a bundle, made to do harm, or of
 // another version is an error that says so.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	z, err := safezip.Open(r, size, MaxEntries)
@@ -135,8 +135,8 @@ func (b *Reader) whole(name string, limit int64) ([]byte, error) {
 // Read goes through the ledger in order and hands on each event, with what it tells by
 // hash. A gap, an event of another session, one that is damaged or does not follow from
 // the one before it ends it with an error that names it, at the latest after the last:
-// whether a hard delete put a payload where it is, is told by a later event. torn: the
-// last line was cut off and is left out; what stands before it is whole.
+// whether a permanent deletion put a payload where it is, is told by a later event. torn: the
+// last line was cut off and is left out; what is before it is whole.
 func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err error) {
 	r, err := b.open(eventsName)
 	if err != nil {

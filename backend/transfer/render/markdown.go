@@ -135,7 +135,7 @@ func (m *markdown) block(b chat.Block) {
 	}
 }
 
-// result is what a tool gave, as it is: it is no Markdown.
+// result is what a tool gave, as it is: it is not a Markdown.
 func (m *markdown) result(bs chat.Blocks) {
 	for _, b := range bs {
 		switch b := b.(type) {

@@ -38,7 +38,7 @@ export function holdsWords(backup: Pick<BackupView, 'sessions' | 'turns' | 'prob
   return `${counted(backup.sessions, 'session')}, ${counted(backup.turns, 'turn')}`;
 }
 
-/** What came of reading all backups through and verifying them. */
+/** The outcome of reading all backups through and verifying them. */
 export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'problems'>[]): string {
   const damaged = list.filter((one) => one.problem !== '').length;
   const faulty = list.filter((one) => one.problem === '' && one.problems > 0).length;
@@ -71,7 +71,7 @@ export function removedWords(parts: readonly ErasedPart[]): string {
 
 export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'turn' ? 'A turn was permanently deleted' : 'A session was permanently deleted');
 
-/** What is gone, and from where: exactly, for copies in the data directory go on holding it. */
+/** What is gone, and from where: exactly, for copies in the data directory continue holding it. */
 export function goneWords(receipt: ReceiptView): string {
   const what = receipt.kind === 'turn' ? 'What it said' : 'It';
   const copies = receipt.backups.length;

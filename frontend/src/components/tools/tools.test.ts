@@ -36,7 +36,7 @@ const drawn = (call: Partial<ToolCallView>) => async () => {
 };
 const decided = (backend: FakeBackend) => backend.calls.filter(({ name }) => name === 'tools.decide').map(({ args }) => args[0]);
 
-/** Every state a call can be in, and the words that must stand there. */
+/** Every state a call can be in, and the words that must be there. */
 const states: [string, Partial<ToolCallView>, RegExp][] = [
   ['waits', { state: 'proposed' }, /Waits for you/],
   ['is allowed', { state: 'allowed', decision: 'once' }, /Allowed, starts soon/],

@@ -42,7 +42,7 @@ export function progressWords(task: TaskView): string {
   return task.total > 0 ? `${grouped(task.done)} of ${counted(task.total, one)}` : counted(task.done, one);
 }
 
-/** What a screen reader is told while work goes on: a quarter at a time, not each step. */
+/** What a screen reader is told while work continues: a quarter at a time, not each step. */
 export function spokenProgress(task: TaskView): string {
   if (task.state !== 'running') return `${task.title}: ${stateWord(task)}${task.error ? `. ${task.error.message}` : ''}`;
   const quarter = Math.floor((percentOf(task) ?? 0) / 25) * 25;

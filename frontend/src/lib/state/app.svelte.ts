@@ -255,7 +255,7 @@ export class App {
     if (await this.leaveTemporary()) await this.#openSession(sessionId, branchId);
   }
 
-  /** A chat of which nothing is written, in the place of the session, with the model that answers there. */
+  /** A chat of which nothing is written, in place of the session, with the model that answers there. */
   async newTemporary(): Promise<void> {
     this.layout.closeSettings();
     this.layout.closeDrawer();
@@ -398,7 +398,7 @@ export class App {
     this.composer.focus();
   }
 
-  /** What was asked in the small window goes on in the first one. */
+  /** What was asked in the small window continues in the first one. */
   async continueInFirst(): Promise<void> {
     await this.draft.flush();
     await this.backend.work.showInFirst(this.conversation.sessionId);
@@ -435,7 +435,7 @@ export class App {
   #tellRecovery(): void {
     const report = this.jobs.recovery;
     if (!report || report.clean || report.items.length === 0) return;
-    if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded anew, the program was not
+    if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded again, the program was not
     this.#storage.setItem(toldKey, String(report.at));
     this.#recoveryTold = report.at;
   }

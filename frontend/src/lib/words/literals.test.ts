@@ -17,7 +17,7 @@ const unconverted = [
   'lib/state',
 ];
 
-/** What is no text for people of this window, each with its reason. */
+/** What is not text for people of this window, each with its reason. */
 const notTexts = ['lib/words', 'lib/backend/fake', 'lib/backend/fake.ts', 'lib/markdown/testing', 'components/shared/testing', 'parts', 'test'];
 
 /** Strings that look like texts and are none: file and line are left out, so that code may move. */

@@ -10,7 +10,7 @@ const megabyte = 1_000_000;
 const day = 86_400_000;
 const databaseBytes = 61 * megabyte;
 
-/** What erased messages say in the place of their text (backend/store). */
+/** What erased messages say in place of their text (backend/store). */
 const erasedMark = '[erased]';
 
 /** What tests and scripts may change about the disk. */
@@ -30,7 +30,7 @@ export class FakeDisk {
   receipts: ReceiptView[] = [];
   /** What a check of everything finds. */
   wrong: string[] = [];
-  /** What the program would do first when it starts anew. */
+  /** What the program would do first when it starts again. */
   errand = '';
   readonly dir: string;
 
