@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// Recollection is what the window shows of memory beyond what the store holds.
-type Recollection struct {
+// Retrieval is what the window shows of memory beyond what the store holds.
+type Retrieval struct {
 	Engine interface {
 		Search(context.Context, retrieval.Query) (retrieval.Result, error)
 	}
@@ -76,7 +76,7 @@ func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error)
 	if err != nil {
 		return out, err
 	}
-	found, err := s.c.Recollection.Engine.Search(s.c.ctx(), retrieval.Query{
+	found, err := s.c.Retrieval.Engine.Search(s.c.ctx(), retrieval.Query{
 		Text: query, Within: in, Limit: filter.Offset + limit, WordsAlone: true,
 	})
 	if err != nil {
@@ -149,9 +149,9 @@ func (s *Memory) Status(branchID string) (IndexStatus, error) {
 		return st, err
 	}
 	ctx := s.c.ctx()
-	on, scope := s.c.Recollection.Retrieves()
+	on, scope := s.c.Retrieval.Retrieves()
 	st.On, st.Scope = on, string(scope)
-	spaces, err := s.c.Recollection.Vectors.Status(ctx)
+	spaces, err := s.c.Retrieval.Vectors.Status(ctx)
 	if err != nil {
 		return st, err
 	}

@@ -121,7 +121,7 @@ func (s *Search) meaning(ctx context.Context, q SearchQuery, g *groups) (warning
 	if q.SessionID != "" {
 		in.Scope, in.Session = chat.ScopeSession, chat.SessionID(q.SessionID)
 	}
-	found, err := s.c.Recollection.Engine.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: byMeaning, WordsAlone: true})
+	found, err := s.c.Retrieval.Engine.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: byMeaning, WordsAlone: true})
 	if err != nil {
 		return "", err
 	}

@@ -218,7 +218,7 @@ type TermCount struct {
 	Units int
 }
 
-// VectorRow is a stored vector with what a sieve decides by. Codes are its components as
+// VectorRow is a stored vector with what a scope decides by. Codes are its components as
 // the store keeps them, signed bytes in proportion to the vector's; nil where the vector
 // is damaged.
 type VectorRow struct {

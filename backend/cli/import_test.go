@@ -73,7 +73,7 @@ func TestImportVerb(t *testing.T) {
 	if f := doc.Files; f[0].Error == nil || f[0].Error.Code != "invalid" || f[1].Skipped[0].Reason == "" || len(f[1].Made) != 1 || f[2].Already != 2 {
 		t.Errorf("%s", r.out)
 	}
-	if r := h.run("import", broken); r.code != 3 || !strings.Contains(r.out, "skipped: entry 3") || !strings.Contains(r.err, "Not all of it") {
+	if r := h.run("import", broken); r.code != 3 || !strings.Contains(r.out, "skipped: entry 3") || !strings.Contains(r.err, "Some of it") {
 		t.Errorf("%d %q %q", r.code, r.out, r.err)
 	}
 	var list struct{ Sessions []struct{ Source string } }
@@ -105,7 +105,7 @@ func TestImportVerbRefuses(t *testing.T) {
 		{[]string{"import"}, 2, "FILE is missing"},
 		{[]string{"import", path, "--format", "word"}, 2, `no format "word"`},
 		{[]string{"import", filepath.Join(h.dir, "nowhere.json")}, 1, "nowhere.json cannot be read"},
-		{[]string{"import", h.config}, 1, "is no export"},
+		{[]string{"import", h.config}, 1, "is not an export"},
 	} {
 		if r := h.run(c.args...); r.code != c.code || !strings.Contains(r.err, c.say) {
 			t.Errorf("%q: %d %q", c.args, r.code, r.err)

@@ -283,7 +283,7 @@ func TestAPanicIsTheCallsAlone(t *testing.T) {
 	})
 	var errs bytes.Buffer
 	code, err := Ask(t.Context(), address, "1.0", Call{}, Asker{In: strings.NewReader(""), Out: io.Discard, Err: &errs})
-	if code != 1 || err != nil || !strings.Contains(errs.String(), "defect") {
+	if code != 1 || err != nil || !strings.Contains(errs.String(), "crashed") {
 		t.Errorf("%d, %v, %q", code, err, errs.String())
 	}
 	if code, err := Ask(t.Context(), address, "1.0", Call{}, nothing()); code != 0 || err != nil {

@@ -39,7 +39,7 @@ func (l *clockJumps) since(wall, steady time.Time) time.Duration {
 // handleClockJump gives jobs new moments after a leap: set back, the clock would have them
 // wait for hours; set forward, they would be tried all at once.
 func (r *Runner) handleClockJump(ctx context.Context) {
-	off := r.leaps.since(r.d.Clock.Now(), time.Now())
+	off := r.jumps.since(r.d.Clock.Now(), time.Now())
 	if off == 0 {
 		return
 	}

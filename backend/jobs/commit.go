@@ -230,7 +230,7 @@ func (r *Runner) committed(ctx context.Context, b chat.Branch, turns []chat.Turn
 	if slices.ContainsFunc(turns, hasInstructions) { // they are offered as pins
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangePins, ID: string(b.ID), Session: b.SessionID})
 	}
-	r.heard.committed(turns)
+	r.listener.committed(turns)
 	if r.d.Plan != nil {
 		r.d.Plan(ctx, b.ID)
 	}

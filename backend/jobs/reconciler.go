@@ -98,7 +98,7 @@ func NewReconciler(d ReconcilerDeps) *Reconciler {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Reconciler{d: d, wake: make(chan struct{}, 1), seen: -1, waiting: map[chat.TurnID]bool{}}
-	d.Runner.heard = listener{committed: r.committed, dead: r.dead}
+	d.Runner.listener = listener{committed: r.committed, dead: r.dead}
 	return r
 }
 

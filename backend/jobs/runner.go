@@ -112,8 +112,8 @@ type Runner struct {
 	wakeVectors chan struct{}
 	older       atomic.Bool // turns of an earlier chunker are to be looked for
 	paused      atomic.Bool
-	leaps       clockJumps
-	heard       listener
+	jumps       clockJumps
+	listener    listener
 
 	mu     sync.Mutex
 	cancel context.CancelFunc
@@ -144,7 +144,7 @@ func NewRunner(d Deps) *Runner {
 		d.Chance = rand.Float64
 	}
 	r := &Runner{d: d, wakeVectors: make(chan struct{}, 1)}
-	r.heard = listener{committed: func([]chat.Turn) {}, dead: func(chat.Job) {}}
+	r.listener = listener{committed: func([]chat.Turn) {}, dead: func(chat.Job) {}}
 	for i := range r.wake {
 		r.wake[i] = make(chan struct{}, 1)
 	}

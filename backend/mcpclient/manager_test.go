@@ -175,7 +175,7 @@ func TestStartsThatFail(t *testing.T) {
 	nowhere.Cwd = "/no/such/folder"
 	secret := faulty("fine")
 	secret.Env = map[string]string{"TOKEN": "${secret:TOKEN}"}
-	for want, cfg := range map[string]config.MCPServer{"was not found": missing, "there is none": nowhere, "has no value yet": secret} {
+	for want, cfg := range map[string]config.MCPServer{"was not found": missing, "does not exist": nowhere, "has no value yet": secret} {
 		b := newBench(t, nil, cfg)
 		b.Ensure(t.Context())
 		if st := b.status(); st.State != StateFailed || !strings.Contains(st.Words, want) {

@@ -57,11 +57,11 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 
 // nearest searches the index of the whole scope.
 func (e *Engine) nearest(ctx context.Context, q Query, v *similar) error {
-	sieve, err := e.Store.ScopeFilter(ctx, q.Within)
+	scope, err := e.Store.ScopeFilter(ctx, q.Within)
 	if err != nil {
 		return err
 	}
-	v.query.Sieve = sieve
+	v.query.Scope = scope
 	if q.Within.Scope != chat.ScopeAll && q.Within.Scope != chat.ScopeProject {
 		v.query.Session = q.Within.Session
 	}

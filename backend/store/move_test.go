@@ -144,8 +144,8 @@ func TestPlacesThatAreUnfit(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	f.ok(os.Symlink(f.dir, link))
 	for place, want := range map[string]string{
-		"relative": "whole path", f.dir: "there already", link: "there already", filepath.Join(f.dir, "in", "it"): "inside the present",
-		filepath.Join(link, "in"): "inside the present", filepath.Dir(f.dir): "inside the new", full: "not empty",
+		"relative": "full path", f.dir: "already there", link: "already there", filepath.Join(f.dir, "in", "it"): "inside the current",
+		filepath.Join(link, "in"): "inside the current", filepath.Dir(f.dir): "inside the new", full: "not empty",
 		filepath.Join(full, "letter"): "no folder", filepath.Join(full, "letter", "x"): "no folder", to: "",
 	} {
 		p, err := a.PlanMove(place)

@@ -316,7 +316,7 @@ func (e *Engine) afterRun(r *run) {
 		return
 	}
 	if r.waits { // what was queued stays queued
-		if err := e.goOn(context.Background(), r.turn.ID); err != nil { // a decision came while the run ended
+		if err := e.continueTurn(context.Background(), r.turn.ID); err != nil { // a decision came while the run ended
 			e.log.Warn("a turn with tool calls could not continue", "turn", r.turn.ID, "err", err)
 		}
 		return

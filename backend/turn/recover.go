@@ -38,7 +38,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		case u.write != nil && u.Whole:
 			e.sendQueued(ctx, t.BranchID, t.SessionID, true)
 		case ours: // a run of this program was between two steps
-			if err := e.goOn(ctx, t.ID); err != nil {
+			if err := e.continueTurn(ctx, t.ID); err != nil {
 				e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", err)
 			}
 		}

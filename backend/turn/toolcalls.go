@@ -105,7 +105,7 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	if !c.Decision.Allows() {
 		remembered = e.remember(ctx, b, call, c, d.Definition)
 	}
-	if err := e.goOn(ctx, b.TurnID); err != nil {
+	if err := e.continueTurn(ctx, b.TurnID); err != nil {
 		return err
 	}
 	return remembered
@@ -227,7 +227,7 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 		return err
 	}
 	e.changed(chat.ChangeCall, string(c.Call), b.SessionID)
-	return e.goOn(ctx, b.TurnID)
+	return e.continueTurn(ctx, b.TurnID)
 }
 
 // mayRerun refuses to run a call again whose tool is not the one that the person was shown, is
@@ -264,8 +264,8 @@ func (e *Engine) mayRerun(ctx context.Context, b chat.ToolBatch, call chat.CallR
 	return nil
 }
 
-// goOn starts a turn again between two steps, if there is something that it can do.
-func (e *Engine) goOn(ctx context.Context, id chat.TurnID) error {
+// continueTurn starts a turn again between two steps, if there is something that it can do.
+func (e *Engine) continueTurn(ctx context.Context, id chat.TurnID) error {
 	t, err := e.store.Turn(ctx, id)
 	if err != nil {
 		return err
@@ -333,7 +333,7 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 		if own, oerr := e.resumable(ctx, t); oerr != nil || !own {
 			continue
 		}
-		if gerr := e.goOn(ctx, t.ID); gerr != nil {
+		if gerr := e.continueTurn(ctx, t.ID); gerr != nil {
 			e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", gerr)
 		}
 		if e.IsRunning(t.ID) {

@@ -20,7 +20,7 @@
 // Warm reads all vectors ahead, as far as they fit. While they are held as bytes, a session
 // is searched among them and has no shard of its own.
 //
-// A sieve is asked once for each branch. Results are by cosine, then by n. Memory is
+// A scope is asked once for each branch. Results are by cosine, then by n. Memory is
 // in proportion to the scopes searched, bounded by maxBytes (the shard in use may
 // exceed it alone), and given back after idleAfter without a search.
 package vectorindex

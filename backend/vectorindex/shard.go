@@ -188,7 +188,7 @@ func (s *shard) outgrow() {
 
 // search looks through what was pulled. whole is false, and nothing was looked through,
 // if another search has begun to read the shard again since: pull again, which waits for it.
-func (s *shard) search(ctx context.Context, q []float32, sieve chat.ScopeFilter, limit int) (hits []chat.VectorHit, whole bool, err error) {
+func (s *shard) search(ctx context.Context, q []float32, scope chat.ScopeFilter, limit int) (hits []chat.VectorHit, whole bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if !s.whole {
@@ -197,7 +197,7 @@ func (s *shard) search(ctx context.Context, q []float32, sieve chat.ScopeFilter,
 	if s.engine.len() == 0 {
 		return nil, true, nil
 	}
-	w, open := s.table.windows(sieve)
+	w, open := s.table.windows(scope)
 	hits, err = s.engine.search(ctx, q, filter{s.table, w, open}, limit)
 	return hits, true, err
 }

@@ -96,7 +96,7 @@ func (r *restoring) prepare(ctx context.Context) error {
 		return err
 	}
 	r.At("copied")
-	if err := r.examine(ctx); err != nil {
+	if err := r.check(ctx); err != nil {
 		return err
 	}
 	if err := r.upgrade(ctx); err != nil {
@@ -182,8 +182,8 @@ func (r *restoring) noBackup(err error) error {
 		WithHint("contextinfinity backups lists what there is")
 }
 
-// examine checks the copy and takes out of it what a backup holds beside the data.
-func (r *restoring) examine(ctx context.Context) error {
+// check checks the copy and takes out of it what a backup holds beside the data.
+func (r *restoring) check(ctx context.Context) error {
 	db, err := sqlite.Connect(r.staged(), append([]string{"journal_mode(DELETE)"}, sqlite.CommonPragmas...), 1)
 	if err != nil {
 		return r.damaged(err)

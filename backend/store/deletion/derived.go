@@ -35,9 +35,9 @@ func (x *erasingTurn) first() int64 {
 	return first
 }
 
-// tainted are the states that speak of the turns and share words with them, unpacked.
+// affectedStates are the states that speak of the turns and share words with them, unpacked.
 // One that cannot be read may say anything.
-func (x *erasingTurn) tainted() ([]schema.StateRow, error) {
+func (x *erasingTurn) affectedStates() ([]schema.StateRow, error) {
 	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
 		x.branches(), x.first())
 	var out []schema.StateRow
@@ -53,7 +53,7 @@ func (x *erasingTurn) tainted() ([]schema.StateRow, error) {
 // sees the turn to a state of its own: who read the head before can no longer commit
 // on it.
 func (x *erasingTurn) states() error {
-	rows, err := x.tainted()
+	rows, err := x.affectedStates()
 	if err != nil {
 		return err
 	}

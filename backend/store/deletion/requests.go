@@ -36,9 +36,9 @@ type affectedContexts struct {
 // requestMark stands where a request was.
 func (e *Erasing) requestMark() []byte { return []byte(`{"erased":{"receipt":"` + e.receipt + `"}}`) }
 
-// dropContexts drops the requests of turns for a mark, takes what is erased out of
+// dropAffected drops the requests of turns for a mark, takes what is erased out of
 // their manifests, and forgets which of their memory it was.
-func (e *Erasing) dropContexts(turns []quoted, by affectedContexts) error {
+func (e *Erasing) dropAffected(turns []quoted, by affectedContexts) error {
 	requests, manifests := map[string][]byte{}, map[string][]byte{}
 	for _, t := range turns {
 		if t.SessionID != e.subject.Session {

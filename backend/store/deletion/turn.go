@@ -120,7 +120,7 @@ func (x *erasingTurn) contexts() error {
 	for _, t := range x.turns {
 		by.seqs = append(by.seqs, t.TurnSeq)
 	}
-	states, err := x.tainted()
+	states, err := x.affectedStates()
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (x *erasingTurn) contexts() error {
 			list = append(list, r)
 		}
 	}
-	return x.dropContexts(list, by)
+	return x.dropAffected(list, by)
 }
 
 // following are the other turns of the session whose context held something of it. Of

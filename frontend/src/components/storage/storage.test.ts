@@ -159,10 +159,10 @@ describe('restoring', () => {
     expect(within(table).getByRole('row', { name: 'Sessions 16 13' })).toBeVisible();
     expect(screen.getByText(/^The backup holds 3 sessions/)).toBeVisible();
     expect(screen.getByText(/The backup was verified: no problems found/)).toBeVisible();
-    expect(backend.disk.errand).toBe('');
+    expect(backend.disk.pending).toBe('');
     await user.click(screen.getByRole('button', { name: 'Restore and restart' }));
     expect(await screen.findByText('The app restarts now')).toBeVisible();
-    expect(backend.disk.errand).toBe(`restore ${backend.disk.backups[2]!.path}`);
+    expect(backend.disk.pending).toBe(`restore ${backend.disk.backups[2]!.path}`);
     await user.click(within(screen.getByRole('dialog')).getAllByRole('button', { name: 'Close' }).at(-1)!);
     expect(app.storage.asking).toBeNull();
   });
@@ -196,7 +196,7 @@ describe('restoring', () => {
     await user.clear(field);
     await user.type(field, `${backend.disk.backups[0]!.path}{Enter}`);
     expect(await screen.findByRole('table')).toBeVisible();
-    expect(backend.disk.errand).toBe('');
+    expect(backend.disk.pending).toBe('');
   });
 
   it('does not cut long work short', async () => {
@@ -204,7 +204,7 @@ describe('restoring', () => {
     await screen.findByRole('table');
     await user.click(screen.getByRole('button', { name: 'Restore and restart' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('Tasks are still running');
-    expect(backend.disk.errand).toBe('');
+    expect(backend.disk.pending).toBe('');
   });
 });
 
@@ -240,7 +240,7 @@ describe('moving', () => {
     const card = screen.getByRole('region', { name: 'Move everything to /home/ada/Elsewhere' });
     expect(card).toBeVisible();
     expect(within(card).queryByRole('button', { name: /^Cancel/ })).toBeNull();
-    expect(backend.disk.errand).toBe('move /home/ada/Elsewhere');
+    expect(backend.disk.pending).toBe('move /home/ada/Elsewhere');
   });
 });
 

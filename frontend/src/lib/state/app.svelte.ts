@@ -128,7 +128,7 @@ export class App {
     this.draft = new DraftState(backend);
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
-    this.conversation.onLeave(() => this.speech.stop());
+    this.conversation.onNavigate(() => this.speech.stop());
     this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
     this.history = new HistoryState(this.conversation, this.draft);
     this.recent = new RecentSessions(() => this.sessions.list.map((row) => row.id), (id) => this.openSession(id));
@@ -191,16 +191,16 @@ export class App {
     this.theme.adopt(info);
     this.keymap.adopt(info.shortcuts);
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
-    if (this.startup.firstRun) return void (await this.#heed());
+    if (this.startup.firstRun) return void (await this.#handle());
     if (info.quick) await this.#openQuick();
     else await this.#openLast(info.lastSession);
     await this.#jobsRefresh.now();
     this.#tellRecovery();
-    await this.#heed();
+    await this.#handle();
   }
 
   /** Long work of before, and what was asked of the page while it was not there. */
-  async #heed(): Promise<void> {
+  async #handle(): Promise<void> {
     await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.library.load(), this.#settingsRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }

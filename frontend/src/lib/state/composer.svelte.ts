@@ -47,7 +47,7 @@ export class ComposerState {
     this.#backend = backend;
     this.#conversation = conversation;
     this.#draft = draft;
-    conversation.onLeave(() => {
+    conversation.onNavigate(() => {
       this.cancelEdit();
       this.#once = null;
       this.#several = [];

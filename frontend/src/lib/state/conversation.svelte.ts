@@ -168,7 +168,7 @@ export class ConversationState {
   }
 
   /** Tells before another branch takes the place of the open one. */
-  onLeave(told: () => void): void {
+  onNavigate(told: () => void): void {
     this.#leaving.push(told);
   }
 

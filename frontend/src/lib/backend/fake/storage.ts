@@ -31,7 +31,7 @@ export class FakeDisk {
   /** What a check of everything finds. */
   wrong: string[] = [];
   /** What the program would do first when it starts again. */
-  errand = '';
+  pending = '';
   readonly dir: string;
 
   constructor(dir: string, epoch: number) {
@@ -116,7 +116,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
     restore: async (path) => {
       disk.find(path);
       idle();
-      disk.errand = `restore ${path}`;
+      disk.pending = `restore ${path}`;
     },
     pickFolder: async () => disk.folder,
     movePreview: async (to) => disk.plan(to),
@@ -124,7 +124,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       const plan = disk.plan(to);
       if (plan.reason !== '') throw new BackendError(errorView(`The data cannot be moved there: ${plan.reason}`, 'it is where it was', 'invalid'));
       idle();
-      disk.errand = `move ${plan.to}`;
+      disk.pending = `move ${plan.to}`;
       return tasks.start({ kind: 'move', title: `Move everything to ${plan.to}`, unit: 'bytes', total: plan.bytes, details: ['', '', ''], ends: () => ({ path: plan.to }) });
     },
     check: async () =>
@@ -157,7 +157,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       return `${disk.dir}/replaced/20261122-120000`;
     },
     reopen: async () => {
-      disk.errand = 'reopen';
+      disk.pending = 'reopen';
     },
   };
 }
