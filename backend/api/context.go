@@ -211,11 +211,14 @@ func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 		Model: m.Model, Provider: m.Provider, Format: u.Format(), State: u.State(), Tokens: m.TotalTokens, Ceiling: b.Ceiling,
 		MaxOutput: m.MaxOutput, Cut: m.History.Cut, Sections: []ContextSection{}, LookedUp: []LookedUpView{}, Shrink: append(append([]string{}, m.Shrink...), m.Notes...),
 		Dropped: append([]int64{}, m.DroppedPending...), Redacted: redactionViews(m.Redactions), SHA256: m.SHA256,
-		RetrievalError: m.Inputs.RetrievalError,
+		RetrievalError: m.Inputs.RetrievalError, Scope: string(m.Inputs.Scope),
 		Budget: BudgetView{
 			ModelLimit: b.ModelLimit, ResponseReserve: b.ResponseReserve, SafetyMargin: b.SafetyMargin, InputBudget: b.InputBudget,
 			Allowance: b.Allowance, Summaries: b.Summaries, HighWater: b.HighWater, LowWater: b.LowWater, Calibration: b.Calibration,
 		},
+	}
+	if m.Inputs.Project != nil {
+		v.Project = m.Inputs.Project.Name
 	}
 	n := 0
 	for _, sec := range m.Sections {

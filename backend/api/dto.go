@@ -74,6 +74,10 @@ type Header struct {
 	ContextFormat   string `json:"contextFormat"` // "12.4k / 50k (25%) [2S]"
 	Model           string `json:"model"`
 	ModelWindow     int    `json:"modelWindow"`
+	ProjectID       string `json:"projectId"` // of the session's folder; empty: that is a plain one, or it is in none
+	Project         string `json:"project"`   // its name
+	Scope           string `json:"scope"`     // how far memory reaches: lineage, session, project, all
+	OwnScope        string `json:"ownScope"`  // as it was set for this session; empty: by its project, else as configured
 }
 
 // BlockView is a piece of a message to draw.

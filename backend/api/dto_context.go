@@ -20,15 +20,18 @@ type ContextView struct {
 	Shrink    []string         `json:"shrink"`              // what was done to make it fit, in words, in order
 	UsageNote string           `json:"usageNote,omitempty"` // why the provider's token counts were ignored
 	// RetrievalError says why nothing was retrieved; empty if nothing failed.
-	RetrievalError string          `json:"retrievalError"`
-	Dropped        []int64         `json:"dropped"` // pending turns left out, by number
-	Redacted       []RedactionView `json:"redacted"`
-	SHA256         string          `json:"sha256"`
-	Same           bool            `json:"same"`   // assembled again it has the stored hash
-	Note           string          `json:"note"`   // why texts are missing or differ; empty if all is well
-	StepID         string          `json:"stepId"` // whose exact request Inspect.RawStep gives
-	Error          *ErrorView      `json:"error"`  // it does not fit (what comes next)
-	LookedUp       []LookedUpView  `json:"lookedUp"`
+	RetrievalError string  `json:"retrievalError"`
+	Dropped        []int64 `json:"dropped"` // pending turns left out, by number
+	// Scope is how far memory was to reach: lineage, session, project or all; empty: it was off, or the turn is older than scopes.
+	Scope    string          `json:"scope"`
+	Project  string          `json:"project"` // of the session, by its name then; empty: none
+	Redacted []RedactionView `json:"redacted"`
+	SHA256   string          `json:"sha256"`
+	Same     bool            `json:"same"`   // assembled again it has the stored hash
+	Note     string          `json:"note"`   // why texts are missing or differ; empty if all is well
+	StepID   string          `json:"stepId"` // whose exact request Inspect.RawStep gives
+	Error    *ErrorView      `json:"error"`  // it does not fit (what comes next)
+	LookedUp []LookedUpView  `json:"lookedUp"`
 }
 
 // LookedUpView is an earlier turn that the model asked for with a tool while it answered.

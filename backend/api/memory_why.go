@@ -97,6 +97,9 @@ func (v *ContextView) messageText() string {
 
 // chunkLabel names a chunk of a context: what belongs to another session by its title.
 func chunkLabel(c chat.ChunkText, session chat.SessionID) string {
+	if row := chunkRow(c, 0); row.TurnSeq == 0 && row.Document != "" {
+		return row.Document
+	}
 	label := fmt.Sprintf("Turn %d, %s, %s", c.TurnSeq, speaker(c), day(c.At))
 	if c.SessionID != session {
 		return titleOf(c) + ", t" + label[1:]

@@ -158,6 +158,8 @@ type Core struct {
 	Data DataFolder
 	// Library has the assistants and saved prompts.
 	Library *library.Library
+	// Projects are folders of sessions that have more than a name.
+	Projects ProjectKeeper
 	// Programs are other programs that use this memory.
 	Programs ProgramAccess
 	// Servers are the MCP servers whose tools models may call.

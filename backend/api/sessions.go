@@ -299,6 +299,11 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 	if err := c.headerTurn(ctx, &h, b); err != nil {
 		return h, err
 	}
+	project, scope, err := c.Turns.Reach(ctx, sess)
+	if err != nil {
+		return h, err
+	}
+	h.ProjectID, h.Project, h.Scope, h.OwnScope = string(project.ID), project.Name, string(scope), string(sess.MemoryScope)
 	p, budget, perr := c.Turns.Preview(ctx, b.ID, model, chat.UserText(" "))
 	m := p.Manifest()
 	u := prompt.UsageOf(m)

@@ -271,6 +271,9 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	if receipt.ID != "" {
 		s.c.Hub.Change(chat.Change{Kind: chat.ChangeSessions})
 		s.c.Hub.Change(chat.Change{Kind: chat.ChangeSession, Session: session})
+		if kind == chat.EraseProject {
+			s.c.Hub.Change(chat.Change{Kind: chat.ChangeProjects, ID: id})
+		}
 		if kind == chat.EraseTurn {
 			s.c.Hub.Change(chat.Change{Kind: chat.ChangeTurn, Session: session, ID: id})
 		}

@@ -140,4 +140,4 @@ func (d dataFolder) DamagedLog() bool { return d.archive().DamagedLog() }
 // DropLog implements api.DataFolder.
 func (d dataFolder) DropLog(ctx context.Context) (string, error) { return d.archive().DropLog(ctx) }
 
-func pickFolder() (string, error) { return desktop.PickFolder("Where everything is kept", "") }
+func pickFolder() (string, error) { return desktop.PickFolder("Choose a folder", "") }

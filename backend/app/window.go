@@ -106,7 +106,7 @@ func (a *app) provide(core *api.Core) {
 	core.Retrieval = api.Retrieval{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: a.retrieves}
 	core.Tools = a.toolPorts()
 	core.Programs = a.programAccess()
-	core.Library = a.library
+	core.Library, core.Projects = a.library, a.projects
 	core.Servers = a.serverPorts()
 	a.servers.watch(core.Hub)
 	core.Hub.Listen(func(c chat.Change) {
@@ -198,6 +198,7 @@ func services(core *api.Core, s setup) []any {
 		api.NewWork(core),
 		api.NewTools(core),
 		api.NewLibrary(core),
+		api.NewProjects(core),
 		api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 		api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
 		api.NewServers(core, s.config),

@@ -11,7 +11,7 @@ import (
 // TestWindowLibrary: what the window keeps for many sessions, and how a session follows it.
 func TestWindowLibrary(t *testing.T) {
 	p := openPage(t, t.TempDir())
-	lib := p.libraryOf()
+	lib := serviceOf[*api.Library](p)
 	made := must[api.AssistantView](t)(lib.SaveAssistant(api.AssistantView{Name: " Poet ", Instructions: "Rhyme.", Temperature: "0,5", Effort: "low", ToolsMode: "disabled"}))
 	if made.Name != "Poet" || made.Temperature != "0.5" || made.ID == "" {
 		t.Errorf("%+v", made)
@@ -71,16 +71,4 @@ func TestWindowLibrary(t *testing.T) {
 	if _, err := p.memory.Known("all", "", 0, 0); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("%v", err)
 	}
-}
-
-// libraryOf is the window's service about assistants and prompts.
-func (p *page) libraryOf() *api.Library {
-	p.t.Helper()
-	for _, b := range p.window.Bind {
-		if s, ok := b.(*api.Library); ok {
-			return s
-		}
-	}
-	p.t.Fatal("the window has no library")
-	return nil
 }

@@ -57,6 +57,9 @@ func (s verbStore) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 	if receipt.ID != "" {
 		s.window.Change(chat.Change{Kind: chat.ChangeSessions})
 		s.window.Change(chat.Change{Kind: chat.ChangeSession, Session: session})
+		if kind == chat.EraseProject {
+			s.window.Change(chat.Change{Kind: chat.ChangeProjects, ID: id})
+		}
 		if kind == chat.EraseTurn {
 			s.window.Change(chat.Change{Kind: chat.ChangeTurn, Session: session, ID: id})
 		}

@@ -176,9 +176,13 @@ type CallEnd struct {
 	State  ToolCallState // as of CallDecision
 	Result *ToolResult
 	Reason UnknownReason
-	// Recalled are the turns that the result quotes, where the tool read memory.
+	// Recalled are the turns that the result quotes, where the tool read memory, at most
+	// MaxRecalled. One without a turn is a session that it names.
 	Recalled []ShownTurn
 }
+
+// MaxRecalled bounds the turns and sessions that one result quotes.
+const MaxRecalled = 128
 
 // LookedUp is a turn that a model was shown because it asked for it with a tool, in the
 // middle of its own turn.

@@ -300,6 +300,10 @@ type RawEvent struct {
 // be in memory; it ends at its first error. nil is not a stream.
 type EventSeq iter.Seq2[RawEvent, error]
 
+// EventPack is a long stream that is encoded for the store while it arrives, so that
+// nothing of it is left to be done once it is over. After its first error it is of no use.
+type EventPack interface{ Add(RawEvent) error }
+
 // EventsOf is a short stream that is in memory; nil for none.
 func EventsOf(events []RawEvent) EventSeq {
 	if events == nil {

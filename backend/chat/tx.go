@@ -65,6 +65,7 @@ type StepEnd struct {
 	DurableBytes   int64
 	Response       []byte
 	Events         EventSeq
+	Packed         EventPack // all of Events, where they are encoded already
 	Metrics        StepMetrics
 }
 

@@ -54,7 +54,8 @@ type (
 		Reason  chat.UnknownReason `json:"reason,omitempty"`
 		IsError bool               `json:"is_error,omitempty"`
 		Content json.RawMessage    `json:"content,omitempty"`
-		// Recalled are the turns that the result quotes, of any session.
+		// Recalled are the turns that the result quotes, of any session; one without a turn is a
+		// session that it names.
 		Recalled []RecalledTurn `json:"recalled,omitempty"`
 	}
 	RecalledTurn struct {

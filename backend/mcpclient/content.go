@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -42,7 +43,22 @@ func blocksOf(parts []mcp.Content) chat.Blocks {
 	return out
 }
 
-// structured is a structured result as text, where there is nothing else. Its secrets go value by
+// says reports that a text of a result holds its structured form, as servers are to give it for
+// clients that do not know that one. Where none does, the two differ, and a model gets both.
+func says(parts []mcp.Content, value any) bool {
+	if value == nil {
+		return true
+	}
+	for _, part := range parts {
+		var said any
+		if p, ok := part.(*mcp.TextContent); ok && json.Unmarshal([]byte(p.Text), &said) == nil && reflect.DeepEqual(said, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// structured is a structured result as text, where none says the same. Its secrets go value by
 // value, so that what is left is JSON, and then by the names of their fields.
 func (s *server) structured(value any) chat.Blocks {
 	if value == nil {

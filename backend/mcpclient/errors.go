@@ -94,6 +94,8 @@ const (
 	codeClientClosing = -32003
 	codeServerClosing = -32004
 	codeRejected      = -32005
+	codeParse         = -32700
+	codeInvalid       = -32600
 	// codeOpenPage is a server's way of saying that a page has to be visited first.
 	codeOpenPage = -32042
 )
@@ -110,4 +112,10 @@ func answered(err error) (*jsonrpc.Error, bool) {
 		return nil, false
 	}
 	return wire, true
+}
+
+// mayBeOurs reports an error answer that the SDK also gives to every call of a connection that ends
+// over a message which it cannot read: the calls may have run.
+func mayBeOurs(wire *jsonrpc.Error) bool {
+	return wire.Code == codeParse || wire.Code == codeInvalid
 }

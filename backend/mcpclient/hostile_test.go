@@ -164,6 +164,11 @@ func listHostile(fault string, m message, generation *int) {
 			many = append(many, tool(fmt.Sprintf("t%d-%d", *generation, i), "x"))
 		}
 		reply(m.ID, object{"tools": many, "nextCursor": fmt.Sprint("c", *generation)})
+	case "tenthousand":
+		for i := range 10_000 {
+			many = append(many, tool(fmt.Sprint("t", i), "x"))
+		}
+		reply(m.ID, object{"tools": many})
 	case "wrongtypes":
 		reply(m.ID, object{"tools": []object{{"name": 5, "inputSchema": "x"}}})
 	case "bigschema":
@@ -229,6 +234,21 @@ func callHostile(fault string, m message) {
 		reply(m.ID, "done")
 	case "nocontent":
 		reply(m.ID, object{})
+	case "structured too": // and its text says otherwise
+		result := words("All is well.")
+		result["structuredContent"] = object{"failed": true}
+		reply(m.ID, result)
+	case "structured twice":
+		result := words(`{ "a": 1 }`)
+		result["structuredContent"] = object{"a": 1}
+		reply(m.ID, result)
+	case "badid": // it may have done what it was asked
+		say(object{"jsonrpc": "2.0", "id": []int{1}, "method": "ping"})
+		time.Sleep(10 * time.Minute)
+	case "mute": // it lives on
+		ignoreTermination()
+		_ = os.Stdout.Close()
+		time.Sleep(10 * time.Minute)
 	case "structonly":
 		reply(m.ID, object{"structuredContent": object{"a": 1}})
 	case "telling":
@@ -255,9 +275,13 @@ func callHostile(fault string, m message) {
 		notify("notifications/progress", object{"progressToken": m.Params.Meta.Token, "progress": 5000, "total": 1000})
 	case "mixed":
 		reply(m.ID, object{"isError": true, "content": []object{
-			{"type": "text", "text": "hello"}, {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}, {"type": "image", "mimeType": "image/svg+xml", "data": "PHN2Zy8+"},
-			{"type": "audio", "mimeType": "audio/wav", "data": "AAAA"}, {"type": "resource_link", "uri": "file:///a", "name": "a"},
-			{"type": "resource", "resource": object{"uri": "x://1", "text": "inside"}}, {"type": "resource", "resource": object{"uri": "x://2", "mimeType": "application/zip", "blob": "AAAA"}},
+			{"type": "text", "text": "hello"},
+			{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="},
+			{"type": "image", "mimeType": "image/svg+xml", "data": "PHN2Zy8+"},
+			{"type": "audio", "mimeType": "audio/wav", "data": "AAAA"},
+			{"type": "resource_link", "uri": "file:///a", "name": "a"},
+			{"type": "resource", "resource": object{"uri": "x://1", "text": "inside"}},
+			{"type": "resource", "resource": object{"uri": "x://2", "mimeType": "application/zip", "blob": "AAAA"}},
 		}})
 	case "asks":
 		asker = m.ID

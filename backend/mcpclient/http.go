@@ -290,9 +290,31 @@ func insideHost(host string) bool {
 }
 
 func insideAddress(ip netip.Addr) bool {
-	ip = ip.Unmap()
+	ip = embedded(ip.Unmap())
 	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsMulticast() || ip.IsUnspecified() || sharedAddresses.Contains(ip)
 }
+
+// embedded is the address of the older protocol that a gateway makes of one of the newer, where it
+// does: of 64:ff9b::/96 (NAT64), 2002::/16 (6to4) and ::/96.
+func embedded(ip netip.Addr) netip.Addr {
+	if !ip.Is6() || ip.IsLoopback() || ip.IsUnspecified() {
+		return ip
+	}
+	b := ip.As16()
+	switch {
+	case translated.Contains(ip), compatible.Contains(ip):
+		return netip.AddrFrom4([4]byte(b[12:]))
+	case tunnelled.Contains(ip):
+		return netip.AddrFrom4([4]byte(b[2:6]))
+	}
+	return ip
+}
+
+var (
+	translated = netip.MustParsePrefix("64:ff9b::/96")
+	tunnelled  = netip.MustParsePrefix("2002::/16")
+	compatible = netip.MustParsePrefix("::/96")
+)
 
 // sharedAddresses are those of providers' own networks (RFC 6598).
 var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"contextinfinity/backend/chat"
@@ -215,7 +216,10 @@ func TestSigningInDoesNotLeadInside(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "secret of the router") }))
 	t.Cleanup(inside.Close)
 	out, in := &url.URL{Scheme: "https", Host: "mcp.example.test"}, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
-	for _, address := range []string{inside.URL, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1), "http://169.254.169.254/latest", "http://[::1]:1/", "http://10.0.0.1:1/", "http://100.64.0.1:1/"} {
+	for _, address := range []string{
+		inside.URL, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1), "http://169.254.169.254/latest", "http://[::1]:1/", "http://10.0.0.1:1/", "http://100.64.0.1:1/",
+		"http://[64:ff9b::7f00:1]:1/", "http://[2002:c0a8:1::]:1/", "http://[::10.0.0.1]:1/", "http://[::ffff:192.168.0.1]:1/",
+	} {
 		c := newOAuthClient(out)
 		resp, err := c.Get(address)
 		if err == nil {
@@ -225,6 +229,11 @@ func TestSigningInDoesNotLeadInside(t *testing.T) {
 			t.Errorf("%s was asked: %v", address, err)
 		}
 		c.CloseIdleConnections()
+	}
+	opened := false
+	browser := &signIn{open: func(string) error { opened = true; return nil }}
+	if _, err := browser.fetch(t.Context(), &auth.AuthorizationArgs{URL: "https://192.168.0.1/reboot?state=x"}, false); !errors.Is(err, errInside) || opened {
+		t.Errorf("the browser was sent inside: %v", err)
 	}
 	c := newOAuthClient(in)
 	defer c.CloseIdleConnections()

@@ -212,13 +212,14 @@ func TestListsThatMisbehave(t *testing.T) {
 		tools    int
 		problems []string
 	}{
-		"garbage":   {2, nil},
-		"loop":      {0, []string{"does not end"}},
-		"endless":   {500, []string{"does not end"}},
-		"bigschema": {1, []string{"schema is larger", "description is longer", "no schema", "not an object", "no schema"}},
-		"names":     {2, []string{"several tools of this name", "no schema", "several tools of this name", "name that cannot be used", "name that cannot be used", "name that cannot be used", "name that cannot be used"}},
-		"flood":     {2, nil},
-		"stderr":    {2, nil},
+		"garbage":     {2, nil},
+		"loop":        {0, []string{"does not end"}},
+		"endless":     {500, []string{"does not end"}},
+		"tenthousand": {500, []string{"9500 of them are left out"}},
+		"bigschema":   {1, []string{"schema is larger", "description is longer", "no schema", "not an object", "no schema"}},
+		"names":       {2, []string{"several tools of this name", "no schema", "several tools of this name", "name that cannot be used", "name that cannot be used", "name that cannot be used", "name that cannot be used"}},
+		"flood":       {2, nil},
+		"stderr":      {2, nil},
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
@@ -276,15 +277,19 @@ func TestCallsThatMisbehave(t *testing.T) {
 		ended   bool   // the server has to be started again
 		cause   error
 	}{
-		"fine":       {text: "ok"},
-		"structonly": {text: `{"a":1}`},
-		"nocontent":  {text: ""},
-		"refuse":     {text: "The server refused the call: no such argument", isError: true},
-		"mixed":      {text: "hello|<image/png>|[an image of a type that cannot be shown, image/svg+xml, 6 bytes]|[audio, audio/wav, 3 bytes: not shown]|[resource: a, file:///a ]|inside|[resource: x://2, application/zip, 3 bytes: not shown]", isError: true},
-		"die":        {err: "exit status 3", ended: true},
-		"huge":       {err: "more than 16 MiB", ended: true},
-		"badtype":    {err: "cannot be read", cause: tools.ErrUnreadable},
-		"notobject":  {err: "cannot be read", cause: tools.ErrUnreadable},
+		"fine":             {text: "ok"},
+		"structonly":       {text: `{"a":1}`},
+		"structured too":   {text: `All is well.|{"failed":true}`},
+		"structured twice": {text: `{ "a": 1 }`},
+		"nocontent":        {text: ""},
+		"refuse":           {text: "The server refused the call: no such argument", isError: true},
+		"mixed":            {text: "hello|<image/png>|[an image of a type that cannot be shown, image/svg+xml, 6 bytes]|[audio, audio/wav, 3 bytes: not shown]|[resource: a, file:///a ]|inside|[resource: x://2, application/zip, 3 bytes: not shown]", isError: true},
+		"die":              {err: "exit status 3", ended: true},
+		"huge":             {err: "more than 16 MiB", ended: true},
+		"badid":            {err: "ended while the tool ran", ended: true},
+		"mute":             {err: "ended while the tool ran", ended: true},
+		"badtype":          {err: "cannot be read", cause: tools.ErrUnreadable},
+		"notobject":        {err: "cannot be read", cause: tools.ErrUnreadable},
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
@@ -300,6 +305,13 @@ func TestCallsThatMisbehave(t *testing.T) {
 				t.Errorf("%v, want %q, and that it may have run", err, c.err)
 			}
 			if c.ended {
+				// While what is left of it is ended, nobody is told that it is ready.
+				for !errors.Is(err, tools.ErrNotStarted) {
+					_, err = b.call(t.Context(), "t")
+				}
+				if !strings.Contains(chat.AsError(err).Message, "started again by itself") {
+					t.Errorf("the next call: %v", err)
+				}
 				b.until("the end is noticed", func() bool { return b.status().State == StateWaiting })
 			} else if _, err := b.call(t.Context(), "env"); err != nil {
 				t.Errorf("the next call: %v", err)

@@ -97,11 +97,15 @@ func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
 	done <- res
 }
 
-// fetch shows the page to sign in on, and waits until the browser comes back.
-func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+// fetch shows the page to sign in on, and waits until the browser comes back. inside: the server is
+// of this machine or its network, and so its page may be.
+func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, inside bool) (*auth.AuthorizationResult, error) {
 	u, err := url.Parse(args.URL)
-	if err != nil || u.Scheme != "https" && (u.Scheme != "http" || !insideHost(u.Hostname())) {
+	switch {
+	case err != nil || u.Scheme != "https" && (u.Scheme != "http" || !insideHost(u.Hostname())):
 		return nil, &permanentError{"It names a page to sign in on that is not https, which is not opened.", err}
+	case !inside && insideHost(u.Hostname()):
+		return nil, errInside
 	}
 	done := make(chan returned, 1)
 	state := u.Query().Get("state")
@@ -134,7 +138,9 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 	}
 	if in != nil {
 		port = in.port
-		fetch = in.fetch
+		fetch = func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			return in.fetch(ctx, args, insideHost(endpoint.Hostname()))
+		}
 	}
 	if port == 0 {
 		port = 1 // nobody comes back to it: without a signIn there is no way out

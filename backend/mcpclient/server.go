@@ -301,12 +301,16 @@ func (s *server) attempt(ctx context.Context, in *signIn) error {
 	s.m.changed(s.name)
 	ss.count()
 	err = ss.wait(ctx)
-	s.mu.Lock()
-	s.session = nil
-	s.mu.Unlock()
 	if ctx.Err() == nil && err == nil {
 		err = errors.New("EOF")
 	}
+	why := s.wordsOf(err)
+	s.mu.Lock()
+	s.session = nil
+	if ctx.Err() == nil { // ending what is left of it takes a moment, for which who needs it waits
+		s.state, s.why, s.settled = StateWaiting, why, make(chan struct{})
+	}
+	s.mu.Unlock()
 	return err
 }
 

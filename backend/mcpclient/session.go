@@ -189,8 +189,11 @@ func (ss *session) list(ctx context.Context) (offer, error) {
 	if err != nil {
 		return offer{}, fmt.Errorf("its list of tools: %w", err)
 	}
-	if !complete {
+	switch {
+	case !complete:
 		c.problem("", "Its list of tools does not end: the first %d are offered.", len(c.out.tools))
+	case c.left > 0:
+		c.problem("", "It has more than %d tools: %d of them are left out.", ss.s.m.limits.Tools, c.left)
 	}
 	return c.out, nil
 }
@@ -220,6 +223,7 @@ type collector struct {
 	out   offer
 	count map[string]int // of each name that came
 	bytes int
+	left  int // tools beyond the number that is looked at
 }
 
 // maxProblems bounds how many tools that cannot be used are named.
@@ -243,7 +247,10 @@ func (c *collector) add(t *mcp.Tool) {
 	case n == 2:
 		c.refuse(name)
 		return
-	case n > 2, len(c.out.tools) >= limits.Tools:
+	case n > 2:
+		return
+	case len(c.out.tools) >= limits.Tools:
+		c.left++
 		return
 	}
 	d, problem := c.definition(t)
@@ -444,8 +451,8 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 		return ss.failed(ctx, err, returned && ss.child == nil && sent.neverReached())
 	}
 	out := tools.Output{Content: ss.s.redacted(blocksOf(result.Content)), IsError: result.IsError}
-	if len(out.Content) == 0 {
-		out.Content = ss.s.structured(result.StructuredContent)
+	if !says(result.Content, result.StructuredContent) {
+		out.Content = append(out.Content, ss.s.structured(result.StructuredContent)...)
 	}
 	return out, nil
 }
@@ -579,7 +586,7 @@ func (ss *session) leaveIfIdle() {
 // did not reach the server. What an error says is no such proof: the SDK gives the reason for which
 // the connection ended to all calls on it, those at work too.
 func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools.Output, error) {
-	if wire, ok := answered(err); ok {
+	if wire, ok := answered(err); ok && (!mayBeOurs(wire) || !ss.gone()) {
 		if wire.Code == codeOpenPage {
 			return ss.openPages(ctx, wire.Data), nil
 		}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +22,8 @@ import (
 const (
 	maxConnections = 64
 	maxRequests    = 32 // that are answered at once
-	maxSessions    = 64 // of the protocol revisions that have them
+	maxSessions    = 64 // of the protocol revisions that have them, of all programs
+	maxOwnSessions = 16 // of one program: the next one ends its oldest
 	sessionIdle    = 10 * time.Minute
 	headerTime     = 10 * time.Second
 	bodyTime       = 30 * time.Second
@@ -46,7 +48,7 @@ type HTTP struct {
 
 	mu       sync.Mutex
 	server   *http.Server
-	protocol *mcp.Server
+	protocol *programs
 	listener net.Listener
 	port     int
 	problem  string
@@ -79,7 +81,7 @@ func (h *HTTP) Apply(port int) error {
 
 func (h *HTTP) serve(l net.Listener) {
 	h.listener = &limited{Listener: l, free: make(chan struct{}, maxConnections)}
-	h.protocol = newServer(h.options)
+	h.protocol = &programs{options: h.options, servers: map[string]*mcp.Server{}}
 	h.server = &http.Server{
 		Handler: h.options.handler(h.protocol, l.Addr().(*net.TCPAddr).Port), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 	}
@@ -107,31 +109,87 @@ func (h *HTTP) stop() {
 		return
 	}
 	_ = h.server.Close()
-	for s := range h.protocol.Sessions() {
-		_ = s.Close()
-	}
+	h.protocol.close()
 	h.server, h.protocol, h.listener = nil, nil, nil
 }
 
+// programs has a server for each program, so that one that leaves its sessions open takes no other's
+// place.
+type programs struct {
+	options Options
+
+	mu      sync.Mutex
+	servers map[string]*mcp.Server
+}
+
+// of is the server of the program that a request comes from.
+func (p *programs) of(r *http.Request) *mcp.Server {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	info := auth.TokenInfoFromContext(r.Context())
+	if info == nil {
+		return nil
+	}
+	if p.servers[info.UserID] == nil {
+		p.servers[info.UserID] = newServer(p.options)
+	}
+	return p.servers[info.UserID]
+}
+
+// makeRoom is for one more session of a program: where it has too many, its oldest ends, and it
+// connects again should it still use that one. false: other programs have them all.
+func (p *programs) makeRoom(r *http.Request) bool {
+	server := p.of(r)
+	if server == nil {
+		return true // it is refused
+	}
+	own, all := slices.Collect(server.Sessions()), p.sessions()
+	if len(own) < maxOwnSessions && all < maxSessions {
+		return true
+	}
+	if len(own) == 0 {
+		return false
+	}
+	_ = own[0].Close()
+	return true
+}
+
+func (p *programs) sessions() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.servers {
+		for range s.Sessions() {
+			n++
+		}
+	}
+	return n
+}
+
+// close ends all sessions.
+func (p *programs) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, server := range p.servers {
+		for s := range server.Sessions() {
+			_ = s.Close()
+		}
+	}
+}
+
 // handler serves the protocol to programs on this computer that have a token.
-func (o Options) handler(server *mcp.Server, port int) http.Handler {
-	same := func(*http.Request) *mcp.Server { return server }
-	withSessions := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
-		sessions := 0
-		for range server.Sessions() {
-			sessions++
-		}
-		if sessions >= maxSessions {
-			return nil
-		}
-		return server
-	}, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxMessage, SessionTimeout: sessionIdle})
-	without := mcp.NewStreamableHTTPHandler(same, &mcp.StreamableHTTPOptions{
+func (o Options) handler(p *programs, port int) http.Handler {
+	withSessions := mcp.NewStreamableHTTPHandler(p.of, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxMessage, SessionTimeout: sessionIdle})
+	without := mcp.NewStreamableHTTPHandler(p.of, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
 	})
 	protocol := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Protocol-Version") >= stateless {
 			without.ServeHTTP(w, r)
+			return
+		}
+		if r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") == "" && !p.makeRoom(r) {
+			w.Header().Set("Retry-After", "60")
+			http.Error(w, "Too many programs are connected.", http.StatusServiceUnavailable)
 			return
 		}
 		withSessions.ServeHTTP(w, r)

@@ -1,8 +1,10 @@
 package mcpserver
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -241,15 +243,46 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
+// A program has so many sessions, the newest ones, and takes no place of another's.
 func TestSessionsAreBounded(t *testing.T) {
-	_, url, token := served(t)
-	for i := range maxSessions {
-		if r := post(t, url, token, "", ping); r.StatusCode != http.StatusOK {
-			t.Fatalf("session %d: %s", i, r.Status)
+	d, url, token := served(t)
+	opened := func(token string) string {
+		t.Helper()
+		r := post(t, url, token, "", ping)
+		if r.StatusCode != http.StatusOK {
+			t.Fatalf("a session: %s", r.Status)
+		}
+		return r.Header.Get("Mcp-Session-Id")
+	}
+	answers := func(session string) int {
+		t.Helper()
+		return post(t, url, token, session, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`).StatusCode
+	}
+	first, second := opened(token), opened(token)
+	for range maxOwnSessions - 1 {
+		opened(token)
+	}
+	if a, b := answers(first), answers(second); a != http.StatusNotFound || b != http.StatusOK {
+		t.Errorf("the oldest session answers %d, the one after it %d", a, b)
+	}
+	for i := range maxSessions/maxOwnSessions - 1 {
+		name := fmt.Sprint("Other ", i)
+		d.allow(name, chat.ClientAll, false)
+		other, err := MakeToken(t.Context(), d, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range maxOwnSessions {
+			opened(other)
 		}
 	}
-	if r := post(t, url, token, "", ping); r.StatusCode != http.StatusBadRequest {
-		t.Errorf("one over the bound: %s", r.Status)
+	d.allow("Late", chat.ClientAll, false)
+	late, err := MakeToken(t.Context(), d, "Late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := post(t, url, late, "", ping); r.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one over the bound of all: %s", r.Status)
 	}
 }
 
@@ -306,6 +339,43 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 	err = Stdio(t.Context(), Options{Client: "<b>"}, strings.NewReader(""), io.Discard)
 	if chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("a name that is none: %v", err)
+	}
+}
+
+// What is not a message of the protocol is answered, and what comes after it too.
+func TestLinesThatAreNoMessages(t *testing.T) {
+	d, carrier := newDesk()
+	d.allow("Zed", chat.ClientAll, false)
+	in, program := io.Pipe()
+	out, answers := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: carrier.Do}, in, answers)
+		_ = answers.Close()
+	}()
+	replies := bufio.NewScanner(out)
+	replies.Buffer(nil, 1<<20)
+	for _, c := range []struct{ line, want string }{
+		{"hello", `"code":-32700`},
+		{`{"jsonrpc":"2.0"`, `"code":-32700`},
+		{`[1]`, `"code":-32600`},
+		{`5`, `"code":-32600`},
+		{`{"jsonrpc":"1.0","id":1,"method":"ping"}`, `"code":-32600`},
+		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `"code":-32600`},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"` + strings.Repeat("x", 2<<20) + `"}}`, "larger than"},
+		{"\n\r\n" + `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"id":7,"result"`},
+	} {
+		if _, err := io.WriteString(program, c.line+"\n"); err != nil {
+			t.Fatalf("%.40s: %v", c.line, err)
+		}
+		if !replies.Scan() || !strings.Contains(replies.Text(), c.want) || !json.Valid(replies.Bytes()) {
+			t.Fatalf("%.40s is answered with %.200s", c.line, replies.Text())
+		}
+	}
+	_, _ = io.WriteString(program, `{"jsonrpc":"2.0","id":8`) // and is gone
+	_ = program.Close()
+	if err := <-ended; err != nil || replies.Scan() {
+		t.Errorf("it ended with %v, saying %q", err, replies.Text())
 	}
 }
 

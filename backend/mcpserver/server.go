@@ -3,14 +3,11 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"contextinfinity/backend/chat"
 )
 
 // Options are those of a server.
@@ -111,25 +108,6 @@ func (o Options) offered(next mcp.MethodHandler) mcp.MethodHandler {
 		return list, nil
 	}
 }
-
-// maxMessage bounds a message of a program, in bytes: a note in JSON comes nowhere near it.
-const maxMessage = 1 << 20
-
-// Stdio serves the program at the other end of in and out, until it closes in or ctx ends.
-func Stdio(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
-	if err := chat.CheckClientName(o.Client); err != nil {
-		return err
-	}
-	err := newServer(o).Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}, MaxLineLength: maxMessage})
-	if ctx.Err() != nil { // it was told to end
-		return nil
-	}
-	return err
-}
-
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }
 
 // verify is the token of a request.
 func (o Options) verify(ctx context.Context, token string) (*auth.TokenInfo, error) {

@@ -36,7 +36,7 @@ type Deps struct {
 	Count     func(text string) int
 	// Protected are directories of the program itself, which are not looked into.
 	Protected func() []string
-	// Changed is told that files of a project changed: background work is due.
+	// Changed is told that a project or its files changed: background work may be due.
 	Changed  func()
 	MaxFiles int         // of a watched folder; 0: MaxFiles
 	Clock    clock.Clock // nil: the system's
@@ -105,6 +105,24 @@ func (s *Service) scanAll(ctx context.Context) {
 			s.d.Log.Warn("a watched folder could not be looked at", "project", p.ID, "err", err)
 		}
 	}
+}
+
+// CreateProject makes a folder a project.
+func (s *Service) CreateProject(ctx context.Context, v chat.ProjectSettings) (chat.Project, error) {
+	p, err := s.Store.CreateProject(ctx, v)
+	if err == nil {
+		s.d.Changed()
+	}
+	return p, err
+}
+
+// SetProject gives a project its settings, all of them.
+func (s *Service) SetProject(ctx context.Context, id chat.ProjectID, v chat.ProjectSettings) (chat.Project, error) {
+	p, err := s.Store.SetProject(ctx, id, v)
+	if err == nil {
+		s.d.Changed()
+	}
+	return p, err
 }
 
 // Watch sets the watched folder of a project and looks at it; empty: none is watched any more.

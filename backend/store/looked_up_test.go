@@ -1,7 +1,10 @@
 package store
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"contextinfinity/backend/chat"
@@ -48,10 +51,175 @@ func TestWhatAModelLookedUp(t *testing.T) {
 		t.Error("nothing was indexed")
 	}
 
+	f.core.SetRunning(asking.ID, false) // it waits
 	_, err = f.Erase(f.ctx, chat.EraseSession, string(source.ID))
 	f.ok(err)
 	f.verifyClean()
 	if got, err = f.LookedUp(f.ctx, asking.ID); err != nil || !slices.Equal(got, want[1:]) {
 		t.Errorf("after the deletion %+v, %v", got, err)
 	}
+}
+
+// lookups is a conversation whose model looked a secret up, in two steps whose calls the provider
+// named alike, and continued with it in its context.
+type lookups struct {
+	source, other chat.Session
+	secret, own   chat.Turn // own: the source's own model looked the secret up too
+	asking        chat.Turn
+	calls         []chat.ToolCallID
+	kept          chat.Turn // its context held nothing of it
+}
+
+func (f *fixture) looksUp() lookups {
+	f.Helper()
+	var l lookups
+	var b, ob chat.Branch
+	l.source, b = f.session("about " + canary)
+	l.secret = f.committed(b.ID, "my password is "+canary, "I keep it.")
+	f.index(l.secret.ID)
+	l.other, ob = f.session("Questions")
+	l.asking = f.lookedUpIn(ob.ID, l.secret, &l)
+	f.afterwards(ob.ID, "turn", l.asking.ID, canary)
+	l.kept = f.afterwards(ob.ID, "pin", "none", "nothing of it")
+	var unused lookups
+	l.own = f.lookedUpIn(b.ID, l.secret, &unused)
+	f.verifyClean()
+	return l
+}
+
+// lookedUpIn is a turn whose model looks another one up, lists sessions, and does something else.
+func (f *fixture) lookedUpIn(branch chat.BranchID, what chat.Turn, l *lookups) chat.Turn {
+	f.Helper()
+	turn := f.accept(branch, "what was it?")
+	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(`{"sections":[{"items":[{"source":"step","bytes":9,"sha256":"ab"}]}]}`)}))
+	answer := chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Text{Text: "I look."}}}
+	for i, c := range []struct {
+		tool, result string
+		recalled     []chat.ShownTurn
+	}{
+		{"search_memory", "1. my password is " + canary, []chat.ShownTurn{{Session: what.SessionID, Turn: what.ID}}},
+		{"list_sessions", "about " + canary, []chat.ShownTurn{{Session: what.SessionID}}},
+		{"read_file", "zebra", nil},
+	} {
+		use := chat.ProposedCall{UseID: "call_0", Name: c.tool, Source: chat.ToolSourceBuiltin, Tool: c.tool, Definition: "d", Arguments: []byte(`{}`)}
+		step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: turn.ID, Index: i, Provider: "p", ModelID: "m", Request: []byte(`{"say":"` + c.result + ` before"}`)})
+		f.ok(err)
+		batch, err := f.ProposeCalls(f.ctx, turn.ID, *f.ended(step, chat.StepPaused, "I look."), []chat.ProposedCall{use})
+		f.ok(err)
+		id := batch.Calls[0].ID
+		result := chat.ToolResult{Content: chat.Blocks{chat.Text{Text: c.result}}}
+		f.ok(f.DecideCall(f.ctx, chat.CallDecision{Call: id, Decision: chat.DecisionOnce, Definition: "d"}))
+		f.ok(f.StartCall(f.ctx, id, nil))
+		f.ok(f.EndCall(f.ctx, chat.CallEnd{Call: id, Result: &result, Recalled: c.recalled}))
+		f.ok(f.CommitBatch(f.ctx, batch.ID))
+		result.ToolUseID = "call_0"
+		answer.Blocks = append(answer.Blocks, chat.ToolUse{ToolUseID: "call_0", Name: c.tool, Input: []byte(`{}`)}, result)
+		l.calls = append(l.calls, id)
+	}
+	answer.Blocks = append(answer.Blocks, chat.Text{Text: "I know it now."})
+	step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: turn.ID, Index: 3, Provider: "p", ModelID: "m", Request: []byte(`{"say":"` + canary + `"}`)})
+	f.ok(err)
+	done, err := f.Finalize(f.ctx, chat.Finalization{
+		TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, "I know it now."), Message: answer, Outcome: chat.OutcomeCompleted,
+	})
+	f.ok(err)
+	f.commitAll(branch)
+	return done
+}
+
+// afterwards is a turn in whose context something stood.
+func (f *fixture) afterwards(branch chat.BranchID, source string, id chat.TurnID, said string) chat.Turn {
+	f.Helper()
+	turn := f.accept(branch, "and then?")
+	manifest := fmt.Sprintf(`{"sections":[{"name":"originals","items":[{"source":%q,"id":%q,"tokens":3,"bytes":9,"sha256":"%s"}]}],"inputs":{"head_state":"x"}}`,
+		source, id, strings.Repeat("ab", 32))
+	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(manifest), Tokens: 12}))
+	step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte(`{"say":"` + said + `"}`)})
+	f.ok(err)
+	done, err := f.Finalize(f.ctx, chat.Finalization{
+		TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, "so"), Message: chat.AssistantText("so"), Outcome: chat.OutcomeCompleted,
+	})
+	f.ok(err)
+	f.commitAll(branch)
+	return done
+}
+
+// What is deleted for good goes out of the results in which models were shown it, and out of the
+// requests that held those; whatever else these conversations say stays.
+func TestADeletionReachesWhatModelsLookedUp(t *testing.T) {
+	for _, kind := range []string{chat.EraseSession, chat.EraseTurn} {
+		t.Run(kind, func(t *testing.T) {
+			f := newFixture(t)
+			l := f.looksUp()
+			kept, err := f.StepPayload(f.ctx, f.stepsOf(l.kept.ID)[0].ID)
+			f.ok(err)
+			id := string(l.source.ID)
+			if kind == chat.EraseTurn {
+				id = string(l.secret.ID)
+			}
+			preview, err := f.ErasePreview(f.ctx, kind, id)
+			f.ok(err)
+			receipt, err := f.Erase(f.ctx, kind, id)
+			f.ok(err)
+			if !slices.Equal(preview.Erased, receipt.Erased) || !slices.Equal(preview.Sessions, []string{"Questions"}) {
+				t.Errorf("the preview said %+v, the receipt %+v", preview, receipt.Erased)
+			}
+			f.noTrace(canary)
+			f.verifyClean()
+			turn, err := f.Turn(f.ctx, l.asking.ID)
+			f.ok(err)
+			var results []string
+			for _, b := range turn.Assistant.Blocks {
+				if r, ok := b.(chat.ToolResult); ok {
+					results = append(results, r.Content.RenderedText())
+				}
+			}
+			want := []string{chat.ErasedMark, chat.ErasedMark, "zebra"}
+			if !slices.Equal(results, want) || turn.Assistant.RenderedText() != "I look.\n\nI know it now." {
+				t.Errorf("the turn that asked has %q: %q", results, turn.Assistant.RenderedText())
+			}
+			for i, id := range l.calls {
+				batch, err := f.CallBatch(f.ctx, id)
+				f.ok(err)
+				if got := batch.Calls[0].Result.Content.RenderedText(); got != want[i] {
+					t.Errorf("call %d has the result %q", i, got)
+				}
+			}
+			if after, err := f.StepPayload(f.ctx, f.stepsOf(l.kept.ID)[0].ID); err != nil || !bytes.Equal(after.Request, kept.Request) {
+				t.Errorf("a request that held nothing of it is %s, %v", after.Request, err)
+			}
+		})
+	}
+}
+
+// Nothing is deleted while an answer is written whose model was shown it, or is just being shown
+// something of memory.
+func TestALookupThatRunsIsNotErased(t *testing.T) {
+	f := newFixture(t)
+	source, there := f.session("Garden")
+	shown := f.committed(there.ID, "When do I sow?", "In May.")
+	_, here := f.session("Questions")
+	asking := f.accept(here.ID, "When?")
+	step := f.respond(asking)
+	call := chat.ProposedCall{UseID: "a", Name: "get_turn", Source: chat.ToolSourceBuiltin, Tool: "get_turn", Definition: "d", Arguments: []byte(`{}`)}
+	batch, err := f.ProposeCalls(f.ctx, asking.ID, *f.ended(step, chat.StepPaused, "I look."), []chat.ProposedCall{call})
+	f.ok(err)
+	id := batch.Calls[0].ID
+	f.ok(f.DecideCall(f.ctx, chat.CallDecision{Call: id, Decision: chat.DecisionOnce, Definition: "d"}))
+	refused := func(when string) {
+		t.Helper()
+		if _, err := f.Erase(f.ctx, chat.EraseSession, string(source.ID)); chat.CodeOf(err) != chat.CodeConflict {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	f.ok(f.StartCall(f.ctx, id, nil))
+	refused("the call runs")
+	f.ok(f.EndCall(f.ctx, chat.CallEnd{
+		Call: id, Result: &chat.ToolResult{Content: chat.Blocks{chat.Text{Text: "In May."}}}, Recalled: []chat.ShownTurn{{Session: source.ID, Turn: shown.ID}},
+	}))
+	refused("its result goes to the model")
+	f.core.SetRunning(asking.ID, false)
+	_, err = f.Erase(f.ctx, chat.EraseSession, string(source.ID))
+	f.ok(err)
+	f.verifyClean()
 }

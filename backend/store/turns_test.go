@@ -1,11 +1,14 @@
 package store
 
 import (
+	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"strings"
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -156,6 +159,51 @@ func TestStepsKeepEveryByte(t *testing.T) {
 		t.Errorf("manifest %s", manifest)
 	}
 	f.verifyClean()
+}
+
+// A stream that was encoded while it arrived is stored as one that is encoded at its end, to
+// the byte: short or long, and also when the end is stored again after a failure.
+func TestAPackedStreamIsTheSame(t *testing.T) {
+	for name, copies := range map[string]int{"empty": 0, "short": 1, "long": 3000} {
+		t.Run(name, func(t *testing.T) {
+			end := chat.StepEnd{}
+			events := []chat.RawEvent{}
+			pack := schema.NewEventPack()
+			for i := range copies {
+				ev := chat.RawEvent{Type: "delta", Data: []byte(strings.Repeat("word ", i%50) + "\xff")}
+				events = append(events, ev)
+				if err := pack.Add(ev); err != nil {
+					t.Fatal(err)
+				}
+			}
+			end.Events = chat.EventsOf(events)
+			want, sum, err := schema.PackEvents(end, codec.Base{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			end.Packed = pack
+			for range 2 {
+				got, gotSum, err := schema.PackEvents(end, codec.Base{})
+				if err != nil || gotSum != sum || !bytes.Equal(got, want) {
+					t.Fatalf("%d bytes with the sum %s, want %d with %s: %v", len(got), gotSum, len(want), sum, err)
+				}
+			}
+		})
+	}
+}
+
+// A stream that does not become small is not held in memory.
+func TestAPackIsBounded(t *testing.T) {
+	pack, data := schema.NewEventPack(), make([]byte, 1<<20)
+	for n := 0; ; n++ {
+		_, _ = rand.Read(data)
+		if err := pack.Add(chat.RawEvent{Data: data}); err != nil {
+			return
+		}
+		if n > 64 {
+			t.Fatal("64 MB of noise are held")
+		}
+	}
 }
 
 // TestTextsOfAnyKind: what a user may paste is stored and comes back.

@@ -203,20 +203,23 @@ func hasHidden(value any) bool {
 	return false
 }
 
-// offeredName is the name by which providers get a server's tool: ^[a-zA-Z0-9_-]{1,64}$.
+// offeredName is the name by which providers get a server's tool: ^[a-zA-Z0-9_-]{1,64}$. A name of
+// another script, of which that leaves nothing, is told apart by its hash, and so is a long one.
 func offeredName(source, tool string) string {
 	full := source + "__" + tool
+	foreign := false
 	name := strings.Map(func(r rune) rune {
+		foreign = foreign || r > unicode.MaxASCII
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
 			return r
 		}
 		return '_'
 	}, full)
-	if len(name) <= maxOfferedName {
+	if len(name) <= maxOfferedName && !foreign {
 		return name
 	}
 	sum := sha256.Sum256([]byte(full))
-	return name[:maxOfferedName-9] + "_" + hex.EncodeToString(sum[:4])
+	return name[:min(len(name), maxOfferedName-9)] + "_" + hex.EncodeToString(sum[:4])
 }
 
 // refuseSameNames leaves out tools that would have one name in a request. Which one a model

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -312,6 +313,7 @@ func TestWhatIsRefused(t *testing.T) {
 	hidden := "Reads.\u200B\U000E0049\U000E0067"
 	f := newFixture(t, &server{name: "files", defs: []chat.ToolDefinition{
 		definition("good"), definition("twice"), definition("twice"), definition("***"), definition("a.b"), definition("a_b"), definition("bad name <b>"),
+		definition("查询天气"), definition("查询股票"),
 		with("list", func(d *chat.ToolDefinition) { d.Schema = json.RawMessage(`["type"]`) }),
 		with("null", func(d *chat.ToolDefinition) { d.Schema = json.RawMessage(`null`) }),
 		with("string", func(d *chat.ToolDefinition) { d.Schema = json.RawMessage(`{"type":"string"}`) }),
@@ -346,9 +348,12 @@ func TestWhatIsRefused(t *testing.T) {
 	if d := f.of("files", strings.Repeat("n", 90)); len(d.Name) != 64 {
 		t.Errorf("a long name: %q", d.Name)
 	}
+	if a, b := f.of("files", "查询天气").Name, f.of("files", "查询股票").Name; a == b || !regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`).MatchString(a) {
+		t.Errorf("names of another script: %q and %q", a, b)
+	}
 	p, err := f.Panel(t.Context())
 	f.ok(err)
-	if len(p.Definitions) != 4 {
+	if len(p.Definitions) != 6 {
 		t.Errorf("%d usable tools", len(p.Definitions))
 	}
 }

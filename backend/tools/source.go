@@ -57,7 +57,8 @@ type Progress struct {
 type Output struct {
 	Content chat.Blocks
 	IsError bool
-	// Recalled are the turns that the content quotes, where the tool read memory.
+	// Recalled are the turns that the content quotes, and without a turn the sessions that it
+	// names, where the tool read memory.
 	Recalled []chat.ShownTurn
 }
 

@@ -156,7 +156,7 @@ func TestDocumentNamedTwiceOrGone(t *testing.T) {
 		t.Errorf("documents: %+v", got)
 	}
 	_, err = w.sendBlocks(chat.Document{File: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Name: "gone.txt"})
-	if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), `"gone.txt" is no longer stored, nothing was sent`) {
+	if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), `"gone.txt" is no longer stored; nothing was sent`) {
 		t.Errorf("error: %v", err)
 	}
 }

@@ -124,7 +124,7 @@ func judgeDone(a attempt) ending {
 		verdict: verdictFinal, outcome: chat.OutcomeCompleted, journal: journal.EndDone,
 		step: chat.StepOutcome{Status: r.Status, Reason: r.Reason},
 	}
-	if a.mode == llm.ToolsEnabled && r.Status == chat.StepPaused && len(usesIn(r.Blocks)) > 0 {
+	if a.mode == llm.ToolsEnabled && r.Status == chat.StepPaused && !r.Refused && len(usesIn(r.Blocks)) > 0 {
 		e.verdict = verdictTools
 		return e
 	}

@@ -250,7 +250,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 		r.stream.refused = true
 		return err
 	}
-	r.stream.add(ev)
+	r.stream.add(ev, r.e.store.NewEventPack)
 	r.timing.Deltas += int64(len(deltas))
 	r.emitter.add(deltas, seq)
 	if err := faults.Point("turn.event"); err != nil {
@@ -319,7 +319,7 @@ func (r *run) stepEnd() *chat.StepEnd {
 	return &chat.StepEnd{
 		StepID: r.step.ID, Outcome: r.end.step, Items: res.Items, Usage: res.Usage,
 		DisplayedBytes: r.step.DisplayedBytes, DurableBytes: r.step.DurableBytes,
-		Events: r.stream.events(r.e, r.step.ID), Metrics: r.timing,
+		Events: r.stream.events(r.e, r.step.ID), Packed: r.stream.pack, Metrics: r.timing,
 	}
 }
 

@@ -22,6 +22,8 @@ type Store interface {
 	BeginStep(context.Context, chat.StepStart) (chat.Step, error)
 	StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error
 	EndStep(context.Context, chat.StepEnd) error
+	// NewEventPack encodes a long stream for a StepEnd while it arrives.
+	NewEventPack() chat.EventPack
 	Finalize(context.Context, chat.Finalization) (chat.Turn, error)
 	Interrupt(context.Context, chat.Interruption) (chat.Turn, error)
 	Resume(context.Context, chat.TurnID) error

@@ -43,14 +43,20 @@ func (e *Engine) scopeOf(s chat.Session, inProject bool) chat.Scope {
 	return configured
 }
 
+// Reach is the project of a session, empty if it belongs to none, and how far its memory reaches.
+func (e *Engine) Reach(ctx context.Context, s chat.Session) (chat.Project, chat.Scope, error) {
+	p, ok, err := e.projectOf(ctx, s)
+	return p, e.scopeOf(s, ok), err
+}
+
 // MemoryScope is how far a session's memory reaches.
 func (e *Engine) MemoryScope(ctx context.Context, id chat.SessionID) (chat.Scope, error) {
 	s, err := e.store.Session(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	_, ok, err := e.projectOf(ctx, s)
-	return e.scopeOf(s, ok), err
+	_, scope, err := e.Reach(ctx, s)
+	return scope, err
 }
 
 // toolsMode is the mode in which a session's next step runs (SRD 12.1): its own, else its

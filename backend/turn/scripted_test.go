@@ -11,7 +11,7 @@ import (
 
 // scripted is a provider whose every call follows a script. Its wire events are
 // {"t":"text","s":...}, {"t":"reasoning","s":...}, {"t":"tool","id":...,"s":name,"in":arguments},
-// {"t":"hosted","s":a block as JSON}, {"t":"done"}, {"t":"pause"}, {"t":"error","code":...}.
+// {"t":"hosted","s":a block as JSON}, {"t":"refused"}, {"t":"done"}, {"t":"pause"}, {"t":"error","code":...}.
 type scripted struct {
 	mu    sync.Mutex
 	calls []call
@@ -171,6 +171,8 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 		d.r.Usage = &chat.Usage{InputTokens: 10, OutputTokens: 5}
 	case "hosted": // what the provider's own tools did
 		d.r.Blocks = append(d.r.Blocks, chat.Unknown{Provider: "scripted", Raw: json.RawMessage(w.S)})
+	case "refused": // before done
+		d.r.Refused = true
 	case "pause":
 		d.r.Terminal, d.r.Status, d.r.Reason = true, chat.StepPaused, llm.ReasonPauseTurn
 	case "usage": // after done

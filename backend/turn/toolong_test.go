@@ -155,3 +155,30 @@ func TestAFullDiskSaysWhereTheRawEventsEnd(t *testing.T) {
 		})
 	}
 }
+
+// The end of a long stream is stored without reading its journal again, which takes seconds
+// where a person pressed Ctrl-C in the midst of a flood.
+func TestTheEndOfALongStreamReadsNoJournal(t *testing.T) {
+	w := newWorld(t)
+	piece, left := 64<<10, 10<<20
+	events := slices.Repeat([]string{text(strings.Repeat("x", piece))}, left/piece)
+	w.provider.script(call{events: append(events, done), after: func(i int) {
+		if i != len(events)-1 {
+			return
+		}
+		files, _ := filepath.Glob(filepath.Join(w.dir, "streams", "*.jsonl"))
+		for _, f := range files { // what is left of it ends with the first event
+			_ = os.Truncate(f, int64(piece)*3/2)
+		}
+	}})
+	got := w.send("hi")
+	steps, err := w.store.Steps(t.Context(), got.ID)
+	if err != nil || len(steps) != 1 {
+		t.Fatalf("%d steps: %v", len(steps), err)
+	}
+	n := 0
+	if err := w.store.StepEvents(t.Context(), steps[0].ID, func(chat.RawEvent) error { n++; return nil }); err != nil || n != len(events)+1 {
+		t.Errorf("%d events of %d: %v", n, len(events)+1, err)
+	}
+	w.clean()
+}

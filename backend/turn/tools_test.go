@@ -57,6 +57,22 @@ func TestToolLoop(t *testing.T) {
 	w.clean()
 }
 
+// An answer that the provider refused ends there: what it asks for is not run, and the conversation continues.
+func TestCallsOfARefusedAnswer(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("read", "write")
+	w.answers(
+		[]string{text("I cannot do that."), asks("a", "box__write", `{"n":1}`), `{"t":"refused"}`},
+		[]string{text("Fine.")},
+	)
+	w.is(w.send("go"), chat.PhaseResponseFinalized, chat.OutcomeRefused, "I cannot do that.")
+	w.is(w.send("then something else"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "Fine.")
+	if ran := w.tools.calls(); len(ran) > 0 {
+		t.Errorf("it ran %q", ran)
+	}
+	w.clean()
+}
+
 // A model that cannot call tools is offered none, and answers.
 func TestAModelWithoutTools(t *testing.T) {
 	w := withTools(t)

@@ -143,6 +143,7 @@ func TestAnEndlessAnswerIsEnded(t *testing.T) {
 }
 
 // One Ctrl-C ends an answer while its provider floods, and the text so far is the answer.
+// That a long one is ended as quickly: turn: TestTheEndOfALongStreamReadsNoJournal.
 func TestCtrlCEndsAFlood(t *testing.T) {
 	t.Parallel()
 	url := floodServer(t, harness.ChatWire.Start(), harness.ChatWire.Delta("Word after word. "), 0)

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -22,7 +23,8 @@ import (
 )
 
 // Words is what a provider said about a failure, in the forms that are in use:
-// {"error":{...}}, {"error":"..."}, {"message":...}, {"detail":...}.
+// {"error":{...}}, {"error":"..."}, {"message":...}, {"detail":...}, one of these in a
+// list, or with the words of the provider behind a gateway in metadata.raw.
 type Words struct {
 	Type    string
 	Code    string
@@ -41,18 +43,22 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		Code    json.RawMessage `json:"code"`
 		Param   json.RawMessage `json:"param"`
 	}
-	if !Decodes(body, &top) {
+	if !Decodes(firstOf(body), &top) {
 		return Words{}, false
 	}
 	var inner struct {
-		Message json.RawMessage `json:"message"`
-		Type    json.RawMessage `json:"type"`
-		Code    json.RawMessage `json:"code"`
-		Param   json.RawMessage `json:"param"`
+		Message  json.RawMessage `json:"message"`
+		Type     json.RawMessage `json:"type"`
+		Code     json.RawMessage `json:"code"`
+		Param    json.RawMessage `json:"param"`
+		Metadata struct {
+			Raw json.RawMessage `json:"raw"`
+		} `json:"metadata"`
 	}
 	switch {
 	case len(top.Error) > 0 && top.Error[0] == '{' && Decodes(top.Error, &inner):
-		return Words{Unquote(inner.Type), scalar(inner.Code), Unquote(inner.Message), Unquote(inner.Param)}, true
+		w = Words{Unquote(inner.Type), scalar(inner.Code), Unquote(inner.Message), Unquote(inner.Param)}
+		return w.behind(inner.Metadata.Raw), true
 	case len(top.Error) > 0 && top.Error[0] == '"':
 		return Words{Code: scalar(top.Code), Message: Unquote(top.Error), Param: Unquote(top.Param)}, true
 	case Unquote(top.Message) != "":
@@ -64,6 +70,32 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		return Words{Message: string(top.Detail)}, string(top.Detail) != "null"
 	}
 	return Words{}, false
+}
+
+// firstOf is the first element of a JSON list, and anything else as it is: Gemini puts its
+// errors into a list.
+func firstOf(body []byte) []byte {
+	var list []json.RawMessage
+	if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '[' && json.Unmarshal(trimmed, &list) == nil && len(list) > 0 {
+		return list[0]
+	}
+	return body
+}
+
+// behind adds the words of the provider behind a gateway, which are JSON or text in a
+// string: the gateway's own say only that there was an error.
+func (w Words) behind(raw json.RawMessage) Words {
+	said := Unquote(raw)
+	if said == "" {
+		return w
+	}
+	if inner, ok := ReadWords([]byte(said)); ok {
+		said = inner.Message
+	}
+	if !strings.Contains(w.Message, said) {
+		w.Message = strings.TrimPrefix(w.Message+": "+said, ": ")
+	}
+	return w
 }
 
 // Decodes reads JSON into v; a member of an unexpected type spoils only itself.
@@ -160,11 +192,19 @@ var statusOfType = map[string]int{
 	"server_is_overloaded": 529, "slow_down": 529, "service_unavailable": 503,
 }
 
-// tooLarge recognises each vendor's words for a request that does not fit.
+// tooLarge recognises the words of vendors and servers for a request that does not fit.
+// A limit of the answer ("at most 16384 completion tokens") does not count.
 var tooLarge = regexp.MustCompile(`(?i)context_length_exceeded|context[ _]length|maximum context|context[ _]window` +
-	`|prompt is too long|input is too long|input length and .?max_tokens|exceed_context_size|available context size` +
-	`|too many (input )?tokens|n_ctx|n_keep|request_too_large|request exceeds the maximum (allowed )?(size|number of bytes)` +
-	`|string_above_max_length|exceeds? the (model'?s )?(maximum|max)( input)? (tokens|length)`)
+	`|(prompt|input) (is )?too long|input length and .?max_tokens|exceed_context_size|available context size|context size has been exceeded` +
+	`|too many (input )?tokens|too many total text bytes|n_ctx|n_keep|request_too_large|request exceeds the maximum (allowed )?(size|number of bytes)` +
+	`|string_above_max_length|exceed(s|ed)? (the |your )?(model'?s )?(maximum|max)(imum)?( allowed)?( number of)?( input| prompt| token)* (tokens|length)` +
+	`|maximum (prompt|input|model) length|max_prompt_tokens_exceeded|(token|prompt|input)s?( token)? (count|length|limit)\b.{0,40}\b(exceed(s|ed)?|greater|longer)\b` +
+	`|exceed(s|ed)? (the |your )?(model'?s? )?token limit|range of input length|longer than the maximum|max supported is` +
+	`|\binputs\S? tokens \+ \S*max_new_tokens|(reduce|shorten) (the (length|number|size) of )?(the |your )?(input |prompt )?(message|prompt|input|tokens)`)
+
+// neverFits are the words of limits by the minute for a request that is over them by
+// itself: waiting does not help it.
+var neverFits = regexp.MustCompile(`(?i)^\W*request too large`)
 
 func isTooLarge(status int, w Words) bool {
 	if status == http.StatusRequestEntityTooLarge {
@@ -173,7 +213,9 @@ func isTooLarge(status int, w Words) bool {
 	text := w.Code + " " + w.Type + " " + w.Message
 	switch status {
 	case 0, 400, 422, 500: // llama.cpp and LM Studio report it as 500 or in the stream
-		return tooLarge.MatchString(text)
+		return tooLarge.MatchString(text[:min(len(text), maxRefusal)])
+	case http.StatusTooManyRequests:
+		return neverFits.MatchString(w.Message)
 	}
 	return false
 }

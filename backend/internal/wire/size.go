@@ -2,6 +2,7 @@ package wire
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,14 +14,37 @@ const number = `(\d[\d,_.]*\d|\d)`
 // the names of the numbers in them: limit, input counted, output asked for.
 var refusals = compileRefusals([][]string{
 	{"limit", "input", `maximum context length (?:is|of) ` + number + `(?: tokens?)?.*?\b(?:resulted in|contains?|has|requested(?: about)?) ` + number + ` (?:input )?tokens`},
-	{"input", "limit", number + ` tokens? > ` + number},                                                         // Anthropic
-	{"input", "output", "limit", `exceed context limit: ` + number + ` \+ ` + number + ` > ` + number},          // Anthropic
-	{"input", "limit", `\(` + number + ` tokens\) exceeds the available context size \(` + number},              // llama.cpp
-	{"input", "limit", `input token count (?:of )?\(?` + number + `\)? exceeds .*?\(?` + number + `\)?\s*\.?$`}, // Gemini
-	{"input", "limit", `contains ` + number + ` tokens.*? with ` + number + ` maximum context`},                 // Mistral
-	{"limit", `(?:maximum|max|available|limit of|limit is)[a-z ]*(?:context|input|tokens?|length|size|window)[a-z ]*[:=( ]+` + number},
-	{"limit", `context (?:length|window|size|limit)(?: of| is)?[:=( ]+` + number},
+	{"input", "limit", number + ` tokens? > ` + number},                                                                  // Anthropic
+	{"input", "output", "limit", `exceed context limit: ` + number + ` \+ ` + number + ` > ` + number},                   // Anthropic
+	{"input", "limit", `\(` + number + ` tokens\) exceeds the available context size \(` + number},                       // llama.cpp
+	{"input", "limit", `input token count (?:of )?\(?` + number + `\)? exceeds .*?\(?` + number + `\)?\s*\.?$`},          // Gemini
+	{"input", "limit", `contains ` + number + ` tokens.*? with ` + number + ` maximum context`},                          // Mistral
+	{"limit", "input", "output", `must be <= ` + number + `\. Given: ` + number + ` \S*inputs?\S* tokens and ` + number}, // text-generation-inference
 })
+
+// limitAlone are the words before the only number of a refusal: what is taken at most.
+var limitAlone = compileRefusals([][]string{
+	{"limit", `(?:maximum|max|available|limit of|limit is|allowed|supported|only)[a-z ]*(?:context|input|tokens?|length|size|window|of|is|allowed|only)?[a-z ]*[:=( ]+` + number},
+	{"limit", `(?:context|token|model)[a-z ]* (?:length|window|size|limit)(?: of| is)?(?: only)?[:=( ]+` + number},
+	{"limit", `input length should be \[\d+, ?` + number}, // DashScope
+})
+
+// standing finds the numbers of a refusal that are neither part of a name or a date nor a
+// status.
+var standing = regexp.MustCompile(`(?:^|[^\w.,-])(\d[\d,_.]*\d|\d)(?:$|[^\w-])`)
+
+const leastLimit = 1000
+
+// counts are the different counts in a refusal, in their order.
+func counts(message string) []int {
+	var found []int
+	for _, m := range standing.FindAllStringSubmatch(message, -1) {
+		if n := tokens(m[1]); n >= leastLimit && !slices.Contains(found, n) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
 
 // asked are the parts of a request that a refusal counted together.
 var asked = regexp.MustCompile(`(?i)` + number + ` (?:tokens )?(?:in|of|from) (?:the |your )?(?:messages|prompt|input)\b.*?` + number + ` (?:tokens )?(?:in|for|of) (?:the |your )?(?:completion|output)`)
@@ -43,10 +67,22 @@ func compileRefusals(table [][]string) []refusal {
 const maxRefusal = 4 << 10
 
 // sizes finds in a refusal the most input tokens that a provider takes, and how many
-// it counted; 0 for what it does not say.
+// it counted; 0 for what it does not say. In words that nobody foresaw, two numbers are
+// these two: what was refused is the greater one.
 func sizes(message string) (limit, counted int) {
 	message = message[:min(len(message), maxRefusal)]
-	for _, r := range refusals {
+	if limit, counted = named(refusals, message); limit > 0 {
+		return limit, counted
+	}
+	if found := counts(message); len(found) == 2 {
+		return slices.Min(found), slices.Max(found)
+	}
+	return named(limitAlone, message)
+}
+
+// named reads the numbers of the first pattern that a refusal has.
+func named(patterns []refusal, message string) (limit, counted int) {
+	for _, r := range patterns {
 		m := r.pattern.FindStringSubmatch(message)
 		if m == nil {
 			continue

@@ -206,8 +206,11 @@ func (e *Erasing) refuse() error {
 		Phase     string
 		Quotes    bool
 	}](e.DB, `SELECT t.session_id, t.phase, EXISTS (SELECT 1 FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
-		WHERE r.turn_n = t.n AND c.session_id = ?) AS quotes FROM turns t WHERE t.id IN ?
-		AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding')`, e.subject.Session, running)
+		  WHERE r.turn_n = t.n AND c.session_id = ?) OR EXISTS (SELECT 1 FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id
+		  WHERE b.turn_id = t.id AND (c.source = ? AND c.state = 'started'
+		  OR c.id IN (SELECT r.tool_call_id FROM tool_recalled r WHERE r.session_id = ?))) AS quotes
+		FROM turns t WHERE t.id IN ? AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding')`,
+		e.subject.Session, chat.ToolSourceBuiltin, e.subject.Session, running)
 	if err != nil {
 		return err
 	}

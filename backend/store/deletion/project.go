@@ -29,7 +29,7 @@ func (e *Erasing) project() error {
 		return err
 	}
 	for _, session := range sessions {
-		if err := e.lookedUpElsewhere(session); err != nil {
+		if err := e.lookedUp(session); err != nil {
 			return err
 		}
 		if err := e.accesses(`session_id = ?`, session); err != nil {

@@ -31,6 +31,7 @@ type affectedContexts struct {
 	// chunks is a condition on c, and its arguments
 	chunks string
 	args   []any
+	steps  bool // what the turn's own tools returned
 }
 
 // requestMark stands where a request was.
@@ -72,6 +73,7 @@ func (e *Erasing) dropAffected(turns []quoted, by affectedContexts) error {
 // retrieved for it.
 func (e *Erasing) dropMemory(t quoted, by affectedContexts, manifests map[string][]byte) error {
 	manifest, err := delta.ManifestChain.Read(e.DB, t.ID, nil)
+	by.steps = by.ids[t.ID]
 	if err != nil || manifest == nil {
 		manifest = nil
 	} else if manifest, err = markManifest(manifest, e.receipt, by); err != nil {
@@ -206,7 +208,7 @@ type storedPart struct {
 }
 
 func (by affectedContexts) part(p storedPart) bool {
-	if by.ids[p.ID] || by.ids[p.Turn] {
+	if by.ids[p.ID] || by.ids[p.Turn] || by.steps && p.Source == "step" {
 		return true
 	}
 	return p.Source == "extract" && slices.ContainsFunc(by.seqs, func(seq int64) bool { return p.From <= seq && seq < p.To })

@@ -30,7 +30,7 @@ func (e *Erasing) session() error {
 	if err := e.forgetCalibrations(); err != nil {
 		return err
 	}
-	if err := e.lookedUpElsewhere(id); err != nil {
+	if err := e.lookedUp(id); err != nil {
 		return err
 	}
 	if err := e.accesses(`session_id = ?`, id); err != nil {

@@ -1,8 +1,6 @@
 package deletion
 
 import (
-	"slices"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
@@ -78,24 +76,4 @@ func (x *erasingTurn) tools() error {
 		}
 	}
 	return nil
-}
-
-// lookedUpElsewhere takes a session that goes out of the records of what models of other
-// sessions looked up.
-func (e *Erasing) lookedUpElsewhere(session string) error {
-	calls, err := sqlite.All[struct{ ID, SessionID string }](e.DB, `SELECT DISTINCT c.id, t.session_id FROM tool_recalled r
-		JOIN tool_calls c ON c.id = r.tool_call_id JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id
-		WHERE r.session_id = ? AND t.session_id <> ? ORDER BY c.id`, session, session)
-	if err != nil {
-		return err
-	}
-	for _, c := range calls {
-		e.others[chat.SessionID(c.SessionID)] = true
-		if err := reword(e, chat.SessionID(c.SessionID), c.ID, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
-			p.Recalled = slices.DeleteFunc(p.Recalled, func(r ledger.RecalledTurn) bool { return string(r.Session) == session })
-		}); err != nil {
-			return err
-		}
-	}
-	return e.remove("tool_recalled", `DELETE FROM tool_recalled WHERE session_id = ?`, session)
 }

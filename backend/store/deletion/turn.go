@@ -23,9 +23,9 @@ type erasingTurn struct {
 // turn empties a turn: its messages say [erased], and whatever was made of it goes, or
 // loses the lines that hold words of it.
 func (e *Erasing) turn() error {
-	x := &erasingTurn{Erasing: e, sees: map[string]bool{}}
+	x := &erasingTurn{Erasing: e}
 	for _, do := range []func() error{
-		x.gather, x.contexts, x.states, x.summaries, x.names, x.drafts, x.memory, x.steps, x.messages, x.programs, x.fence,
+		x.gather, x.contexts, x.lookedUp, x.states, x.summaries, x.names, x.drafts, x.memory, x.steps, x.messages, x.programs, x.fence,
 	} {
 		if err := do(); err != nil {
 			return err
@@ -65,19 +65,26 @@ func (x *erasingTurn) gather() error {
 	if err := x.documents(); err != nil {
 		return err
 	}
-	branches, err := sqlite.All[string](x.DB, `SELECT id FROM branches WHERE session_id = ? ORDER BY id`, x.subject.Session)
+	x.sees, err = x.branchesThatSee(x.subject.Session, x.turns...)
+	return err
+}
+
+// branchesThatSee are those of a session on which one of its turns stands.
+func (e *Erasing) branchesThatSee(session string, turns ...schema.TurnRow) (map[string]bool, error) {
+	sees := map[string]bool{}
+	branches, err := sqlite.All[string](e.DB, `SELECT id FROM branches WHERE session_id = ? ORDER BY id`, session)
 	for _, b := range branches {
-		segs, err := core.Segments(x.DB, chat.BranchID(b))
+		segs, err := core.Segments(e.DB, chat.BranchID(b))
 		if err != nil {
 			continue // a broken lineage; verify names it
 		}
-		for _, t := range x.turns {
+		for _, t := range turns {
 			if slices.ContainsFunc(segs, func(g core.Segment) bool { return g.Branch == t.BranchID && g.From < t.TurnSeq && t.TurnSeq <= g.To }) {
-				x.sees[b] = true
+				sees[b] = true
 			}
 		}
 	}
-	return err
+	return sees, err
 }
 
 // ids are the turns' ids.
@@ -139,7 +146,8 @@ func (x *erasingTurn) contexts() error {
 	if err != nil {
 		return err
 	}
-	list, err := x.following(by)
+	first := x.turns[0]
+	list, err := x.following(quoted{first.ID, first.N, first.SessionID}, x.ids(), x.sees, by)
 	if err != nil {
 		return err
 	}
@@ -151,29 +159,29 @@ func (x *erasingTurn) contexts() error {
 	return x.dropAffected(list, by)
 }
 
-// following are the other turns of the session whose context held something of it. Of
-// a turn for which several were assembled only the last is described: it counts as
-// one that did.
-func (x *erasingTurn) following(by affectedContexts) ([]quoted, error) {
+// following are the turns after one of its session, but for some, on the branches that see it, whose
+// context held something of what is erased. Of a turn for which several were assembled only
+// the last is described: it counts as one that did.
+func (e *Erasing) following(first quoted, but []string, sees map[string]bool, by affectedContexts) ([]quoted, error) {
 	turns, err := sqlite.All[struct {
 		Quoted quoted `gorm:"embedded"`
 		Times  int
 		Branch string
-	}](x.DB, `SELECT t.id, t.n, t.session_id, t.branch_id AS branch,
+	}](e.DB, `SELECT t.id, t.n, t.session_id, t.branch_id AS branch,
 		  (SELECT count(*) FROM events v WHERE v.entity_id = t.id AND v.type = 'turn_prepared') AS times
 		FROM turns t WHERE t.session_id = ? AND t.n > ? AND t.id NOT IN ?
 		AND (t.manifest IS NOT NULL OR EXISTS (SELECT 1 FROM steps s WHERE s.turn_id = t.id)) ORDER BY t.n`,
-		x.subject.Session, x.turns[0].N, x.ids())
+		first.SessionID, first.N, but)
 	if err != nil {
 		return nil, err
 	}
 	var out []quoted
 	var known core.RecentValues
 	for _, t := range turns {
-		if !x.sees[t.Branch] {
+		if !sees[t.Branch] {
 			continue
 		}
-		manifest, err := delta.ManifestChain.Read(x.DB, t.Quoted.ID, &known)
+		manifest, err := delta.ManifestChain.Read(e.DB, t.Quoted.ID, &known)
 		if err == nil && manifest != nil {
 			known.Put(t.Quoted.ID, manifest)
 		}

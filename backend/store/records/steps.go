@@ -210,7 +210,7 @@ func PrepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*EndedStep, 
 		p.told.Items = json.RawMessage(items)
 		base = p.row.RestItems([]byte(answer))
 	}
-	if p.row.RawEvents, p.told.EventsSHA256, err = schema.PackEvents(e.Events, base); err != nil || !codec.IsLong(len(items)) {
+	if p.row.RawEvents, p.told.EventsSHA256, err = schema.PackEvents(*e, base); err != nil || !codec.IsLong(len(items)) {
 		return p, err
 	}
 	p.told.Items = json.RawMessage(longMark)
@@ -239,6 +239,9 @@ func endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
 	}
 	return ev
 }
+
+// NewEventPack encodes a long stream while it arrives, for a StepEnd.
+func (s *Records) NewEventPack() chat.EventPack { return schema.NewEventPack() }
 
 // StepEvents yields the exact stream of a step, one event at a time, and ends with yield's
 // error if it has one.

@@ -168,7 +168,7 @@ func endCall(t *core.Tx, at callAt, e chat.CallEnd) error {
 			return sqlite.Invalid("The result cannot be stored: %v.", err)
 		}
 		told.IsError, told.Content = e.Result.IsError, json.RawMessage(schema.Clean(string(content)))
-		for _, r := range e.Recalled[:min(len(e.Recalled), chat.MaxShown)] {
+		for _, r := range e.Recalled[:min(len(e.Recalled), chat.MaxRecalled)] {
 			told.Recalled = append(told.Recalled, ledger.RecalledTurn{Session: r.Session, Turn: r.Turn})
 		}
 	}

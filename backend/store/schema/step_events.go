@@ -6,13 +6,16 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"hash"
 	"io"
+	"math"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // storedEvent is a raw event as it is stored: its bytes as text where they are
@@ -30,48 +33,92 @@ func (e storedEvent) event() chat.RawEvent {
 	return chat.RawEvent{Type: e.Type, Data: e.Data}
 }
 
-// writeEvents writes a stream as one JSON array, its bytes exact.
-func writeEvents(w io.Writer, events chat.EventSeq) error {
-	next := byte('[')
-	for e, err := range events {
-		if err != nil {
-			return err
-		}
-		stored := storedEvent{Type: e.Type, Data: e.Data}
-		if utf8.Valid(e.Data) {
-			s := string(e.Data)
-			stored.Text, stored.Data = &s, nil
-		}
-		raw, err := chat.MarshalJSON(stored)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(append([]byte{next}, raw...)); err != nil {
-			return err
-		}
-		next = ','
+// storedJSON is one event of the JSON array that a stream is stored as, its bytes exact.
+func storedJSON(e chat.RawEvent) ([]byte, error) {
+	stored := storedEvent{Type: e.Type, Data: e.Data}
+	if utf8.Valid(e.Data) {
+		s := string(e.Data)
+		stored.Text, stored.Data = &s, nil
 	}
-	if next == '[' {
-		_, err := w.Write([]byte("[]"))
+	return chat.MarshalJSON(stored)
+}
+
+// maxPacked bounds a pack that is made while its stream arrives, in bytes.
+const maxPacked = 32 << 20
+
+// EventPack encodes a stream for its column. It is not safe for concurrent use.
+type EventPack struct {
+	packer eventPacker
+	hash   hash.Hash
+	most   int // bytes
+	events int
+	column []byte // once it has ended
+}
+
+// NewEventPack is an EventPack of a stream that has not begun.
+func NewEventPack() *EventPack { return &EventPack{hash: sha256.New(), most: maxPacked} }
+
+// Add encodes the next event.
+func (p *EventPack) Add(e chat.RawEvent) error {
+	if p.packer.packed.Len() > p.most {
+		return sqlite.Invalid("The packed events are longer than %d bytes.", p.most)
+	}
+	raw, err := storedJSON(e)
+	if err != nil {
 		return err
 	}
-	_, err := w.Write([]byte{']'})
+	next := byte(',')
+	if p.events == 0 {
+		next = '['
+	}
+	p.events++
+	return p.write(append([]byte{next}, raw...))
+}
+
+func (p *EventPack) write(b []byte) error {
+	_, _ = p.hash.Write(b)
+	_, err := p.packer.Write(b)
 	return err
 }
 
-// PackEvents encodes a stream for its column, and returns the hex SHA-256 of its JSON;
-// both are empty for none. It may be based on the step's items.
-func PackEvents(events chat.EventSeq, items codec.Base) (packed []byte, sum string, err error) {
-	if events == nil {
+// end is the column, and the hex SHA-256 of its JSON. Asked again it is the same.
+func (p *EventPack) end(items codec.Base) (packed []byte, sum string, err error) {
+	if p.column == nil {
+		last := []byte{']'}
+		if p.events == 0 {
+			last = []byte("[]")
+		}
+		if err := p.write(last); err != nil {
+			return nil, "", err
+		}
+		if p.column, err = p.packer.end(items); err != nil {
+			return nil, "", err
+		}
+	}
+	return p.column, hex.EncodeToString(p.hash.Sum(nil)), nil
+}
+
+// PackEvents encodes the stream of a step's end for its column, unless it is encoded
+// already, and returns the hex SHA-256 of its JSON; both are empty for none. It may be based on
+// the step's items.
+func PackEvents(e chat.StepEnd, items codec.Base) (packed []byte, sum string, err error) {
+	if p, ok := e.Packed.(*EventPack); ok {
+		return p.end(items)
+	}
+	if e.Events == nil {
 		return nil, "", nil
 	}
-	p := eventPacker{}
-	hash := sha256.New()
-	if err := writeEvents(io.MultiWriter(hash, &p), events); err != nil {
-		return nil, "", err
+	p := NewEventPack()
+	p.most = math.MaxInt
+	for ev, err := range e.Events {
+		if err == nil {
+			err = p.Add(ev)
+		}
+		if err != nil {
+			return nil, "", err
+		}
 	}
-	packed, err = p.end(items)
-	return packed, hex.EncodeToString(hash.Sum(nil)), err
+	return p.end(items)
 }
 
 // eventPacker keeps the beginning of a stream as it is, and packs it once it is long.
@@ -110,7 +157,7 @@ func (p *eventPacker) end(items codec.Base) ([]byte, error) {
 	return codec.Pack(p.whole), nil
 }
 
-// readEvents yields what writeEvents wrote, of this version or the first.
+// readEvents yields what an EventPack wrote, of this version or the first.
 func readEvents(r io.Reader, yield func(chat.RawEvent) error) error {
 	d := json.NewDecoder(r)
 	if open, err := d.Token(); err != nil || open != json.Delim('[') {

@@ -22,7 +22,7 @@ func (s *Search) LookedUp(ctx context.Context, turn chat.TurnID) ([]chat.LookedU
 		return db.Raw(`SELECT c.id AS call, c.tool, r.session_id AS session, r.turn_id AS turn, s.title, t.turn_seq FROM tool_batches b
 			JOIN steps p ON p.id = b.step_id JOIN tool_calls c ON c.batch_id = b.id JOIN tool_recalled r ON r.tool_call_id = c.id
 			LEFT JOIN turns t ON t.id = r.turn_id LEFT JOIN sessions s ON s.id = t.session_id
-			WHERE b.turn_id = ? ORDER BY p.step_index, p.attempt, c.ordinal, r.place`, turn).Scan(&rows).Error
+			WHERE b.turn_id = ? AND r.turn_id <> '' ORDER BY p.step_index, p.attempt, c.ordinal, r.place`, turn).Scan(&rows).Error
 	})
 	type once struct{ tool, turn string }
 	known := map[once]bool{}

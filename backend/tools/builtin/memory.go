@@ -197,11 +197,7 @@ func answer(f Found, err error) (tools.Output, error) {
 	switch {
 	case err == nil:
 		out := text(f.Text)
-		for _, s := range f.Shown {
-			if s.Turn != "" { // a session in a list quotes nothing
-				out.Recalled = append(out.Recalled, s)
-			}
-		}
+		out.Recalled = f.Shown
 		return out, nil
 	case errors.As(err, &no):
 		return failure("%s", display.Start(no.words, 1<<10)), nil

@@ -239,7 +239,7 @@ func TestReadersAreOffWithoutMemory(t *testing.T) {
 	}
 }
 
-// What a reader quoted is reported with its answer; a list of sessions quotes nothing.
+// What a reader quoted is reported with its answer, and which sessions it named.
 func TestReadersTellWhatTheyQuoted(t *testing.T) {
 	p := newPast()
 	p.hit("S2", "T3", 1, "Iron.")
@@ -254,7 +254,7 @@ func TestReadersTellWhatTheyQuoted(t *testing.T) {
 		{"search_memory", map[string]any{"query": "x"}, []chat.ShownTurn{{Session: "S2", Turn: "T3"}, {Session: "S1", Turn: "T1"}}},
 		{"get_turn", map[string]any{"turn_id": "T1"}, []chat.ShownTurn{{Session: "S1", Turn: "T1"}}},
 		{"get_turn", map[string]any{"turn_id": "T9"}, nil},
-		{"list_sessions", map[string]any{}, nil},
+		{"list_sessions", map[string]any{}, []chat.ShownTurn{{Session: "S1"}, {Session: "S2"}}},
 	} {
 		out, err := s.Call(t.Context(), tools.Call{Tool: c.tool, Session: "S1", Branch: "B1", Turn: "T2", Arguments: argumentsOf(t, c.arguments)})
 		if err != nil || !slices.Equal(out.Recalled, c.want) {

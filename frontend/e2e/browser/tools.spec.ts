@@ -147,3 +147,30 @@ for (const size of [{ width: 900, height: 600 }, { width: 640, height: 400 }]) {
     await expect(chat.answer(1)).toContainText('Thank you.');
   });
 }
+
+test('whether a model calls tools is asked in the conversation, once, and kept', async ({ home, provider, launch, page }) => {
+  withTools(home, provider);
+  provider.answer('Hello', 'Good morning.');
+  provider.answer('And now?', 'Without tools.');
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'Hello', 'Good morning.');
+  const sent = () => (provider.lastRequest() as { tools?: unknown[] }).tools ?? [];
+  expect(sent()).not.toEqual([]); // nobody knows: it is offered them
+  const question = page.getByText(/^Can .* call tools\?$/);
+  await expect(question).toBeVisible();
+  await expect(chat.composer).toBeFocused();
+  await page.setViewportSize({ width: 900, height: 600 });
+  await fits(page);
+  await inspect(page, 'a question about a model');
+  await page.screenshot({ path: test.info().outputPath('ability.png') });
+  await page.getByRole('button', { name: 'No', exact: true }).press('Enter');
+  await expect(question).toBeHidden();
+  await chat.askAndWait(2, 'And now?', 'Without tools.');
+  expect(sent()).toEqual([]);
+  await program.stop();
+
+  await launch();
+  await expect(chat.answer(2)).toContainText('Without tools.');
+  await expect(question).toBeHidden();
+});

@@ -46,6 +46,23 @@ describe('saved prompts in the message field', () => {
     await waitFor(() => expect(field.value).toBe('no variables'));
   });
 
+  it('have the keyboard in their filter, also when they are read late and when one comes back to them', async () => {
+    const { app, backend, user } = await opened();
+    mountIn(app, PromptDialog, {});
+    app.library.choose();
+    await screen.findByRole('dialog', { name: 'Insert a prompt' });
+    expect(screen.queryByRole('textbox')).toBeNull();
+    await backend.library.savePrompt(prompt('Translate', 'Into {{language}}'));
+    await app.library.load();
+    const filter = await screen.findByRole('textbox', { name: 'Filter' });
+    await waitFor(() => expect(filter).toHaveFocus());
+    await user.keyboard('trans');
+    await user.tab();
+    await user.keyboard('{Enter}');
+    await user.click(await screen.findByRole('button', { name: 'Back' }));
+    await waitFor(() => expect(screen.getByRole('textbox', { name: 'Filter' })).toHaveFocus());
+  });
+
   it('are chosen from a list, where the message can be saved as one', async () => {
     const { app, backend, user } = await opened();
     await backend.library.savePrompt(prompt('Plain', 'no variables'));

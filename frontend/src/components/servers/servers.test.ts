@@ -271,6 +271,9 @@ describe('prompts and resources', () => {
   it('begins at the filter, once there is something to find', async () => {
     await picker();
     await waitFor(() => expect(screen.getByRole('textbox', { name: 'Filter' })).toHaveFocus());
+    await userEvent.click(screen.getByText('Explain a query'));
+    await userEvent.click(await screen.findByRole('button', { name: 'Back' }));
+    await waitFor(() => expect(screen.getByRole('textbox', { name: 'Filter' })).toHaveFocus());
   });
 
   it('a prompt becomes words of the message, once they were seen', async () => {

@@ -15,6 +15,7 @@ import { memoryBlocks, memoryService } from './fake/memory';
 import { presetViews } from './fake/presets';
 import { Program, type ProgramSeed } from './fake/program';
 import { libraryService } from './fake/library';
+import { projectsService } from './fake/projects';
 import { programsService } from './fake/programs';
 import { searchService } from './fake/search';
 import { seed, seedMany } from './fake/seed';
@@ -101,6 +102,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     embedders: watch.service('embedders', embeddersService(world, options.embedders ?? [])),
     programs: watch.service('programs', programsService(world)),
     library: watch.service('library', libraryService(world)),
+    projects: watch.service('projects', projectsService(world)),
     search: watch.service('search', searchService(world)),
     settings: watch.service('settings', settingsService(world, program)),
     transfer: watch.service('transfer', transferService(world, tasks, files, () => program.valueOf('export.format'))),

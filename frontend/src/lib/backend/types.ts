@@ -88,6 +88,14 @@ export interface Header {
   contextFormat: string;
   model: string;
   modelWindow: number;
+  /** of the session's folder; empty: that is a plain one, or it is in none */
+  projectId: string;
+  /** its name */
+  project: string;
+  /** how far memory reaches: lineage, session, project, all */
+  scope: string;
+  /** as it was set for this session; empty: by its project, else as configured */
+  ownScope: string;
 }
 
 /** BlockView is a piece of a message to draw. */
@@ -677,6 +685,13 @@ export interface ContextView {
   retrievalError: string;
   /** pending turns left out, by number */
   dropped: number[];
+  /**
+   * Scope is how far memory was to reach: lineage, session, project or all; empty: it was off, or the turn is older
+   * than scopes.
+   */
+  scope: string;
+  /** of the session, by its name then; empty: none */
+  project: string;
   redacted: RedactionView[];
   sha256: string;
   /** assembled again it has the stored hash */
@@ -1523,6 +1538,97 @@ export interface ProgramShownView {
   session: string;
   /** empty: the session in a list */
   turnId: string;
+}
+
+// ---------------------------------------------------------------- backend/api/dto_projects.go
+
+/** ProjectsPanel is all projects. */
+export interface ProjectsPanel {
+  rev: number;
+  /** by name */
+  projects: ProjectRow[];
+}
+
+/** ProjectRow is a project in a list. */
+export interface ProjectRow {
+  id: string;
+  /** of its folder */
+  name: string;
+  /** in its folder and not archived */
+  sessions: number;
+  files: number;
+}
+
+/** ProjectView is a project with all that a person gave it but its files. */
+export interface ProjectView {
+  id: string;
+  name: string;
+  /** are before a session's own */
+  instructions: string;
+  /** of new sessions; empty: the default */
+  model: string;
+  /** "" (as configured), disabled, parse_only, enabled */
+  toolsMode: string;
+  /** the only ones offered, SOURCE or SOURCE/TOOL; none: all */
+  tools: string[];
+  /** pinned, in order */
+  facts: string[];
+  /** the watched folder; empty: none */
+  watch: string;
+  sessions: number;
+  files: number;
+  /** the last look at the watched folder that found something else; null: none */
+  scan: ProjectScanView | null;
+}
+
+/** ProjectScanView is what a look at a watched folder found. Of long lists the beginning is there. */
+export interface ProjectScanView {
+  at: number;
+  /** files that are indexed now */
+  found: number;
+  new: string[];
+  changed: string[];
+  removed: string[];
+  newCount: number;
+  changedCount: number;
+  removedCount: number;
+  /** by reason */
+  skipped: SkippedCount[];
+  /** the first of them */
+  skippedFiles: SkippedFileView[];
+  /** why the folder could not be looked at; empty: it was */
+  error: string;
+}
+
+/** SkippedCount is how many files were left out for one reason. */
+export interface SkippedCount {
+  why: string;
+  count: number;
+}
+
+/** SkippedFileView is a file or directory that was left out. */
+export interface SkippedFileView {
+  path: string;
+  why: string;
+}
+
+/** ProjectFileView is a document or watched file of a project. */
+export interface ProjectFileView {
+  path: string;
+  /** to be read: Chat.Document */
+  id: string;
+  mediaType: string;
+  size: number;
+  tokens: number;
+  modifiedAt: number;
+  /** false: it cannot be found yet */
+  indexed: boolean;
+}
+
+/** ProjectFilesPage is a page of a project's files of one kind, by path. */
+export interface ProjectFilesPage {
+  total: number;
+  files: ProjectFileView[];
 }
 
 // ---------------------------------------------------------------- backend/api/dto_search.go
@@ -2805,6 +2911,37 @@ export interface LibraryService {
   importPrompts(text: string): Promise<PromptsImported>;
 }
 
+/** Projects are folders of sessions with instructions, defaults, pinned facts and files. */
+export interface ProjectsService {
+  /** Panel is all of them. */
+  panel(): Promise<ProjectsPanel>;
+  /** Project is one project. */
+  project(id: string): Promise<ProjectView>;
+  /** Create makes a folder of that name a project; the folder need not exist. */
+  create(name: string): Promise<ProjectView>;
+  /** Save gives a project the settings of a view, all of them. Another name renames its folder. */
+  save(v: ProjectView): Promise<ProjectView>;
+  /** Files is a page of a project's files of one kind (document or watched), by path. */
+  files(id: string, kind: string, offset: number, limit: number): Promise<ProjectFilesPage>;
+  /** AddDocument takes a piece of a document; with the last one it is read and kept, in place of one of the same name. */
+  addDocument(id: string, part: AttachPart): Promise<AttachResult>;
+  /** CancelDocument forgets what arrived of a document. */
+  cancelDocument(upload: string): Promise<void>;
+  /** RemoveDocuments takes documents out of a project, by name: all of them or none. */
+  removeDocuments(id: string, names: string[]): Promise<void>;
+  /** Watch sets the folder whose files belong to a project and looks at it; empty: none does any more. */
+  watch(id: string, dir: string): Promise<ProjectView>;
+  /** Rescan looks at the watched folder now. */
+  rescan(id: string): Promise<ProjectScanView>;
+  /** StartSession makes an empty session in a folder, with the defaults of its project if it has one. */
+  startSession(folder: string): Promise<SessionRow>;
+  /**
+   * SetScope sets how far a session's memory reaches: lineage, session, project or all; empty: by its project, else as
+   * configured.
+   */
+  setScope(sessionID: string, scope: string): Promise<void>;
+}
+
 /** Settings edits the configuration, keys and models. */
 export interface SettingsService {
   /** Autostart is whether the system starts the program at sign-in. It is read from the system. */
@@ -2979,6 +3116,7 @@ export interface Services {
   readonly work: WorkService;
   readonly tools: ToolsService;
   readonly library: LibraryService;
+  readonly projects: ProjectsService;
   readonly settings: SettingsService;
   readonly embedders: EmbeddersService;
   readonly servers: ServersService;
@@ -2997,6 +3135,7 @@ export const serviceNames: readonly (keyof Services)[] = [
   'work',
   'tools',
   'library',
+  'projects',
   'settings',
   'embedders',
   'servers',
@@ -3080,6 +3219,10 @@ export const lists: Record<string, Record<string, string>> = {
   ProgramAccessView: { shown: '[]' },
   ProgramClientView: { folders: '[]', sessions: '[]' },
   ProgramsPanel: { clients: 'ProgramClientView[]', folders: '[]', snippets: '[]' },
+  ProjectFilesPage: { files: '[]' },
+  ProjectScanView: { changed: '[]', new: '[]', removed: '[]', skipped: '[]', skippedFiles: '[]' },
+  ProjectView: { facts: '[]', scan: 'ProjectScanView', tools: '[]' },
+  ProjectsPanel: { projects: '[]' },
   PromptMessageView: { blocks: '[]' },
   PromptText: { messages: 'PromptMessageView[]' },
   RawStep: { events: '[]' },
@@ -3150,6 +3293,13 @@ export const lists: Record<string, Record<string, string>> = {
     'Programs.Panel': 'ProgramsPanel',
     'Programs.RevokeToken': 'ProgramsPanel',
     'Programs.SetHTTP': 'ProgramsPanel',
+    'Projects.Create': 'ProjectView',
+    'Projects.Files': 'ProjectFilesPage',
+    'Projects.Panel': 'ProjectsPanel',
+    'Projects.Project': 'ProjectView',
+    'Projects.Rescan': 'ProjectScanView',
+    'Projects.Save': 'ProjectView',
+    'Projects.Watch': 'ProjectView',
     'Search.Everything': 'SearchResult',
     'Search.Find': 'FindResult',
     'Search.Metrics': 'MetricsSeries',

@@ -31,7 +31,12 @@ export function arranging(world: World): Arranging {
     },
     renameFolder: async (from, to) => {
       const name = folderName(to);
-      each([...world.sessions.values()].filter(({ row }) => row.folder === from).map(({ row }) => row.id), (row) => (row.folder = name));
+      if (world.projects.some(({ view }) => view.name === name)) throw new BackendError(errorView(`There is a project "${name}" already; nothing was changed.`, 'choose another name', 'conflict'));
+      each(world.inFolder(from).map(({ row }) => row.id), (row) => (row.folder = name));
+      const project = world.projects.find(({ view }) => view.name === from);
+      if (!project) return;
+      project.view.name = name;
+      world.changed('projects', project.view.id, '');
     },
     folders: async () => {
       const count = new Map<string, number>();

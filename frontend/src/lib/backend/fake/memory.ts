@@ -98,7 +98,9 @@ export function memoryBlocks(memories: readonly MemoryChip[]): BlockView[] {
 
 function within(world: World, filter: MemoryFilter): Chunk[] {
   const lineage = new Set(filter.scope === 'lineage' && filter.branchId ? world.lineage(filter.branchId).map((turn) => turn.id) : []);
+  const project = filter.scope === 'project' && filter.branchId ? world.session(world.branch(filter.branchId).sessionId).row.folder : '';
   return everything(world).filter(({ row }) =>
+    (filter.scope !== 'project' || (project !== '' && world.session(row.sessionId).row.folder === project)) &&
     (filter.scope !== 'lineage' || lineage.has(row.turnId)) && (filter.scope !== 'session' || row.sessionId === filter.sessionId) &&
     (!filter.type || row.type === filter.type) && (!filter.role || row.role === filter.role) &&
     (!filter.since || row.at >= filter.since) && (!filter.until || row.at < filter.until));

@@ -139,7 +139,11 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       if (preview.reason !== '') throw new BackendError(errorView(preview.reason, '', 'conflict'));
       const receipt: ReceiptView = { id: world.id('receipt'), kind, subject: id, at: world.now(), parts: preview.parts, backups: preview.backups };
       disk.receipts = [receipt, ...disk.receipts];
-      if (kind === 'session') {
+      if (kind === 'project') {
+        world.projects = world.projects.filter(({ view }) => view.id !== id);
+        world.changed('sessions', '', '');
+        world.changed('projects', id, '');
+      } else if (kind === 'session') {
         for (const branch of world.session(id).branchIds) world.branches.delete(branch);
         world.sessions.delete(id);
         world.changed('sessions', id, id);
@@ -163,6 +167,13 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
 }
 
 function previewOf(world: World, disk: FakeDisk, kind: string, id: string): DeletePreview {
+  if (kind === 'project') {
+    const project = world.projects.find(({ view }) => view.id === id);
+    if (!project) throw new BackendError(errorView('There is no such project; it may have been deleted.', '', 'not_found'));
+    const files = project.documents.length + project.watched.length;
+    const parts = [{ store: 'projects', label: 'project', count: 1 }, { store: 'project_facts', label: 'pinned facts of the project', count: project.view.facts.length }, { store: 'project_files', label: 'files of the project', count: files }];
+    return { kind, title: project.view.name, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), reason: '' };
+  }
   const turn = kind === 'turn' ? world.turn(id) : undefined;
   const session = turn ? world.sessionOf(turn) : world.session(id);
   const title = session.row.title.trim();

@@ -2,6 +2,7 @@
 import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, RangeView, ImportedInstructions, SessionRow, SessionSettings, SessionSnapshot, StateView, TurnView } from '../types';
 import { branchView, emptyDraft, errorView, replacedMark, sessionRow, turnView } from './shapes';
 import { BackendError } from '../errors';
+import type { FakeProject } from './projects';
 
 export interface FakeBranch {
   view: BranchView;
@@ -24,12 +25,16 @@ export interface FakeSession {
   /** None, unless it was imported with some. */
   imported?: ImportedInstructions;
   branchIds: string[];
+  /** Its own scope of memory; empty: none. */
+  scope: string;
 }
 
 export class World {
   readonly sessions = new Map<string, FakeSession>();
   readonly branches = new Map<string, FakeBranch>();
   jobs: JobView[] = [];
+  /** By name. */
+  projects: FakeProject[] = [];
   rev = 1;
   /** false: plain chat. */
   infinity = true;
@@ -73,7 +78,7 @@ export class World {
 
   addSession(title: string, more: Partial<SessionRow> = {}, model = 'sonnet'): FakeSession {
     const id = this.id('s');
-    const session: FakeSession = { row: sessionRow({ id, title, createdAt: this.now(), updatedAt: this.now(), ...more, activeBranch: '' }), model, settings: { systemPrompt: '', temperature: '', effort: '' }, branchIds: [] };
+    const session: FakeSession = { row: sessionRow({ id, title, createdAt: this.now(), updatedAt: this.now(), ...more, activeBranch: '' }), model, settings: { systemPrompt: '', temperature: '', effort: '' }, branchIds: [], scope: '' };
     this.sessions.set(id, session);
     session.row.activeBranch = this.addBranch(id, 'main', '', 0).view.id;
     return session;
@@ -108,6 +113,20 @@ export class World {
     const branch = this.branches.get(id);
     if (!branch) throw new BackendError(errorView('There is no such branch', '', 'not_found'));
     return branch;
+  }
+
+  inFolder(name: string): FakeSession[] {
+    return [...this.sessions.values()].filter(({ row }) => row.folder === name);
+  }
+
+  projectOf(session: FakeSession): FakeProject | undefined {
+    return this.projects.find(({ view }) => view.name === session.row.folder);
+  }
+
+  /** Its own, else the project's, else the branch's past alone. */
+  scopeOf(session: FakeSession): string {
+    const project = this.projectOf(session);
+    return (session.scope === 'project' && !project ? '' : session.scope) || (project ? 'project' : 'lineage');
   }
 
   lineage(branchId: string): TurnView[] {
@@ -172,6 +191,7 @@ export class World {
       contextState: percent < 70 ? 'plenty' : percent <= 90 ? 'filling' : 'nearly full',
       contextFormat: `${(tokens / 1000).toFixed(1)}k / 50k (${percent}%)${replacedMark(summaries, extracts)}`,
       model: model || session.model, modelWindow: 200_000,
+      projectId: this.projectOf(session)?.view.id ?? '', project: this.projectOf(session)?.view.name ?? '', scope: this.scopeOf(session), ownScope: session.scope,
     };
   }
 

@@ -1,0 +1,74 @@
+package api
+
+// ProjectsPanel is all projects.
+type ProjectsPanel struct {
+	Rev      int64        `json:"rev"`
+	Projects []ProjectRow `json:"projects"` // by name
+}
+
+// ProjectRow is a project in a list.
+type ProjectRow struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`     // of its folder
+	Sessions int    `json:"sessions"` // in its folder and not archived
+	Files    int    `json:"files"`
+}
+
+// ProjectView is a project with all that a person gave it but its files.
+type ProjectView struct {
+	ID           string           `json:"id"`
+	Name         string           `json:"name"`
+	Instructions string           `json:"instructions"` // are before a session's own
+	Model        string           `json:"model"`        // of new sessions; empty: the default
+	ToolsMode    string           `json:"toolsMode"`    // "" (as configured), disabled, parse_only, enabled
+	Tools        []string         `json:"tools"`        // the only ones offered, SOURCE or SOURCE/TOOL; none: all
+	Facts        []string         `json:"facts"`        // pinned, in order
+	Watch        string           `json:"watch"`        // the watched folder; empty: none
+	Sessions     int              `json:"sessions"`
+	Files        int              `json:"files"`
+	Scan         *ProjectScanView `json:"scan"` // the last look at the watched folder that found something else; null: none
+}
+
+// ProjectScanView is what a look at a watched folder found. Of long lists the beginning is there.
+type ProjectScanView struct {
+	At           int64             `json:"at"`
+	Found        int               `json:"found"` // files that are indexed now
+	New          []string          `json:"new"`
+	Changed      []string          `json:"changed"`
+	Removed      []string          `json:"removed"`
+	NewCount     int               `json:"newCount"`
+	ChangedCount int               `json:"changedCount"`
+	RemovedCount int               `json:"removedCount"`
+	Skipped      []SkippedCount    `json:"skipped"`      // by reason
+	SkippedFiles []SkippedFileView `json:"skippedFiles"` // the first of them
+	Error        string            `json:"error"`        // why the folder could not be looked at; empty: it was
+}
+
+// SkippedCount is how many files were left out for one reason.
+type SkippedCount struct {
+	Why   string `json:"why"`
+	Count int    `json:"count"`
+}
+
+// SkippedFileView is a file or directory that was left out.
+type SkippedFileView struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// ProjectFileView is a document or watched file of a project.
+type ProjectFileView struct {
+	Path       string `json:"path"`
+	ID         string `json:"id"` // to be read: Chat.Document
+	MediaType  string `json:"mediaType"`
+	Size       int64  `json:"size"`
+	Tokens     int    `json:"tokens"`
+	ModifiedAt int64  `json:"modifiedAt"`
+	Indexed    bool   `json:"indexed"` // false: it cannot be found yet
+}
+
+// ProjectFilesPage is a page of a project's files of one kind, by path.
+type ProjectFilesPage struct {
+	Total int               `json:"total"`
+	Files []ProjectFileView `json:"files"`
+}

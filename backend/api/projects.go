@@ -1,0 +1,213 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"maps"
+	"slices"
+
+	"contextinfinity/backend/chat"
+)
+
+// ProjectKeeper is projects and their files. It is projects.Service.
+type ProjectKeeper interface {
+	Projects(context.Context) ([]chat.Project, error)
+	Project(context.Context, chat.ProjectID) (chat.Project, error)
+	CreateProject(context.Context, chat.ProjectSettings) (chat.Project, error)
+	SetProject(context.Context, chat.ProjectID, chat.ProjectSettings) (chat.Project, error)
+	ProjectFiles(context.Context, chat.ProjectID) ([]chat.ProjectFile, error)
+	Watch(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)
+	Scan(context.Context, chat.ProjectID) (chat.ProjectScan, error)
+	Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error
+	Remove(ctx context.Context, id chat.ProjectID, names []string) error
+}
+
+// Projects are folders of sessions with instructions, defaults, pinned facts and files.
+type Projects struct {
+	c       *Core
+	uploads uploads
+}
+
+// NewProjects returns the service.
+func NewProjects(c *Core) *Projects { return &Projects{c: c} }
+
+// Panel is all of them.
+func (s *Projects) Panel() (ProjectsPanel, error) {
+	v := ProjectsPanel{Rev: s.c.Hub.Rev(), Projects: []ProjectRow{}}
+	if err := s.c.ready(); err != nil {
+		return v, err
+	}
+	all, err := s.c.Projects.Projects(s.c.ctx())
+	for _, p := range all {
+		v.Projects = append(v.Projects, ProjectRow{ID: string(p.ID), Name: p.Name, Sessions: p.Sessions, Files: p.Files})
+	}
+	return v, err
+}
+
+// Project is one project.
+func (s *Projects) Project(id string) (ProjectView, error) {
+	return s.view(func(ctx context.Context) (chat.Project, error) { return s.c.Projects.Project(ctx, chat.ProjectID(id)) })
+}
+
+func (s *Projects) view(do func(context.Context) (chat.Project, error)) (ProjectView, error) {
+	if err := s.c.ready(); err != nil {
+		return ProjectView{}, err
+	}
+	p, err := do(s.c.ctx())
+	return projectView(p), err
+}
+
+func projectView(p chat.Project) ProjectView {
+	v := ProjectView{
+		ID: string(p.ID), Name: p.Name, Instructions: p.Instructions, Model: p.Model, ToolsMode: p.ToolsMode, Tools: append([]string{}, p.Tools...),
+		Facts: append([]string{}, p.Settings().Facts...), Watch: p.Watch, Sessions: p.Sessions, Files: p.Files,
+	}
+	if p.Scan != nil {
+		scan := scanView(*p.Scan)
+		v.Scan = &scan
+	}
+	return v
+}
+
+// maxScanned bounds the names of each kind that a scan is shown with.
+const maxScanned = 100
+
+func scanView(s chat.ProjectScan) ProjectScanView {
+	first := func(names []string) []string { return append([]string{}, names[:min(len(names), maxScanned)]...) }
+	v := ProjectScanView{
+		At: ms(s.At), Found: s.Found, New: first(s.New), Changed: first(s.Changed), Removed: first(s.Removed),
+		NewCount: len(s.New), ChangedCount: len(s.Changed), RemovedCount: len(s.Removed),
+		Skipped: []SkippedCount{}, SkippedFiles: []SkippedFileView{}, Error: s.Error,
+	}
+	for _, why := range slices.Sorted(maps.Keys(s.SkippedBy)) {
+		v.Skipped = append(v.Skipped, SkippedCount{Why: why, Count: s.SkippedBy[why]})
+	}
+	for _, f := range s.Skipped[:min(len(s.Skipped), maxScanned)] {
+		v.SkippedFiles = append(v.SkippedFiles, SkippedFileView(f))
+	}
+	return v
+}
+
+// Create makes a folder of that name a project; the folder need not exist.
+func (s *Projects) Create(name string) (ProjectView, error) {
+	return s.view(func(ctx context.Context) (chat.Project, error) {
+		return s.c.Projects.CreateProject(ctx, chat.ProjectSettings{Name: name})
+	})
+}
+
+// Save gives a project the settings of a view, all of them. Another name renames its folder.
+func (s *Projects) Save(v ProjectView) (ProjectView, error) {
+	return s.view(func(ctx context.Context) (chat.Project, error) {
+		return s.c.Projects.SetProject(ctx, chat.ProjectID(v.ID), chat.ProjectSettings{
+			Name: v.Name, Instructions: v.Instructions, Model: v.Model, ToolsMode: v.ToolsMode, Tools: v.Tools, Facts: v.Facts,
+		})
+	})
+}
+
+// mostFiles bounds a page of files.
+const mostFiles = 500
+
+// Files is a page of a project's files of one kind (document or watched), by path.
+func (s *Projects) Files(id, kind string, offset, limit int) (ProjectFilesPage, error) {
+	v := ProjectFilesPage{Files: []ProjectFileView{}}
+	if err := s.c.ready(); err != nil {
+		return v, err
+	}
+	all, err := s.c.Projects.ProjectFiles(s.c.ctx(), chat.ProjectID(id))
+	if err != nil {
+		return v, err
+	}
+	all = slices.DeleteFunc(all, func(f chat.ProjectFile) bool { return string(f.Kind) != kind })
+	v.Total = len(all)
+	from := min(max(offset, 0), len(all))
+	for _, f := range all[from:min(len(all), from+min(max(limit, 0), mostFiles))] {
+		v.Files = append(v.Files, ProjectFileView{
+			Path: f.Path, ID: string(f.File), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens, ModifiedAt: ms(f.ModifiedAt), Indexed: f.Indexed,
+		})
+	}
+	return v, nil
+}
+
+// AddDocument takes a piece of a document; with the last one it is read and kept, in place of one of the same name.
+func (s *Projects) AddDocument(id string, part AttachPart) (AttachResult, error) {
+	if err := s.c.ready(); err != nil {
+		return AttachResult{}, err
+	}
+	data, err := base64.StdEncoding.DecodeString(part.Data)
+	if err != nil {
+		s.uploads.drop(part.Upload)
+		return AttachResult{}, chat.Errorf(chat.CodeInvalid, "project.add", "%s did not arrive whole; nothing was added.", part.Name).WithHint("add it again")
+	}
+	upload, whole, err := s.uploads.take(part, data, s.c.newID)
+	if err == nil && whole != nil {
+		err = s.c.Projects.Add(s.c.ctx(), chat.ProjectID(id), whole.name, whole.data)
+	}
+	return AttachResult{Upload: upload}, err
+}
+
+// CancelDocument forgets what arrived of a document.
+func (s *Projects) CancelDocument(upload string) error {
+	s.uploads.drop(upload)
+	return nil
+}
+
+// RemoveDocuments takes documents out of a project, by name: all of them or none.
+func (s *Projects) RemoveDocuments(id string, names []string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.Projects.Remove(s.c.ctx(), chat.ProjectID(id), names)
+}
+
+// Watch sets the folder whose files belong to a project and looks at it; empty: none does any more.
+func (s *Projects) Watch(id, dir string) (ProjectView, error) {
+	return s.view(func(ctx context.Context) (chat.Project, error) {
+		return s.c.Projects.Watch(ctx, chat.ProjectID(id), dir)
+	})
+}
+
+// Rescan looks at the watched folder now.
+func (s *Projects) Rescan(id string) (ProjectScanView, error) {
+	if err := s.c.ready(); err != nil {
+		return ProjectScanView{}, err
+	}
+	scan, err := s.c.Projects.Scan(s.c.ctx(), chat.ProjectID(id))
+	return scanView(scan), err
+}
+
+// StartSession makes an empty session in a folder, with the defaults of its project if it has one.
+func (s *Projects) StartSession(folder string) (SessionRow, error) {
+	if err := s.c.ready(); err != nil {
+		return SessionRow{}, err
+	}
+	name, err := chat.FolderName(folder)
+	if err != nil {
+		return SessionRow{}, err
+	}
+	ctx := s.c.ctx()
+	sess, _, err := s.c.Store.CreateSession(ctx, chat.NewSession{Folder: name})
+	if err != nil {
+		return SessionRow{}, err
+	}
+	s.c.changedSession(sess.ID)
+	return s.c.row(ctx, sess.ID)
+}
+
+// SetScope sets how far a session's memory reaches: lineage, session, project or all; empty: by its project, else as configured.
+func (s *Projects) SetScope(sessionID, scope string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	ctx, id := s.c.ctx(), chat.SessionID(sessionID)
+	sess, err := s.c.Store.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	set := sess.Settings()
+	set.MemoryScope = chat.Scope(scope)
+	if err := s.c.Store.SetSessionSettings(ctx, id, set); err != nil {
+		return err
+	}
+	s.c.changedSession(id)
+	return nil
+}

@@ -1,0 +1,125 @@
+package app
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+)
+
+// serviceOf is the service of a type that the window binds.
+func serviceOf[T any](p *page) T {
+	p.t.Helper()
+	for _, b := range p.window.Bind {
+		if s, ok := b.(T); ok {
+			return s
+		}
+	}
+	var none T
+	p.t.Fatalf("the window binds no %T", none)
+	return none
+}
+
+// TestWindowProjects: a project as the window makes it, what its sessions begin with, how far their memory reaches, and that
+// its deletion is told to the page.
+func TestWindowProjects(t *testing.T) {
+	p := openPage(t, t.TempDir())
+	s := serviceOf[*api.Projects](p)
+	made := must[api.ProjectView](t)(s.Create(" Bakery "))
+	if made.Name != "Bakery" || made.ID == "" || made.Facts == nil || made.Tools == nil || made.Scan != nil {
+		t.Errorf("%+v", made)
+	}
+	if _, err := s.Create("Bakery"); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("%v", err)
+	}
+	made.Instructions, made.Facts, made.Model, made.ToolsMode, made.Tools = "Answer as a baker.", []string{"The oven is Hildegard.", "Rye on Monday."}, "recall", "disabled", []string{"builtin"}
+	if v := must[api.ProjectView](t)(s.Save(made)); v.Instructions != made.Instructions || !slices.Equal(v.Facts, made.Facts) || v.Model != "recall" || v.ToolsMode != "disabled" || !slices.Equal(v.Tools, made.Tools) {
+		t.Errorf("%+v", v)
+	}
+
+	row := must[api.SessionRow](t)(s.StartSession("Bakery"))
+	open := must[api.SessionSnapshot](t)(p.sessions.Open(row.ID, ""))
+	if h := open.Header; row.Folder != "Bakery" || h.Project != "Bakery" || h.ProjectID != made.ID || h.Scope != "project" || h.OwnScope != "" || h.Model != "recall" {
+		t.Errorf("%+v %+v", row, h)
+	}
+	if err := s.SetScope(row.ID, "lineage"); err != nil {
+		t.Fatal(err)
+	}
+	if h := must[api.Header](t)(p.sessions.Header(row.ActiveBranch, "")); h.Scope != "lineage" || h.OwnScope != "lineage" {
+		t.Errorf("%+v", h)
+	}
+	if err := s.SetScope(row.ID, "everything"); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+	next := must[api.ContextView](t)(p.inspect.NextContext(row.ActiveBranch, "", api.Draft{Text: "Hello"}))
+	if next.Scope != "lineage" || next.Project != "Bakery" {
+		t.Errorf("scope %q of %q", next.Scope, next.Project)
+	}
+	if plain := must[api.SessionRow](t)(s.StartSession("Letters")); plain.Folder != "Letters" {
+		t.Errorf("%+v", plain)
+	}
+
+	projectFilesInWindow(t, s, made.ID)
+
+	p.seen()
+	gone := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseProject, made.ID))
+	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseProject, made.ID, gone.Confirm))
+	if _, changes := p.seen(); receipt.Kind != chat.EraseProject || !anyKind(changes, chat.ChangeProjects) {
+		t.Errorf("%+v, told %+v", receipt, changes)
+	}
+	if panel := must[api.ProjectsPanel](t)(s.Panel()); len(panel.Projects) != 0 {
+		t.Errorf("%+v", panel)
+	}
+	if h := must[api.Header](t)(p.sessions.Header(row.ActiveBranch, "")); h.Project != "" || h.Scope != "lineage" {
+		t.Errorf("%+v", h)
+	}
+}
+
+// projectFilesInWindow gives a project a document in two pieces and a watched folder, and changes what is in it.
+func projectFilesInWindow(t *testing.T, s *api.Projects, id string) {
+	t.Helper()
+	send := func(part api.AttachPart, text string) api.AttachResult {
+		part.Name, part.Data = "oven.md", base64.StdEncoding.EncodeToString([]byte(text))
+		return must[api.AttachResult](t)(s.AddDocument(id, part))
+	}
+	send(api.AttachPart{Upload: send(api.AttachPart{}, "# Oven\n\n").Upload, Last: true}, "It is called Hildegard.")
+	if page := must[api.ProjectFilesPage](t)(s.Files(id, "document", 0, 10)); page.Total != 1 || page.Files[0].Path != "oven.md" || page.Files[0].Size != 31 {
+		t.Errorf("%+v", page)
+	}
+	if _, err := s.AddDocument(id, api.AttachPart{Name: "x.md", Data: "not base64!"}); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.md": "one", "b.md": "two", ".env": "KEY=1"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	watched := must[api.ProjectView](t)(s.Watch(id, dir))
+	if watched.Scan == nil || watched.Scan.NewCount != 2 || watched.Files != 3 || !slices.Equal(watched.Scan.Skipped, []api.SkippedCount{{Why: "may hold secrets", Count: 1}}) {
+		t.Errorf("%+v %+v", watched, watched.Scan)
+	}
+	if err := os.Remove(filepath.Join(dir, "a.md")); err != nil {
+		t.Fatal(err)
+	}
+	if scan := must[api.ProjectScanView](t)(s.Rescan(id)); scan.NewCount != 0 || !slices.Equal(scan.Removed, []string{"a.md"}) || scan.Found != 1 {
+		t.Errorf("%+v", scan)
+	}
+	if page := must[api.ProjectFilesPage](t)(s.Files(id, "watched", 1, 10)); page.Total != 1 || len(page.Files) != 0 {
+		t.Errorf("%+v", page)
+	}
+	if err := s.RemoveDocuments(id, []string{"oven.md", "none.md"}); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("%v", err)
+	}
+	if err := s.RemoveDocuments(id, []string{"oven.md"}); err != nil {
+		t.Fatal(err)
+	}
+	if v := must[api.ProjectView](t)(s.Watch(id, "")); v.Files != 0 || v.Watch != "" || v.Scan != nil {
+		t.Errorf("%+v", v)
+	}
+}

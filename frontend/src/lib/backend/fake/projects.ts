@@ -1,0 +1,108 @@
+import { BackendError } from '../errors';
+import type { ProjectFileView, ProjectScanView, ProjectsService, ProjectView } from '../types';
+import { errorView } from './shapes';
+import type { World } from './world';
+
+/** A project with what a person cannot see in its view: its files. */
+export interface FakeProject {
+  view: ProjectView;
+  documents: ProjectFileView[];
+  watched: ProjectFileView[];
+}
+
+export function scanView(more: Partial<ProjectScanView> = {}): ProjectScanView {
+  return { at: 0, found: 0, new: [], changed: [], removed: [], newCount: 0, changedCount: 0, removedCount: 0, skipped: [], skippedFiles: [], error: '', ...more };
+}
+
+/** What a folder that is watched holds at first. */
+const folder = ['notes/plan.md', 'notes/suppliers.md', 'recipes/rye.md'];
+const scopes = ['', 'lineage', 'session', 'project', 'all'];
+
+export function projectsService(world: World): ProjectsService {
+  const uploads = new Map<string, string>();
+  const find = (id: string): FakeProject => {
+    const found = world.projects.find(({ view }) => view.id === id);
+    if (!found) throw new BackendError(errorView('There is no such project; it may have been deleted.', '', 'not_found'));
+    return found;
+  };
+  const named = (name: string, but = ''): string => {
+    if (name.trim() === '') throw new BackendError(errorView('A project has a name; nothing was changed.', '', 'invalid'));
+    if (world.projects.some(({ view }) => view.id !== but && view.name === name.trim())) {
+      throw new BackendError(errorView(`There is a project "${name.trim()}" already; nothing was changed.`, 'choose another name', 'conflict'));
+    }
+    return name.trim();
+  };
+  const shown = ({ view, documents, watched }: FakeProject): ProjectView => ({ ...view, sessions: world.inFolder(view.name).length, files: documents.length + watched.length });
+  const changed = (project: FakeProject): ProjectView => {
+    world.projects.sort((a, b) => a.view.name.localeCompare(b.view.name));
+    world.changed('projects', project.view.id, '');
+    return shown(project);
+  };
+  const file = (path: string, size: number): ProjectFileView => ({ path, id: world.id('f'), mediaType: 'text/markdown', size, tokens: Math.ceil(size / 4), modifiedAt: world.now(), indexed: true });
+  return {
+    panel: async () => ({ rev: world.rev, projects: world.projects.map(shown).map(({ id, name, sessions, files }) => ({ id, name, sessions, files })) }),
+    project: async (id) => shown(find(id)),
+    create: async (name) => {
+      const view: ProjectView = { id: '', name: named(name), instructions: '', model: '', toolsMode: '', tools: [], facts: [], watch: '', sessions: 0, files: 0, scan: null };
+      const project = { view: { ...view, id: world.id('p') }, documents: [], watched: [] };
+      world.projects.push(project);
+      return changed(project);
+    },
+    save: async (given) => {
+      const project = find(given.id);
+      const name = named(given.name, given.id);
+      for (const session of world.inFolder(project.view.name)) session.row.folder = name;
+      const { instructions, model, toolsMode, tools } = given;
+      Object.assign(project.view, { name, instructions: instructions.trim(), model, toolsMode, tools: [...tools], facts: [...new Set(given.facts.map((fact) => fact.trim()).filter(Boolean))] });
+      world.changed('sessions', '', '');
+      return changed(project);
+    },
+    files: async (id, kind, offset, limit) => {
+      const all = kind === 'document' ? find(id).documents : find(id).watched;
+      return { total: all.length, files: all.slice(offset, offset + limit) };
+    },
+    addDocument: async (id, part) => {
+      const upload = part.upload || world.id('u');
+      uploads.set(upload, (uploads.get(upload) ?? '') + atob(part.data));
+      if (!part.last) return { upload, file: null, image: null };
+      const project = find(id);
+      const text = uploads.get(upload)!;
+      uploads.delete(upload);
+      if (text.includes('\0')) throw new BackendError(errorView(`${part.name} is neither text nor a PDF; nothing was added.`, '', 'invalid'));
+      project.documents = [...project.documents.filter(({ path }) => path !== part.name), file(part.name, text.length)].sort((a, b) => a.path.localeCompare(b.path));
+      changed(project);
+      return { upload, file: null, image: null };
+    },
+    cancelDocument: async (upload) => void uploads.delete(upload),
+    removeDocuments: async (id, names) => {
+      const project = find(id);
+      project.documents = project.documents.filter(({ path }) => !names.includes(path));
+      changed(project);
+    },
+    watch: async (id, dir) => {
+      const project = find(id);
+      if (dir !== '' && !dir.startsWith('/')) throw new BackendError(errorView(`"${dir}" is not a whole path; nothing was changed.`, 'start it at the root of the file system', 'invalid'));
+      project.watched = dir === '' ? [] : folder.map((path, i) => file(path, 900 + 400 * i));
+      const scan = scanView({ at: world.now(), found: folder.length, new: folder, newCount: folder.length, skipped: [{ why: 'may hold secrets', count: 1 }], skippedFiles: [{ path: '.env', why: 'may hold secrets' }] });
+      Object.assign(project.view, { watch: dir, scan: dir === '' ? null : scan });
+      return changed(project);
+    },
+    rescan: async (id) => {
+      const project = find(id);
+      if (project.view.watch === '') throw new BackendError(errorView(`The project "${project.view.name}" watches no folder.`, '', 'invalid'));
+      return scanView({ at: world.now(), found: project.watched.length });
+    },
+    startSession: async (name) => {
+      const session = world.addSession('', { folder: name.trim() });
+      const project = world.projects.find(({ view }) => view.name === name.trim());
+      if (project?.view.model) session.model = project.view.model;
+      world.changed('sessions', session.row.id, session.row.id);
+      return session.row;
+    },
+    setScope: async (sessionId, scope) => {
+      if (!scopes.includes(scope)) throw new BackendError(errorView(`"${scope}" is not a scope of memory.`, '', 'invalid'));
+      world.session(sessionId).scope = scope;
+      world.changed('session', sessionId, sessionId);
+    },
+  };
+}
