@@ -122,10 +122,10 @@ type printer struct {
 	stop chan struct{}
 	done chan struct{}
 
-	block   int // the one being written, -1 before the first
-	shown   printedText
+	block      int // the one being written, -1 before the first
+	shown      printedText
 	outOfOrder bool // a frame of an earlier block came late
-	ended   bool // what is before ended a line already
+	ended      bool // what is before ended a line already
 }
 
 // startPrinter shows base, what stands already of a turn's answer, then its frames.

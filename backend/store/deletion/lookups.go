@@ -144,7 +144,7 @@ func (e *Erasing) lookupContexts(t quoted) error {
 	if err != nil {
 		return err
 	}
-	return e.dropContexts(append([]quoted{t}, later...), by)
+	return e.dropAffected(append([]quoted{t}, later...), by)
 }
 
 // lookedUp takes a session that goes out of the records of what models of other sessions looked
