@@ -34,7 +34,7 @@ export class DraftState {
   /** What stood in the field before an old message took its place there, and that message as it came. */
   #aside: { before: Written; came: Written } | null = null;
   /** Messages of branches that were left before they could be saved. */
-  readonly #unsaved = new Map<string, Draft>();
+  readonly #notSaved = new Map<string, Draft>();
   #unsavedWhy = $state.raw<BackendError | null>(null);
   readonly #backend: Backend;
 
@@ -198,10 +198,10 @@ export class DraftState {
     const saved = this.flush();
     this.#left = '';
     this.#branchId = branchId; // at once: what is typed while the old text is saved belongs here
-    const unsaved = this.#unsaved.get(branchId);
-    this.#take(unsaved ?? draft);
-    if (unsaved) {
-      this.#unsaved.delete(branchId);
+    const notSaved = this.#notSaved.get(branchId);
+    this.#take(notSaved ?? draft);
+    if (notSaved) {
+      this.#notSaved.delete(branchId);
       this.#changed();
     }
     if (early !== nothing) this.written = together(this.written, early);
@@ -283,7 +283,7 @@ export class DraftState {
 
   async flush(): Promise<void> {
     this.#cancel();
-    for (const [branchId, draft] of this.#unsaved) this.#saving = this.#saving.then(() => this.#save(branchId, draft));
+    for (const [branchId, draft] of this.#notSaved) this.#saving = this.#saving.then(() => this.#save(branchId, draft));
     if (!this.#unsaved || this.#branchId === '' || this.#branchId === this.#handed) return;
     this.#unsaved = false;
     // In order: the program takes calls side by side, and an older text must not overtake a newer one.
@@ -296,8 +296,8 @@ export class DraftState {
   async #save(branchId: string, draft: Draft): Promise<void> {
     try {
       await this.#backend.sessions.saveDraft(branchId, draft);
-      this.#unsaved.delete(branchId);
-      if (this.#unsaved.size === 0) this.#unsavedWhy = null;
+      this.#notSaved.delete(branchId);
+      if (this.#notSaved.size === 0) this.#unsavedWhy = null;
     } catch (error) {
       this.#strand(branchId, draft, error);
     }
@@ -306,7 +306,7 @@ export class DraftState {
   /** What could not be saved stays here, also of a branch that was left, and is tried again. */
   #strand(branchId: string, draft: Draft, error: unknown): void {
     if (branchId === this.#branchId) this.#unsaved = true;
-    else this.#unsaved.set(branchId, draft);
+    else this.#notSaved.set(branchId, draft);
     this.#unsavedWhy = toBackendError(error);
     this.#schedule(saveAgainAfterMs);
   }
