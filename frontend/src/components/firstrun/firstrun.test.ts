@@ -45,7 +45,7 @@ describe('a key', () => {
     const { called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-anybody');
-    expect(await screen.findByText(/does not say whose it is/)).toBeInTheDocument();
+    expect(await screen.findByText(/does not show its provider/)).toBeInTheDocument();
     expect(screen.queryByRole('button', { name: /Start with gpt/ })).not.toBeInTheDocument();
     expect(called('settings.setKey')).toEqual([]);
     await user.click(screen.getByRole('button', { name: 'Another server…' }));
