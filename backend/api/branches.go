@@ -127,6 +127,33 @@ func (s *Branches) side(ctx context.Context, id chat.BranchID, shared int64) (Br
 	return side, err
 }
 
+// landmarks are how many turns of a long run are named, and minLandmarks is how long a run is that has them.
+const landmarks, minLandmarks = 5, 12
+
+// Landmarks names some turns of a run, evenly spaced between its first and last, with the first words of their messages.
+// A short run has none.
+func (s *Branches) Landmarks(branchID string, fromSeq, toSeq int64) ([]Landmark, error) {
+	v := []Landmark{}
+	if err := s.c.ready(); err != nil {
+		return v, err
+	}
+	turns := toSeq - fromSeq + 1
+	if turns < minLandmarks {
+		return v, nil
+	}
+	for i := range int64(landmarks) {
+		seq := fromSeq + turns*(i+1)/(landmarks+1)
+		there, err := s.c.Store.Lineage(s.c.ctx(), chat.LineageQuery{Branch: chat.BranchID(branchID), FromSeq: seq, ToSeq: seq, Limit: 1})
+		if err != nil {
+			return v, err
+		}
+		for _, t := range there {
+			v = append(v, Landmark{TurnID: string(t.ID), Seq: t.Seq, Title: t.User.Title()})
+		}
+	}
+	return v, nil
+}
+
 // Archive hides a branch in switcher and tree, or brings it back. Nothing is deleted,
 // and the active one cannot be hidden.
 func (s *Branches) Archive(branchID string, archived bool) error {

@@ -9,29 +9,41 @@ import "contextinfinity/backend/chat"
 
 // ErrorView is an error as the window shows it: what happened, what to do.
 type ErrorView struct {
-	Code    string `json:"code"`
-	Op      string `json:"op"`
-	Message string `json:"message"`
-	Hint    string `json:"hint"`
+	Code    chat.Code `json:"code"`
+	Op      string    `json:"op"`
+	Message string    `json:"message"`
+	Hint    string    `json:"hint"`
 }
+
+// SessionStatus is the one thing about a session that is worth a mark.
+type SessionStatus string
+
+// Marks, what needs the user first.
+const (
+	SessionStreaming  SessionStatus = "streaming"
+	SessionWaiting    SessionStatus = "waiting" // a call of a tool, for a decision
+	SessionIncomplete SessionStatus = "incomplete"
+	SessionUnsent     SessionStatus = "unsent"
+	SessionFailed     SessionStatus = "failed"
+	SessionPending    SessionStatus = "pending"
+	SessionQuiet      SessionStatus = ""
+)
 
 // SessionRow is a line of the session list.
 type SessionRow struct {
-	ID           string `json:"id"`
-	Title        string `json:"title"`
-	ActiveBranch string `json:"activeBranch"`
-	CreatedAt    int64  `json:"createdAt"`
-	UpdatedAt    int64  `json:"updatedAt"`
-	Pinned       bool   `json:"pinned"`
-	Archived     bool   `json:"archived"`
-	Folder       string `json:"folder"`  // empty: none
-	LeftOut      int    `json:"leftOut"` // of a duplicate just made: turns still open in the original
-	Branches     int    `json:"branches"`
-	Turns        int    `json:"turns"`   // of the active branch's lineage
-	Pending      int    `json:"pending"` // of the active branch
-	// Status is the one thing worth a mark: "streaming", "waiting", "incomplete", "failed",
-	// "unsent", "pending" or "".
-	Status string `json:"status"`
+	ID           string        `json:"id"`
+	Title        string        `json:"title"`
+	ActiveBranch string        `json:"activeBranch"`
+	CreatedAt    int64         `json:"createdAt"`
+	UpdatedAt    int64         `json:"updatedAt"`
+	Pinned       bool          `json:"pinned"`
+	Archived     bool          `json:"archived"`
+	Folder       string        `json:"folder"`  // empty: none
+	LeftOut      int           `json:"leftOut"` // of a duplicate just made: turns still open in the original
+	Branches     int           `json:"branches"`
+	Turns        int           `json:"turns"`   // of the active branch's lineage
+	Pending      int           `json:"pending"` // of the active branch
+	Status       SessionStatus `json:"status"`
 }
 
 // BranchView is a branch in the switcher.
@@ -80,12 +92,28 @@ type Header struct {
 	OwnScope        string `json:"ownScope"`  // as it was set for this session; empty: by its project, else as configured
 }
 
+// BlockKind says what a piece of a message is.
+type BlockKind string
+
+// Kinds of blocks.
+const (
+	BlockText       BlockKind = "text"
+	BlockReasoning  BlockKind = "reasoning"
+	BlockRefusal    BlockKind = "refusal"
+	BlockToolUse    BlockKind = "tool_use"
+	BlockToolResult BlockKind = "tool_result"
+	BlockImage      BlockKind = "image"
+	BlockDocument   BlockKind = "document"
+	BlockMemory     BlockKind = "memory"
+	BlockUnknown    BlockKind = "unknown"
+)
+
 // BlockView is a piece of a message to draw.
 type BlockView struct {
-	Kind string `json:"kind"` // "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "document", "memory", "unknown"
-	Text string `json:"text"` // text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown
-	Name string `json:"name"` // tool name; media type of an image; name of a document; label of a memory; provider of an unknown
-	ID   string `json:"id"`   // tool_use_id; file of a document; chunk of a memory
+	Kind BlockKind `json:"kind"`
+	Text string    `json:"text"` // text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown
+	Name string    `json:"name"` // tool name; media type of an image; name of a document; label of a memory; provider of an unknown
+	ID   string    `json:"id"`   // tool_use_id; file of a document; chunk of a memory
 	// Data is an image's data: URL. Remote images are never loaded.
 	Data    string `json:"data"`
 	IsError bool   `json:"isError"`
@@ -95,59 +123,76 @@ type BlockView struct {
 
 // StepView is one attempt of a provider call.
 type StepView struct {
-	ID             string `json:"id"`
-	Index          int    `json:"index"`
-	Attempt        int    `json:"attempt"`
-	Provider       string `json:"provider"`
-	ModelID        string `json:"modelId"`
-	Status         string `json:"status"` // running, completed, incomplete, paused, failed, cancelled
-	Reason         string `json:"reason"`
-	Code           string `json:"code"`
-	Message        string `json:"message"`
-	DisplayedBytes int64  `json:"displayedBytes"`
-	DurableBytes   int64  `json:"durableBytes"`
-	InputTokens    int    `json:"inputTokens"`
-	OutputTokens   int    `json:"outputTokens"`
-	CachedTokens   int    `json:"cachedTokens"`
-	StartedAt      int64  `json:"startedAt"`
-	EndedAt        int64  `json:"endedAt"` // 0 while running
+	ID             string          `json:"id"`
+	Index          int             `json:"index"`
+	Attempt        int             `json:"attempt"`
+	Provider       string          `json:"provider"`
+	ModelID        string          `json:"modelId"`
+	Status         chat.StepStatus `json:"status"`
+	Reason         string          `json:"reason"`
+	Code           string          `json:"code"`
+	Message        string          `json:"message"`
+	DisplayedBytes int64           `json:"displayedBytes"`
+	DurableBytes   int64           `json:"durableBytes"`
+	InputTokens    int             `json:"inputTokens"`
+	OutputTokens   int             `json:"outputTokens"`
+	CachedTokens   int             `json:"cachedTokens"`
+	StartedAt      int64           `json:"startedAt"`
+	EndedAt        int64           `json:"endedAt"` // 0 while running
 }
+
+// TurnState is the one word that the rail and the footer draw of a turn.
+type TurnState string
+
+// States of turns, in the order in which most turns have them.
+const (
+	TurnAccepted   TurnState = "accepted"
+	TurnPreparing  TurnState = "preparing"
+	TurnResponding TurnState = "responding"
+	TurnWaiting    TurnState = "waiting" // for a decision about a tool
+	TurnIncomplete TurnState = "incomplete"
+	TurnFailed     TurnState = "failed"
+	TurnUnsent     TurnState = "unsent"
+	TurnUnsaved    TurnState = "unsaved" // the whole answer is there and becomes final automatically once the database takes it
+	TurnPending    TurnState = "pending"
+	TurnCommitted  TurnState = "committed"
+	TurnHead       TurnState = "head"
+	TurnDegraded   TurnState = "degraded"
+	TurnNotKept    TurnState = "not kept" // of a temporary chat: final, and written nowhere
+)
 
 // TurnView is a turn of the transcript.
 type TurnView struct {
-	ID       string      `json:"id"`
-	BranchID string      `json:"branchId"`
-	Seq      int64       `json:"seq"`
-	Phase    string      `json:"phase"`
-	Outcome  string      `json:"outcome"` // completed, truncated, refused, stopped, kept, paused, incomplete, failed, discarded or ""
-	User     []BlockView `json:"user"`
+	ID       string       `json:"id"`
+	BranchID string       `json:"branchId"`
+	Seq      int64        `json:"seq"`
+	Phase    chat.Phase   `json:"phase"`
+	Outcome  chat.Outcome `json:"outcome"`
+	User     []BlockView  `json:"user"`
 	// Assistant is the final answer; of an incomplete or failed turn what was
 	// recovered; of a streaming one what is shown so far (frames after LiveSeq
 	// continue it).
 	Assistant []BlockView `json:"assistant"`
-	// State is the one word the rail and footer draw: "accepted", "preparing",
-	// "responding", "waiting" (for a decision about a tool), "incomplete", "failed", "unsent", "unsaved" (the whole answer is there and
-	// becomes final automatically once the database takes it), "pending", "committed", "head", "degraded".
-	State string `json:"state"`
-	Live  bool   `json:"live"` // a stream runs in this process
+	State     TurnState   `json:"state"`
+	Live      bool        `json:"live"` // a stream runs in this process
 	// LiveStep and LiveSeq say where frames continue: take frames of LiveStep with seq > LiveSeq.
-	LiveStep     string     `json:"liveStep"`
-	LiveSeq      int64      `json:"liveSeq"`
-	Displayed    int64      `json:"displayed"`
-	Durable      int64      `json:"durable"`
-	Model        string     `json:"model"`
-	Provider     string     `json:"provider"`
-	InputTokens  int        `json:"inputTokens"`
-	OutputTokens int        `json:"outputTokens"`
-	CachedTokens int        `json:"cachedTokens"`
-	DurationMs   int64      `json:"durationMs"`
-	Attempts     int        `json:"attempts"`
-	RetryOf      string     `json:"retryOf"`
-	Error        *ErrorView `json:"error"`
-	IndexStatus  string     `json:"indexStatus"`
-	StateAfter   string     `json:"stateAfter"`
-	CreatedAt    int64      `json:"createdAt"`
-	UpdatedAt    int64      `json:"updatedAt"`
+	LiveStep     string           `json:"liveStep"`
+	LiveSeq      int64            `json:"liveSeq"`
+	Displayed    int64            `json:"displayed"`
+	Durable      int64            `json:"durable"`
+	Model        string           `json:"model"`
+	Provider     string           `json:"provider"`
+	InputTokens  int              `json:"inputTokens"`
+	OutputTokens int              `json:"outputTokens"`
+	CachedTokens int              `json:"cachedTokens"`
+	DurationMs   int64            `json:"durationMs"`
+	Attempts     int              `json:"attempts"`
+	RetryOf      string           `json:"retryOf"`
+	Error        *ErrorView       `json:"error"`
+	IndexStatus  chat.IndexStatus `json:"indexStatus"`
+	StateAfter   string           `json:"stateAfter"`
+	CreatedAt    int64            `json:"createdAt"`
+	UpdatedAt    int64            `json:"updatedAt"`
 	// CanContinue: an incomplete or stopped answer the model may be asked to continue with.
 	CanContinue bool `json:"canContinue"`
 	// Cost is what the turn cost by the configured prices, "0.031"; empty if there are none.
@@ -300,16 +345,16 @@ type JobView struct {
 
 // StateView is a committed state in the State tab.
 type StateView struct {
-	ID        string `json:"id"`
-	ShortID   string `json:"shortId"`
-	Seq       int64  `json:"seq"`
-	Origin    string `json:"origin"` // root, librarian, fallback, pins
-	Model     string `json:"model"`
-	Summary   string `json:"summary"` // Markdown
-	Tokens    int    `json:"tokens"`
-	CreatedAt int64  `json:"createdAt"`
-	Head      bool   `json:"head"`
-	TurnSeq   int64  `json:"turnSeq"` // last turn it covers, 0 for the root
+	ID        string           `json:"id"`
+	ShortID   string           `json:"shortId"`
+	Seq       int64            `json:"seq"`
+	Origin    chat.StateOrigin `json:"origin"`
+	Model     string           `json:"model"`
+	Summary   string           `json:"summary"` // Markdown
+	Tokens    int              `json:"tokens"`
+	CreatedAt int64            `json:"createdAt"`
+	Head      bool             `json:"head"`
+	TurnSeq   int64            `json:"turnSeq"` // last turn it covers, 0 for the root
 	// Validation is the librarian's own account as JSON: what was found, kept, missing, how many tries, why it fell back.
 	Validation string `json:"validation"`
 }
@@ -369,18 +414,16 @@ type RecoveryReport struct {
 	Items   []RecoveryItem `json:"items"`
 }
 
-// RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent",
-// "committed", "requeued", "dead", "tools", "tools_asked", "discarded_lines", "pruned", "swept",
-// "snapshot_ignored", "daily", "unreadable".
+// RecoveryItem is one finding.
 type RecoveryItem struct {
-	Kind      string `json:"kind"`
-	SessionID string `json:"sessionId"`
-	Session   string `json:"session"`
-	TurnID    string `json:"turnId"`
-	TurnSeq   int64  `json:"turnSeq"`
-	Bytes     int64  `json:"bytes"`
-	Count     int    `json:"count"`
-	Message   string `json:"message"`
+	Kind      chat.RecoveryKind `json:"kind"`
+	SessionID string            `json:"sessionId"`
+	Session   string            `json:"session"`
+	TurnID    string            `json:"turnId"`
+	TurnSeq   int64             `json:"turnSeq"`
+	Bytes     int64             `json:"bytes"`
+	Count     int               `json:"count"`
+	Message   string            `json:"message"`
 }
 
 // ActivityPanel is the Activity tab.

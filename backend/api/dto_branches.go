@@ -15,21 +15,28 @@ type BranchTree struct {
 // TreeRun is a run of turns of one branch, FromSeq to ToSeq, inclusive. A branch
 // without turns of its own is an empty run: ToSeq is FromSeq-1 and its turns are "".
 type TreeRun struct {
-	ID        string `json:"id"`     // of its first turn; of an empty run its branch
-	Parent    string `json:"parent"` // the run it continues from; empty at a root
-	BranchID  string `json:"branchId"`
-	FromSeq   int64  `json:"fromSeq"`
-	ToSeq     int64  `json:"toSeq"`
-	FirstTurn string `json:"firstTurn"`
-	LastTurn  string `json:"lastTurn"`
-	First     string `json:"first"`   // first words of the first turn's message
-	Last      string `json:"last"`    // first words of the last turn's message; empty if it is the first
-	Ends      bool   `json:"ends"`    // here its branch ends
-	HeadSeq   int64  `json:"headSeq"` // the turn that a head here covers; 0: there is none
-	Pending   int    `json:"pending"`
-	Open      int    `json:"open"`  // incomplete, failed or unsent turns
-	State     string `json:"state"` // of its last turn, as in TurnView
-	UpdatedAt int64  `json:"updatedAt"`
+	ID        string    `json:"id"`     // of its first turn; of an empty run its branch
+	Parent    string    `json:"parent"` // the run it continues from; empty at a root
+	BranchID  string    `json:"branchId"`
+	FromSeq   int64     `json:"fromSeq"`
+	ToSeq     int64     `json:"toSeq"`
+	FirstTurn string    `json:"firstTurn"`
+	LastTurn  string    `json:"lastTurn"`
+	First     string    `json:"first"`   // first words of the first turn's message
+	Last      string    `json:"last"`    // first words of the last turn's message; empty if it is the first
+	Ends      bool      `json:"ends"`    // here its branch ends
+	HeadSeq   int64     `json:"headSeq"` // the turn that a head here covers; 0: there is none
+	Pending   int       `json:"pending"`
+	Open      int       `json:"open"`  // incomplete, failed or unsent turns
+	State     TurnState `json:"state"` // of its last turn, as in TurnView
+	UpdatedAt int64     `json:"updatedAt"`
+}
+
+// Landmark is a turn within a long run, by which one finds one's way.
+type Landmark struct {
+	TurnID string `json:"turnId"`
+	Seq    int64  `json:"seq"`
+	Title  string `json:"title"` // first words of its message
 }
 
 // TreeBranch is a branch in the tree, the switcher and comparisons.

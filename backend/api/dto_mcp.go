@@ -1,5 +1,7 @@
 package api
 
+import "contextinfinity/backend/mcpclient"
+
 // ServersPanel is the page about MCP servers.
 type ServersPanel struct {
 	Rev     int64        `json:"rev"`
@@ -11,16 +13,14 @@ type ServersPanel struct {
 
 // ServerView is a configured MCP server and how it is.
 type ServerView struct {
-	Name    string `json:"name"`
-	Kind    string `json:"kind"` // "stdio": a program on this machine; "http": an address
-	Enabled bool   `json:"enabled"`
-	// State is "off", "idle" (it starts when it is first needed), "starting", "ready", "sign_in" (it
-	// wants a person to sign in), "waiting" (it failed and is started again automatically at RetryAt), "failed".
-	State     string `json:"state"`
-	Words     string `json:"words"`     // the state in a sentence
-	LastError string `json:"lastError"` // why it failed last; empty since it is ready
-	RetryAt   int64  `json:"retryAt"`
-	StartedAt int64  `json:"startedAt"`
+	Name      string          `json:"name"`
+	Kind      string          `json:"kind"` // "stdio": a program on this machine; "http": an address
+	Enabled   bool            `json:"enabled"`
+	State     mcpclient.State `json:"state"`
+	Words     string          `json:"words"`     // the state in a sentence
+	LastError string          `json:"lastError"` // why it failed last; empty since it is ready
+	RetryAt   int64           `json:"retryAt"`
+	StartedAt int64           `json:"startedAt"`
 	// What the server says of itself; text of others.
 	Title        string `json:"title"`
 	Version      string `json:"version"`

@@ -1,5 +1,7 @@
 package api
 
+import "contextinfinity/backend/chat"
+
 // MemoryFilter says which chunks of memory are meant. Empty fields do not filter.
 type MemoryFilter struct {
 	Scope     string `json:"scope"` // lineage, session or all
@@ -16,20 +18,20 @@ type MemoryFilter struct {
 
 // ChunkRow is a chunk of memory in a list.
 type ChunkRow struct {
-	ID           string `json:"id"`
-	TurnID       string `json:"turnId"`
-	TurnSeq      int64  `json:"turnSeq"` // 0: it is of a project's file
-	SessionID    string `json:"sessionId"`
-	SessionTitle string `json:"sessionTitle"`
-	BranchID     string `json:"branchId"`
-	Role         string `json:"role"`
-	Speaker      string `json:"speaker"` // of a group chat; else empty
-	Type         string `json:"type"`
-	Excerpt      string `json:"excerpt"` // its beginning, or of a hit what matched best
-	Summary      string `json:"summary"`
-	Tokens       int    `json:"tokens"`
-	Document     string `json:"document"` // name of the document it is of, for a project's file its path and lines or pages; else empty
-	At           int64  `json:"at"`       // when the turn was created
+	ID           string         `json:"id"`
+	TurnID       string         `json:"turnId"`
+	TurnSeq      int64          `json:"turnSeq"` // 0: it is of a project's file
+	SessionID    string         `json:"sessionId"`
+	SessionTitle string         `json:"sessionTitle"`
+	BranchID     string         `json:"branchId"`
+	Role         string         `json:"role"`
+	Speaker      string         `json:"speaker"` // of a group chat; else empty
+	Type         chat.ChunkType `json:"type"`
+	Excerpt      string         `json:"excerpt"` // its beginning, or of a hit what matched best
+	Summary      string         `json:"summary"`
+	Tokens       int            `json:"tokens"`
+	Document     string         `json:"document"` // name of the document it is of, for a project's file its path and lines or pages; else empty
+	At           int64          `json:"at"`       // when the turn was created
 }
 
 // ChunkPage is a page of the chunk browser, newest first.
@@ -90,11 +92,11 @@ type MemorySearch struct {
 
 // IndexSpace is the vectors of one embedder.
 type IndexSpace struct {
-	Embedder string `json:"embedder"`
-	State    string `json:"state"` // building or serving
-	Done     int    `json:"done"`
-	Total    int    `json:"total"`
-	Error    string `json:"error"` // why it does not get on
+	Embedder string              `json:"embedder"`
+	State    chat.NamespaceState `json:"state"`
+	Done     int                 `json:"done"`
+	Total    int                 `json:"total"`
+	Error    string              `json:"error"` // why it does not get on
 }
 
 // DegradedTurn is a turn whose indexing was given up.
@@ -131,14 +133,14 @@ type KnownPage struct {
 
 // KnownItem is something that is remembered of a session's active branch.
 type KnownItem struct {
-	Kind         string `json:"kind"` // pin, suggestion, instructions, summary
-	ID           string `json:"id"`   // of the pin, of the suggestion with its branch, of the state, or the session's
-	SessionID    string `json:"sessionId"`
-	SessionTitle string `json:"sessionTitle"`
-	Archived     bool   `json:"archived"`
-	BranchID     string `json:"branchId"`
-	TurnID       string `json:"turnId"` // it was made after or in; empty: before any
-	TurnSeq      int64  `json:"turnSeq"`
-	At           int64  `json:"at"` // 0 where nobody knows
-	Text         string `json:"text"`
+	Kind         chat.KnownKind `json:"kind"`
+	ID           string         `json:"id"` // of the pin, of the suggestion with its branch, of the state, or the session's
+	SessionID    string         `json:"sessionId"`
+	SessionTitle string         `json:"sessionTitle"`
+	Archived     bool           `json:"archived"`
+	BranchID     string         `json:"branchId"`
+	TurnID       string         `json:"turnId"` // it was made after or in; empty: before any
+	TurnSeq      int64          `json:"turnSeq"`
+	At           int64          `json:"at"` // 0 where nobody knows
+	Text         string         `json:"text"`
 }

@@ -1,5 +1,7 @@
 package api
 
+import "contextinfinity/backend/chat"
+
 // ProgramsPanel is the page about other programs that use this memory through MCP.
 type ProgramsPanel struct {
 	Rev     int64               `json:"rev"`
@@ -23,7 +25,7 @@ type ProgramClientView struct {
 	Name string `json:"name"`
 	// Scope is "asked" (it connected and waits for an answer; it sees nothing), "none", "all" or
 	// "chosen" (Sessions and Folders).
-	Scope     string               `json:"scope"`
+	Scope     chat.ClientScope     `json:"scope"`
 	Sessions  []ProgramSessionView `json:"sessions"`
 	Folders   []string             `json:"folders"`
 	Remember  bool                 `json:"remember"` // it may write notes
@@ -49,11 +51,11 @@ type ProgramSnippetView struct {
 
 // ProgramChoice is what a person allows a program.
 type ProgramChoice struct {
-	Name     string   `json:"name"`
-	Scope    string   `json:"scope"` // none, all, chosen
-	Sessions []string `json:"sessions"`
-	Folders  []string `json:"folders"`
-	Remember bool     `json:"remember"`
+	Name     string           `json:"name"`
+	Scope    chat.ClientScope `json:"scope"` // none, all, chosen
+	Sessions []string         `json:"sessions"`
+	Folders  []string         `json:"folders"`
+	Remember bool             `json:"remember"`
 }
 
 // ProgramToken is a token for HTTP. It is shown once and cannot be read again.

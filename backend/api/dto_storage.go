@@ -1,5 +1,7 @@
 package api
 
+import "contextinfinity/backend/chat"
+
 // StorageView is what the data directory holds, by part.
 type StorageView struct {
 	DataDir   string        `json:"dataDir"`
@@ -24,16 +26,16 @@ type StoragePart struct {
 
 // BackupView is a copy of the data.
 type BackupView struct {
-	Path     string `json:"path"`
-	Name     string `json:"name"`
-	Kind     string `json:"kind"` // by_hand, daily, migration, before_restore
-	At       int64  `json:"at"`
-	Bytes    int64  `json:"bytes"`
-	Sessions int64  `json:"sessions"`
-	Turns    int64  `json:"turns"`
-	Checked  bool   `json:"checked"`
-	Problem  string `json:"problem"`  // why it cannot be restored; empty: it can
-	Problems int    `json:"problems"` // that verify finds in it; known once it was checked
+	Path     string          `json:"path"`
+	Name     string          `json:"name"`
+	Kind     chat.BackupKind `json:"kind"`
+	At       int64           `json:"at"`
+	Bytes    int64           `json:"bytes"`
+	Sessions int64           `json:"sessions"`
+	Turns    int64           `json:"turns"`
+	Checked  bool            `json:"checked"`
+	Problem  string          `json:"problem"`  // why it cannot be restored; empty: it can
+	Problems int             `json:"problems"` // that verify finds in it; known once it was checked
 }
 
 // RestorePreview is what a restore would replace by what. Nothing is changed yet.

@@ -1,21 +1,19 @@
 package api
 
+import "contextinfinity/backend/chat"
+
 // ToolCallView is a call of a tool as the tool journal has it, for its card.
 type ToolCallView struct {
-	ID        string `json:"id"`
-	ToolUseID string `json:"toolUseId"` // names the block of the answer that asks for it
-	TurnID    string `json:"turnId"`
-	Step      string `json:"step"`
-	Name      string `json:"name"`   // as the model wrote it
-	Source    string `json:"source"` // "builtin" or a server; empty: no such tool was offered
-	Tool      string `json:"tool"`   // the name that the source knows
-	Title     string `json:"title"`  // of the definition; empty if it has none
-	// State is "proposed" (waits for a decision), "allowed", "started" (runs), "unknown" (a person
-	// says the outcome of it), "done".
-	State string `json:"state"`
-	// Decision is "", "once", "session", "always", "deny", "never", "not_run" (it could not run, or
-	// its turn was ended before).
-	Decision string `json:"decision"`
+	ID        string             `json:"id"`
+	ToolUseID string             `json:"toolUseId"` // names the block of the answer that asks for it
+	TurnID    string             `json:"turnId"`
+	Step      string             `json:"step"`
+	Name      string             `json:"name"`   // as the model wrote it
+	Source    string             `json:"source"` // "builtin" or a server; empty: no such tool was offered
+	Tool      string             `json:"tool"`   // the name that the source knows
+	Title     string             `json:"title"`  // of the definition; empty if it has none
+	State     chat.ToolCallState `json:"state"`
+	Decision  chat.ToolDecision  `json:"decision"`
 	// Reason is why the outcome is unknown: "cancelled", "timeout", "ended", "unreadable", "crash".
 	Reason    string `json:"reason"`
 	Why       string `json:"why"` // the same in words; empty unless it waits
@@ -76,20 +74,20 @@ type ToolDefinitionView struct {
 	// Before is the definition that was accepted, where it has changed.
 	Before *ToolDefinitionView `json:"before"`
 	// Decision is "" (ask), "always" or "never"; DecisionFrom is "tool", "server", "config", "builtin" or "".
-	Decision     string `json:"decision"`
-	DecisionFrom string `json:"decisionFrom"`
+	Decision     chat.ToolDecision `json:"decision"`
+	DecisionFrom string            `json:"decisionFrom"`
 	// AsksEachCall: each call is asked about, so only "once", "deny" and "never" can be chosen.
 	AsksEachCall bool `json:"asksEachCall"`
 }
 
 // ToolPermissionView is a decision that holds for later calls.
 type ToolPermissionView struct {
-	Source    string `json:"source"`
-	Tool      string `json:"tool"`      // empty: all tools of the source
-	SessionID string `json:"sessionId"` // empty: in all sessions
-	Session   string `json:"session"`   // title
-	Decision  string `json:"decision"`  // session, always; never, also in one session alone
-	CreatedAt int64  `json:"createdAt"`
+	Source    string            `json:"source"`
+	Tool      string            `json:"tool"`      // empty: all tools of the source
+	SessionID string            `json:"sessionId"` // empty: in all sessions
+	Session   string            `json:"session"`   // title
+	Decision  chat.ToolDecision `json:"decision"`  // session, always; never, also in one session alone
+	CreatedAt int64             `json:"createdAt"`
 	// FromConfig: it is in config.toml (tools.allow), and is taken back there.
 	FromConfig bool `json:"fromConfig"`
 }
@@ -115,10 +113,10 @@ type ToolProblemView struct {
 // makes "session", "always" and "never" hold for all tools of its source. Hash is that of the
 // definition which was shown: another one is refused and asked about again.
 type ToolDecisionRequest struct {
-	CallID string `json:"callId"`
-	Choice string `json:"choice"`
-	Server bool   `json:"server"`
-	Hash   string `json:"hash"`
+	CallID string            `json:"callId"`
+	Choice chat.ToolDecision `json:"choice"`
+	Server bool              `json:"server"`
+	Hash   string            `json:"hash"`
 }
 
 // ToolResolveRequest sets the outcome of a call whose outcome is unknown: "enter" (Text is
@@ -126,11 +124,11 @@ type ToolDecisionRequest struct {
 // Hash is that of the definition which was shown: with another one the tool is not run again.
 // To give up, discard the turn.
 type ToolResolveRequest struct {
-	CallID  string `json:"callId"`
-	Choice  string `json:"choice"`
-	Text    string `json:"text"`
-	IsError bool   `json:"isError"`
-	Hash    string `json:"hash"`
+	CallID  string          `json:"callId"`
+	Choice  chat.Resolution `json:"choice"`
+	Text    string          `json:"text"`
+	IsError bool            `json:"isError"`
+	Hash    string          `json:"hash"`
 }
 
 // ToolResultView is the whole result of a call.

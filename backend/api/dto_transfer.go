@@ -1,5 +1,7 @@
 package api
 
+import "contextinfinity/backend/filetype"
+
 // ExportRequest says what is exported, and as what (SPEC 12).
 type ExportRequest struct {
 	Scope       string `json:"scope"`       // turn, branch, session or all
@@ -36,12 +38,12 @@ type DraggedFile struct {
 // DroppedFile is a file that somebody dropped on the window, chose, or passed to a
 // second start of the program.
 type DroppedFile struct {
-	Path   string `json:"path"`
-	Name   string `json:"name"`
-	Size   int64  `json:"size"`
-	Kind   string `json:"kind"`   // transcript, bundle, backup, document, image, folder or unknown
-	Format string `json:"format"` // of a transcript: chatgpt, claude, claude-code, codex, open-webui, librechat, ai-studio, grok, chatbox, cherry-studio, takeout, gptme, jsonl, messages, zip
-	Reason string `json:"reason"` // why nothing can be done with it, in words
+	Path   string        `json:"path"`
+	Name   string        `json:"name"`
+	Size   int64         `json:"size"`
+	Kind   filetype.Kind `json:"kind"`
+	Format string        `json:"format"` // of a transcript: chatgpt, claude, claude-code, codex, open-webui, librechat, ai-studio, grok, chatbox, cherry-studio, takeout, gptme, jsonl, messages, zip
+	Reason string        `json:"reason"` // why nothing can be done with it, in words
 }
 
 // ImportReport is what an import did. It stays until it is dismissed.

@@ -1,13 +1,15 @@
 package api
 
+import "contextinfinity/backend/tasks"
+
 // TaskView is long work that somebody began: it shows how far it is, can be cancelled,
 // and survives a restart (UX, Around it). A change of kind "task" says that it is
 // different.
 type TaskView struct {
 	ID        string        `json:"id"`
-	Kind      string        `json:"kind"`  // import, export, backup, restore, move, reindex or verify
+	Kind      tasks.Kind    `json:"kind"`
 	Title     string        `json:"title"` // "Import conversations.json"
-	State     string        `json:"state"` // running, done, failed, cancelled or interrupted: the program ended meanwhile
+	State     tasks.State   `json:"state"`
 	Done      int64         `json:"done"`
 	Total     int64         `json:"total"`  // 0: not known
 	Unit      string        `json:"unit"`   // bytes, sessions, turns; empty: nothing to count
@@ -39,14 +41,26 @@ type Background struct {
 	CloseHides bool `json:"closeHides"` // closing the window leaves the program in the tray
 }
 
+// WindowRequestKind says what the program asks of the page.
+type WindowRequestKind string
+
+// Kinds of WindowRequest.
+const (
+	RequestNewChat     WindowRequestKind = "new_chat"
+	RequestOpenSession WindowRequestKind = "open_session"
+	RequestFiles       WindowRequestKind = "files"
+	RequestClose       WindowRequestKind = "close" // whether to close the window although answers are arriving
+	RequestReport      WindowRequestKind = "report"
+)
+
 // WindowRequest is what the program asks of the page from outside it: by the tray, by a
 // second start of the program or by a drop on the window. Event ci:window-request.
 type WindowRequest struct {
-	Kind      string        `json:"kind"` // new_chat, open_session, files, close or report
-	SessionID string        `json:"sessionId"`
-	Files     []DroppedFile `json:"files"`
-	X         int           `json:"x"` // of a drop, in the page; -1: no drop
-	Y         int           `json:"y"`
+	Kind      WindowRequestKind `json:"kind"`
+	SessionID string            `json:"sessionId"`
+	Files     []DroppedFile     `json:"files"`
+	X         int               `json:"x"` // of a drop, in the page; -1: no drop
+	Y         int               `json:"y"`
 }
 
 // EventWindowRequest is its name on the bus.

@@ -4,19 +4,19 @@ import "contextinfinity/backend/chat"
 
 // Known is a page of what is remembered of one kind, in all sessions: pin, suggestion, instructions or summary. What does not
 // contain the text is left out.
-func (s *Memory) Known(kind, text string, offset, limit int) (KnownPage, error) {
+func (s *Memory) Known(kind chat.KnownKind, text string, offset, limit int) (KnownPage, error) {
 	v := KnownPage{Items: []KnownItem{}}
 	if err := s.c.ready(); err != nil {
 		return v, err
 	}
-	found, total, err := s.c.Store.Known(s.c.ctx(), chat.KnownQuery{Kind: chat.KnownKind(kind), Text: text, Offset: max(offset, 0), Limit: min(limit, 500)})
+	found, total, err := s.c.Store.Known(s.c.ctx(), chat.KnownQuery{Kind: kind, Text: text, Offset: max(offset, 0), Limit: min(limit, 500)})
 	if err != nil {
 		return v, err
 	}
 	v.Total = total
 	for _, k := range found {
 		item := KnownItem{
-			Kind: string(k.Kind), ID: k.ID, SessionID: string(k.SessionID), SessionTitle: k.SessionTitle, Archived: k.Archived,
+			Kind: k.Kind, ID: k.ID, SessionID: string(k.SessionID), SessionTitle: k.SessionTitle, Archived: k.Archived,
 			BranchID: string(k.BranchID), TurnID: string(k.TurnID), TurnSeq: k.TurnSeq, Text: k.Text,
 		}
 		if !k.At.IsZero() {

@@ -63,7 +63,7 @@ func parseTemperature(op, text string) (*float64, error) {
 	return &t, nil
 }
 
-// SaveAssistant makes an assistant, or changes the one with its id.
+// SaveAssistant makes an assistant, or changes the one with its id. Sessions keep the settings that they have.
 func (s *Library) SaveAssistant(v AssistantView) (AssistantView, error) {
 	if err := s.c.ready(); err != nil {
 		return v, err
@@ -138,7 +138,7 @@ func (s *Library) SessionAssistant(sessionID string) (SessionAssistantView, erro
 	return v, err
 }
 
-// AssistantFile is an assistant as the text of a file.
+// AssistantFile is an assistant as the text of a file, which ImportAssistant takes.
 func (s *Library) AssistantFile(id string) (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
@@ -179,7 +179,7 @@ func (s *Library) DeletePrompt(id string) error {
 	})
 }
 
-// FillPrompt is a saved prompt with values for its variables, by name.
+// FillPrompt is a saved prompt with values for its variables, by name. Today's date needs none.
 func (s *Library) FillPrompt(id string, values map[string]string) (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err

@@ -65,7 +65,7 @@ func (s *Servers) Servers() (ServersPanel, error) {
 func serverView(p ServerPorts, st mcpclient.Status) ServerView {
 	cfg := st.Config
 	v := ServerView{
-		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, State: string(st.State), Words: st.Words, LastError: st.LastError,
+		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, State: st.State, Words: st.Words, LastError: st.LastError,
 		RetryAt: ms(st.RetryAt), StartedAt: ms(st.StartedAt), Title: st.Title, Version: st.Version, Protocol: st.Protocol,
 		Instructions: st.Instructions, Tools: st.Tools, Prompts: st.Prompts, Resources: st.Resources, Problems: []ServerProblemView{},
 		Settings: serverSettings(mcpsetup.SettingsOf(cfg)), Secrets: []ServerSecretView{},
@@ -177,7 +177,7 @@ func (s *Servers) Logs(name string) (ServerLog, error) {
 	return v, err
 }
 
-// Import reads a configuration of another program that was pasted.
+// Import reads a configuration of another program that was pasted. Nothing is added before ApplyImport.
 func (s *Servers) Import(text string) (ServerImport, error) {
 	return s.read(func(p ServerPorts) (*mcpsetup.Import, error) { return p.Setup.Read(text) })
 }

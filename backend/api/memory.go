@@ -161,7 +161,7 @@ func (s *Memory) Status(branchID string) (IndexStatus, error) {
 		}
 		st.Units = max(st.Units, ns.Total)
 		st.Spaces = append(st.Spaces, IndexSpace{
-			Embedder: ns.Embedder.String(), State: string(ns.State), Done: ns.Done, Total: ns.Total, Error: ns.LastError,
+			Embedder: ns.Embedder.String(), State: ns.State, Done: ns.Done, Total: ns.Total, Error: ns.LastError,
 		})
 	}
 	if len(st.Spaces) == 0 { // no embedder was reached yet: there are words alone

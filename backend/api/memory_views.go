@@ -58,7 +58,7 @@ func chunkRow(c chat.ChunkText, at int) ChunkRow {
 	}
 	r := ChunkRow{
 		ID: string(c.ID), TurnID: string(c.SourceTurn), TurnSeq: c.TurnSeq, SessionID: string(c.SessionID), SessionTitle: chat.BoundTitle(c.SessionTitle),
-		BranchID: string(c.BranchID), Role: string(c.Role), Speaker: c.Speaker, Type: string(c.Type), Excerpt: words,
+		BranchID: string(c.BranchID), Role: string(c.Role), Speaker: c.Speaker, Type: c.Type, Excerpt: words,
 		Summary: c.Summary, Tokens: c.Tokens, At: ms(c.At),
 	}
 	if c.File != nil {

@@ -208,7 +208,7 @@ func (c *Core) FormatError(err error) any {
 }
 
 func errorView(e *chat.Error) ErrorView {
-	v := ErrorView{Code: string(e.Code), Op: e.Op, Message: e.Message, Hint: e.Hint}
+	v := ErrorView{Code: e.Code, Op: e.Op, Message: e.Message, Hint: e.Hint}
 	if v.Message == "" {
 		v.Message = e.Error()
 	}

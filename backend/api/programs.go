@@ -72,7 +72,7 @@ func (s *Programs) Panel() (ProgramsPanel, error) {
 
 func (s *Programs) view(ctx context.Context, c chat.Client) ProgramClientView {
 	v := ProgramClientView{
-		Name: c.Name, Scope: string(c.Scope), Sessions: []ProgramSessionView{}, Folders: append([]string{}, c.Folders...), Remember: c.Remember,
+		Name: c.Name, Scope: c.Scope, Sessions: []ProgramSessionView{}, Folders: append([]string{}, c.Folders...), Remember: c.Remember,
 		Claims: c.Claims, TokenAt: milliseconds(c.TokenAt), CreatedAt: c.CreatedAt.UnixMilli(), SeenAt: milliseconds(c.SeenAt), Notes: string(c.Notes),
 	}
 	for _, id := range c.Sessions {
@@ -99,14 +99,15 @@ func (s *Programs) Allow(c ProgramChoice) (ProgramsPanel, error) {
 	if err := s.c.ready(); err != nil {
 		return ProgramsPanel{}, err
 	}
-	choice := chat.ClientChoice{Name: c.Name, Scope: chat.ClientScope(c.Scope), Folders: c.Folders, Remember: c.Remember}
+	choice := chat.ClientChoice{Name: c.Name, Scope: c.Scope, Folders: c.Folders, Remember: c.Remember}
 	for _, id := range c.Sessions {
 		choice.Sessions = append(choice.Sessions, chat.SessionID(id))
 	}
 	return s.changed(s.c.Programs.Store.AllowClient(s.c.ctx(), choice))
 }
 
-// Forget takes a program out of the list, with its token. If it connects again it asks again.
+// Forget takes a program out of the list, with its token; its notes and the record of its accesses stay. If it connects again
+// it asks again.
 func (s *Programs) Forget(name string) (ProgramsPanel, error) {
 	if err := s.c.ready(); err != nil {
 		return ProgramsPanel{}, err

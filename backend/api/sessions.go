@@ -155,7 +155,7 @@ func (s *Sessions) change(id string, do func(context.Context, chat.SessionID) er
 // lastSession is the setting that remembers what was open.
 const lastSession = "window.last_session"
 
-// Open returns everything the first paint of a session needs.
+// Open returns everything the first paint of a session needs, with the newest 60 turns; an empty branch is the active one.
 func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
 	var snap SessionSnapshot
 	if err := s.c.ready(); err != nil {
@@ -348,7 +348,7 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 	return nil
 }
 
-// Fork starts a branch after a turn, or before it (to edit its message).
+// Fork starts a branch after a turn, or before it (to edit its message), and switches to it.
 func (s *Sessions) Fork(turnID string, before bool, label string) (BranchView, error) {
 	if err := s.c.ready(); err != nil {
 		return BranchView{}, err

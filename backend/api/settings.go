@@ -272,7 +272,7 @@ func (s *Settings) RemoveKey(provider string) ([]KeyView, error) {
 	return s.Keys(), nil
 }
 
-// TestKey tries a key or server by listing its models.
+// TestKey tries a key or server by listing its models. An empty provider is found by the key's form, an empty key is the stored one.
 func (s *Settings) TestKey(provider, key, baseURL string) KeyTest {
 	r := s.catalog.Test(s.c.ctx(), provider, key, baseURL)
 	return KeyTest{

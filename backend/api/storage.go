@@ -60,7 +60,7 @@ func (s *Storage) Storage() (StorageView, error) {
 	return s.c.Data.View(s.c.ctx())
 }
 
-// Backups are the copies in the data directory, newest first.
+// Backups are the copies in the data directory, newest first. With check each is read through.
 func (s *Storage) Backups(check bool) ([]BackupView, error) {
 	list, err := s.c.Data.Backups(s.c.ctx(), check)
 	out := make([]BackupView, 0, len(list))
@@ -72,12 +72,12 @@ func (s *Storage) Backups(check bool) ([]BackupView, error) {
 
 func backupView(b chat.Backup) BackupView {
 	return BackupView{
-		Path: b.Path, Name: filepath.Base(b.Path), Kind: string(b.Kind), At: b.At.UnixMilli(), Bytes: b.Bytes,
+		Path: b.Path, Name: filepath.Base(b.Path), Kind: b.Kind, At: b.At.UnixMilli(), Bytes: b.Bytes,
 		Sessions: b.Counts["sessions"], Turns: b.Counts["turns"], Checked: b.Checked, Problem: b.Problem, Problems: b.Problems,
 	}
 }
 
-// BackUp writes a checked copy of everything.
+// BackUp writes a checked copy of everything. An empty path is a dated name in the folder of backups.
 func (s *Storage) BackUp(path string) (TaskView, error) {
 	if err := s.c.ready(); err != nil {
 		return TaskView{}, err
@@ -111,7 +111,7 @@ func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
 		return RestorePreview{}, err
 	}
 	v := RestorePreview{
-		Backup: BackupView{Path: r.Source, Name: filepath.Base(r.Source), Kind: string(r.Kind), Sessions: r.Backup.Sessions,
+		Backup: BackupView{Path: r.Source, Name: filepath.Base(r.Source), Kind: r.Kind, Sessions: r.Backup.Sessions,
 			Turns: r.Backup.Turns, Checked: true, Problem: r.Backup.Problem},
 		Sessions: r.Present.Sessions, Turns: r.Present.Turns, NewestTurn: milliseconds(r.Present.NewestTurn),
 		BackupNewest: milliseconds(r.Backup.NewestTurn), Problems: r.Problems, Findings: []string{}, SchemaUpgrade: r.Backup.Schema < r.Schema,
@@ -206,7 +206,7 @@ func (s *Storage) MovePreview(to string) (MovePreview, error) {
 }
 
 // Move has the data moved to a folder: the program ends in order, starts again, copies and
-// compares everything while nothing is open, and continues there.
+// compares everything while nothing is open, and continues there. The old folder stays until it is removed by hand.
 func (s *Storage) Move(to string) (TaskView, error) {
 	const op = "move.begin"
 	p, err := s.MovePreview(to)
@@ -229,7 +229,7 @@ func (s *Storage) Move(to string) (TaskView, error) {
 		}))
 }
 
-// DeletePreview tells what a permanent deletion would remove.
+// DeletePreview tells what a permanent deletion of a session or turn (kind) would remove.
 func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
 	if err := s.c.ready(); err != nil {
 		return DeletePreview{}, err
@@ -244,7 +244,7 @@ func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
 	}, nil
 }
 
-// Erase removes a session, or what a turn says, for good, once its name was typed.
+// Erase removes a session, or what a turn says, for good. confirm is what DeletePreview asks to be typed.
 func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	const op = "storage.erase"
 	if err := s.c.ready(); err != nil {

@@ -23,7 +23,7 @@ func (t *temporaries) find(id string) (*turn.Temporary, error) {
 	return nil, chat.Errorf(chat.CodeNotFound, "chat.temporary", "This temporary chat is over; nothing of it was kept.")
 }
 
-// TemporaryStart begins a chat of which nothing is ever written.
+// TemporaryStart begins a chat of which nothing is ever written: it lives in the memory of this run. It returns its id.
 func (s *Chat) TemporaryStart() (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
@@ -38,7 +38,7 @@ func (s *Chat) TemporaryStart() (string, error) {
 	return string(c.ID), nil
 }
 
-// TemporarySend asks in a temporary chat.
+// TemporarySend asks in a temporary chat. Of the request it uses text, images and model alone.
 func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
 	c, err := s.temporary.find(id)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
 	return SendResult{SessionID: id, BranchID: id, TurnID: string(t.ID)}, err
 }
 
-// TemporaryTurns returns all of a temporary chat.
+// TemporaryTurns returns all of a temporary chat, in order.
 func (s *Chat) TemporaryTurns(id string) ([]TurnView, error) {
 	c, err := s.temporary.find(id)
 	if err != nil {
@@ -76,22 +76,22 @@ func (s *Chat) TemporaryTurns(id string) ([]TurnView, error) {
 
 func (c *Core) temporaryView(t chat.Turn, live *turn.Live) TurnView {
 	v := TurnView{
-		ID: string(t.ID), BranchID: string(t.BranchID), Seq: t.Seq, Phase: string(t.Phase), Outcome: string(t.Outcome),
+		ID: string(t.ID), BranchID: string(t.BranchID), Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
 		User: blockViews(t.User.Blocks), Assistant: []BlockView{}, Model: t.Model, Provider: t.Provider,
-		CreatedAt: ms(t.CreatedAt), UpdatedAt: ms(t.UpdatedAt), State: "pending",
+		CreatedAt: ms(t.CreatedAt), UpdatedAt: ms(t.UpdatedAt), State: TurnNotKept,
 	}
 	if t.Usage != nil {
 		v.InputTokens, v.OutputTokens, v.CachedTokens = t.Usage.InputTokens, t.Usage.OutputTokens, t.Usage.CachedInputTokens
 		v.Cost = c.cost(t.Model, *t.Usage)
 	}
 	if f := t.Failure; f != nil {
-		v.Error = &ErrorView{Code: string(f.Code), Op: "turn", Message: f.Message, Hint: f.Hint}
+		v.Error = &ErrorView{Code: f.Code, Op: "turn", Message: f.Message, Hint: f.Hint}
 	}
 	switch {
 	case t.Phase == chat.PhaseFailed:
-		v.State = "failed"
+		v.State = TurnFailed
 	case t.Phase == chat.PhaseResponding:
-		v.State, v.Live = "responding", true
+		v.State, v.Live = TurnResponding, true
 		if live != nil && live.Frame.Turn == t.ID {
 			v.LiveStep, v.LiveSeq, v.Displayed = string(live.Frame.Step), live.Frame.Seq, live.Frame.Displayed
 			v.Assistant = blockViews(live.Blocks)

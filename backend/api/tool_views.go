@@ -30,7 +30,7 @@ func (s *Tools) callView(c chat.CallRecord, step chat.StepID, asked time.Time, k
 	d, offered := known[toolName{c.Source, c.Tool}]
 	v := ToolCallView{
 		ID: string(c.ID), ToolUseID: c.UseID, TurnID: string(c.TurnID), Step: string(step), Name: c.Name, Source: c.Source, Tool: c.Tool,
-		Title: d.Title, State: string(c.State), Decision: string(c.Decision), Reason: string(c.Reason), Why: whyCallWaits(c, d, offered),
+		Title: d.Title, State: c.State, Decision: c.Decision, Reason: string(c.Reason), Why: whyCallWaits(c, d, offered),
 		Effects: c.Effects, Arguments: display.JSON(c.Arguments), Redactions: len(c.Redactions), Definition: c.Definition, Runs: c.Runs,
 		CreatedAt: ms(asked), DecidedAt: momentMs(c.DecidedAt), StartedAt: momentMs(c.StartedAt), EndedAt: momentMs(c.EndedAt),
 	}
@@ -92,7 +92,7 @@ func definitionView(d tools.Definition) ToolDefinitionView {
 	v := ToolDefinitionView{
 		Source: d.Source, Tool: d.Tool, Name: d.Name, Title: d.Title, Description: d.Description, Schema: display.JSON(d.Schema),
 		Annotations: display.JSON(d.Annotations), Hash: d.Hash, Effects: d.Effects, BuiltIn: d.BuiltIn, Pinned: d.Pinned,
-		Decision: string(d.Decision), DecisionFrom: d.From, AsksEachCall: d.AsksEachCall,
+		Decision: d.Decision, DecisionFrom: d.From, AsksEachCall: d.AsksEachCall,
 	}
 	if d.Before != nil {
 		before := definitionView(tools.Definition{ToolDefinition: d.Before.ToolDefinition, Hash: d.Before.Hash, Pinned: tools.PinnedAccepted})

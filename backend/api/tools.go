@@ -21,7 +21,7 @@ func NewTools(c *Core) *Tools { return &Tools{c} }
 // maxCallTurns bounds how many turns one request may ask about.
 const maxCallTurns = 500
 
-// WaitingCalls is the queue of calls that wait for a person, of all sessions.
+// WaitingCalls is the queue of calls that wait for a person, of all sessions, oldest first.
 func (s *Tools) WaitingCalls() (WaitingCalls, error) {
 	out := WaitingCalls{Calls: []WaitingCallView{}}
 	if err := s.c.ready(); err != nil {
@@ -103,7 +103,7 @@ func (s *Tools) Decide(r ToolDecisionRequest) error {
 	if err := s.c.ready(); err != nil {
 		return err
 	}
-	choice := chat.ToolDecision(r.Choice)
+	choice := r.Choice
 	switch choice {
 	case chat.DecisionOnce, chat.DecisionSession, chat.DecisionAlways, chat.DecisionDeny, chat.DecisionNever:
 	default:
@@ -117,7 +117,7 @@ func (s *Tools) Resolve(r ToolResolveRequest) error {
 	if err := s.c.ready(); err != nil {
 		return err
 	}
-	as := chat.Resolution(r.Choice)
+	as := r.Choice
 	if as != chat.ResolveEnter && as != chat.ResolveRerun && as != chat.ResolveTell {
 		return chat.Errorf(chat.CodeInvalid, "tools.resolve", "%q is not a way to resolve a tool call. Nothing was changed.", r.Choice)
 	}
@@ -167,7 +167,7 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 		out.Definitions = append(out.Definitions, definitionView(d))
 	}
 	for _, have := range p.Permissions {
-		v := ToolPermissionView{Source: have.Source, Tool: have.Tool, SessionID: string(have.Session), Decision: string(have.Decision), CreatedAt: ms(have.CreatedAt)}
+		v := ToolPermissionView{Source: have.Source, Tool: have.Tool, SessionID: string(have.Session), Decision: have.Decision, CreatedAt: ms(have.CreatedAt)}
 		if have.Session != "" {
 			if sess, err := s.c.Store.Session(ctx, have.Session); err == nil {
 				v.Session = chat.BoundTitle(sess.Title)
@@ -176,7 +176,7 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 		out.Permissions = append(out.Permissions, v)
 	}
 	for _, name := range p.Allow {
-		out.Permissions = append(out.Permissions, ToolPermissionView{Tool: name, Decision: string(chat.DecisionAlways), FromConfig: true})
+		out.Permissions = append(out.Permissions, ToolPermissionView{Tool: name, Decision: chat.DecisionAlways, FromConfig: true})
 	}
 	for _, have := range p.Problems {
 		out.Problems = append(out.Problems, ToolProblemView{Source: have.Source, Tool: have.Tool, Message: have.Message})
@@ -184,17 +184,17 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 	return out, nil
 }
 
-// Accept accepts a definition as it was shown; hash names it.
+// Accept accepts a definition as it was shown, which hash names: models are offered it from now on.
 func (s *Tools) Accept(source, tool, hash string) error {
 	return s.registry(func(ctx context.Context, r ToolRegistry) error { return r.Accept(ctx, source, tool, hash) })
 }
 
 // SetPermission keeps a decision for later calls: "always" or "session" of the definition that
 // hash names, or "never". An empty tool means all of the source, an empty session all sessions.
-func (s *Tools) SetPermission(source, tool, sessionID, decision, hash string) error {
+func (s *Tools) SetPermission(source, tool, sessionID string, decision chat.ToolDecision, hash string) error {
 	return s.registry(func(ctx context.Context, r ToolRegistry) error {
 		return r.Permit(ctx, chat.ToolPermission{
-			Source: source, Tool: tool, Session: chat.SessionID(sessionID), Decision: chat.ToolDecision(decision), Definition: hash,
+			Source: source, Tool: tool, Session: chat.SessionID(sessionID), Decision: decision, Definition: hash,
 		})
 	})
 }

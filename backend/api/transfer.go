@@ -56,7 +56,7 @@ func NewTransfer(c *Core) *Transfer {
 	return s
 }
 
-// Inspect says what files are.
+// Inspect says what files are, by their content and not by their names alone.
 func (s *Transfer) Inspect(paths []string) ([]DroppedFile, error) {
 	files, err := filetype.All(paths)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Transfer) Inspect(paths []string) ([]DroppedFile, error) {
 func DroppedFiles(files []filetype.File) []DroppedFile {
 	out := make([]DroppedFile, 0, len(files))
 	for _, f := range files {
-		out = append(out, DroppedFile{Path: f.Path, Name: f.Name, Size: f.Size, Kind: string(f.Kind), Format: f.Format, Reason: f.Reason})
+		out = append(out, DroppedFile{Path: f.Path, Name: f.Name, Size: f.Size, Kind: f.Kind, Format: f.Format, Reason: f.Reason})
 	}
 	return out
 }
@@ -129,7 +129,7 @@ type importInput struct {
 	Format string `json:"format,omitempty"`
 }
 
-// ImportFiles begins to import files and folders, one task for each.
+// ImportFiles begins to import files and folders, one task for each. An empty format is detected.
 func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error) {
 	const op = "transfer.import"
 	if err := s.c.ready(); err != nil {

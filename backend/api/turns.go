@@ -82,9 +82,9 @@ func (c *Core) erased(ctx context.Context, session chat.SessionID, turns []chat.
 
 func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, steps []chat.Step) (TurnView, error) {
 	v := TurnView{
-		ID: string(t.ID), BranchID: string(t.BranchID), Seq: t.Seq, Phase: string(t.Phase), Outcome: string(t.Outcome),
+		ID: string(t.ID), BranchID: string(t.BranchID), Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
 		User: blockViews(t.User.Blocks), Assistant: []BlockView{}, Calls: []ToolCallView{}, Model: t.Model, Provider: t.Provider,
-		RetryOf: string(t.RetryOf), IndexStatus: string(t.IndexStatus), StateAfter: string(t.StateAfter),
+		RetryOf: string(t.RetryOf), IndexStatus: t.IndexStatus, StateAfter: string(t.StateAfter),
 		CreatedAt: ms(t.CreatedAt), UpdatedAt: ms(t.UpdatedAt), Attempts: attempts(steps),
 	}
 	if t.Usage != nil {
@@ -92,7 +92,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 		v.Cost = c.cost(t.Model, *t.Usage)
 	}
 	if f := t.Failure; f != nil {
-		v.Error = &ErrorView{Code: string(f.Code), Op: "turn", Message: f.Message, Hint: f.Hint}
+		v.Error = &ErrorView{Code: f.Code, Op: "turn", Message: f.Message, Hint: f.Hint}
 	}
 	v.measure(steps)
 	unsaved := false
@@ -104,7 +104,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 		unsaved = left.Whole
 		v.Displayed, v.Durable = left.Frame.Displayed, left.Frame.Durable
 		v.Assistant = blockViews(left.Blocks)
-		v.Error = &ErrorView{Code: string(left.Failure.Code), Op: "turn", Message: left.Failure.Message, Hint: left.Failure.Hint}
+		v.Error = &ErrorView{Code: left.Failure.Code, Op: "turn", Message: left.Failure.Message, Hint: left.Failure.Hint}
 	} else {
 		answer, err := c.Turns.Answer(ctx, t)
 		if err != nil { // one bad record never hides the rest (SPEC 2.13)
@@ -131,28 +131,28 @@ func (c *Core) cost(model string, u chat.Usage) string {
 }
 
 // turnState is the one word the rail and the footer draw.
-func turnState(t chat.Turn, head chat.StateID, running bool) string {
+func turnState(t chat.Turn, head chat.StateID, running bool) TurnState {
 	switch {
 	case t.Phase == chat.PhaseFailed:
-		return "failed"
+		return TurnFailed
 	case t.Unsent() && !running:
-		return "unsent"
+		return TurnUnsent
 	case t.Phase == chat.PhaseAccepted:
-		return "accepted"
+		return TurnAccepted
 	case t.Phase == chat.PhaseContextPrepared:
-		return "preparing"
+		return TurnPreparing
 	case t.Phase == chat.PhaseResponding && running:
-		return "responding"
+		return TurnResponding
 	case t.Phase == chat.PhaseResponding:
-		return "incomplete"
+		return TurnIncomplete
 	case t.Pending():
-		return "pending"
+		return TurnPending
 	case t.IndexStatus == chat.IndexDegraded:
-		return "degraded"
+		return TurnDegraded
 	case t.StateAfter == head:
-		return "head"
+		return TurnHead
 	}
-	return "committed"
+	return TurnCommitted
 }
 
 // attempts of the newest step.

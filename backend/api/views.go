@@ -33,22 +33,22 @@ func sessionRow(s chat.SessionSummary, running, waiting bool) SessionRow {
 }
 
 // sessionStatus picks the one mark of a line: what needs the user comes first.
-func sessionStatus(s chat.SessionSummary, running, waiting bool) string {
+func sessionStatus(s chat.SessionSummary, running, waiting bool) SessionStatus {
 	switch {
 	case running:
-		return "streaming"
+		return SessionStreaming
 	case waiting:
-		return "waiting"
+		return SessionWaiting
 	case s.LastPhase == chat.PhaseResponding:
-		return "incomplete"
+		return SessionIncomplete
 	case s.LastPhase == chat.PhaseAccepted || s.LastPhase == chat.PhaseContextPrepared:
-		return "unsent"
+		return SessionUnsent
 	case s.LastPhase == chat.PhaseFailed && s.LastOutcome != chat.OutcomeDiscarded:
-		return "failed"
+		return SessionFailed
 	case s.Pending > 0:
-		return "pending"
+		return SessionPending
 	}
-	return ""
+	return SessionQuiet
 }
 
 func branchView(b chat.BranchSummary, active chat.BranchID) BranchView {
@@ -70,25 +70,25 @@ func blockViews(bs chat.Blocks) []BlockView {
 func blockView(b chat.Block) BlockView {
 	switch b := b.(type) {
 	case chat.Text:
-		return BlockView{Kind: "text", Text: b.Text}
+		return BlockView{Kind: BlockText, Text: b.Text}
 	case chat.Refusal:
-		return BlockView{Kind: "refusal", Text: b.Text}
+		return BlockView{Kind: BlockRefusal, Text: b.Text}
 	case chat.Reasoning:
-		return BlockView{Kind: "reasoning", Text: b.Summary, Name: b.Provider}
+		return BlockView{Kind: BlockReasoning, Text: b.Summary, Name: b.Provider}
 	case chat.ToolUse:
-		return BlockView{Kind: "tool_use", Text: string(b.Input), Name: b.Name, ID: b.ToolUseID}
+		return BlockView{Kind: BlockToolUse, Text: string(b.Input), Name: b.Name, ID: b.ToolUseID}
 	case chat.ToolResult:
-		return BlockView{Kind: "tool_result", Text: b.Content.RenderedText(), ID: b.ToolUseID, IsError: b.IsError}
+		return BlockView{Kind: BlockToolResult, Text: b.Content.RenderedText(), ID: b.ToolUseID, IsError: b.IsError}
 	case chat.Image:
-		return BlockView{Kind: "image", Name: b.MediaType, Data: imageURL(b)}
+		return BlockView{Kind: BlockImage, Name: b.MediaType, Data: imageURL(b)}
 	case chat.Document:
-		return BlockView{Kind: "document", Name: b.Name, ID: string(b.File), Tokens: b.Tokens, Whole: b.Whole}
+		return BlockView{Kind: BlockDocument, Name: b.Name, ID: string(b.File), Tokens: b.Tokens, Whole: b.Whole}
 	case chat.Memory: // Core.nameMemories says what it is called
-		return BlockView{Kind: "memory", ID: string(b.Chunk)}
+		return BlockView{Kind: BlockMemory, ID: string(b.Chunk)}
 	case chat.Unknown:
-		return BlockView{Kind: "unknown", Text: string(b.Raw), Name: b.Provider}
+		return BlockView{Kind: BlockUnknown, Text: string(b.Raw), Name: b.Provider}
 	}
-	return BlockView{Kind: "unknown", Text: fmt.Sprintf("%T", b)}
+	return BlockView{Kind: BlockUnknown, Text: fmt.Sprintf("%T", b)}
 }
 
 // imageURL is the image as a data: URL; one that lives elsewhere gives none,
@@ -162,7 +162,7 @@ func draftView(d chat.Draft) Draft {
 func stepView(s chat.Step) StepView {
 	v := StepView{
 		ID: string(s.ID), Index: s.Index, Attempt: s.Attempt, Provider: s.Provider, ModelID: s.ModelID,
-		Status: string(s.Outcome.Status), Reason: s.Outcome.Reason, Code: string(s.Outcome.Code), Message: s.Outcome.Message,
+		Status: s.Outcome.Status, Reason: s.Outcome.Reason, Code: string(s.Outcome.Code), Message: s.Outcome.Message,
 		DisplayedBytes: s.DisplayedBytes, DurableBytes: s.DurableBytes, StartedAt: ms(s.StartedAt),
 	}
 	if s.EndedAt != nil {
@@ -176,7 +176,7 @@ func stepView(s chat.Step) StepView {
 
 func stateView(s chat.State, head chat.StateID, turnSeq int64) StateView {
 	return StateView{
-		ID: string(s.ID), ShortID: chat.ShortID(s.ID), Seq: s.Seq, Origin: string(s.Origin), Model: s.Model,
+		ID: string(s.ID), ShortID: chat.ShortID(s.ID), Seq: s.Seq, Origin: s.Origin, Model: s.Model,
 		Summary: s.Summary, Tokens: s.TokenCount, CreatedAt: ms(s.CreatedAt), Head: s.ID == head, TurnSeq: turnSeq,
 		Validation: string(s.Validation),
 	}
@@ -191,7 +191,7 @@ func recoveryView(r chat.RecoveryReport, turn func(chat.TurnID) (chat.Turn, erro
 	}
 	for _, it := range now.Items {
 		v.Items = append(v.Items, RecoveryItem{
-			Kind: string(it.Kind), SessionID: string(it.SessionID), Session: titles(it.SessionID),
+			Kind: it.Kind, SessionID: string(it.SessionID), Session: titles(it.SessionID),
 			TurnID: string(it.TurnID), TurnSeq: it.TurnSeq, Bytes: it.Bytes, Count: it.Count, Message: groupedCounts(it.Message),
 		})
 	}

@@ -113,7 +113,7 @@ const waits = "Waits for other work to end."
 
 func taskView(t tasks.Task) TaskView {
 	v := TaskView{
-		ID: t.ID, Kind: string(t.Kind), Title: t.Title, State: string(t.State), Done: t.Done, Total: t.Total, Unit: t.Unit,
+		ID: t.ID, Kind: t.Kind, Title: t.Title, State: t.State, Done: t.Done, Total: t.Total, Unit: t.Unit,
 		Detail: t.Detail, StartedAt: ms(t.StartedAt), EndedAt: ms(t.EndedAt), Path: t.Result.Path, Resumable: t.Resumable(), Firm: t.Firm,
 	}
 	if t.Waiting {

@@ -34,7 +34,7 @@ func handleOpen(hub *api.Hub, o cli.OpenOptions) {
 
 // windowRequest is what the page is told, with what each file is.
 func windowRequest(s desktop.WindowRequest) api.WindowRequest {
-	out := api.WindowRequest{Kind: string(s.Kind), SessionID: s.Session, X: s.X, Y: s.Y}
+	out := api.WindowRequest{Kind: api.WindowRequestKind(s.Kind), SessionID: s.Session, X: s.X, Y: s.Y}
 	paths := s.Paths[:min(len(s.Paths), filetype.MaxAtOnce)]
 	if files, err := filetype.All(paths); err == nil {
 		out.Files = api.DroppedFiles(files)

@@ -105,6 +105,7 @@ func TestSearchVerb(t *testing.T) {
 	for query, want := range map[string]string{
 		"What did the ryokan cost?": "ryokan", "invoice reader": "parseInvoiceHeader", "parseInvoiceHeader": "parseInvoiceHeader",
 		"数据库": "数据库", "Donaudampfschifffahrtsgesellschaft": "1829",
+		"Wann begann die Donaudampfschifffahrt?": "1829", "何时搬库？": "数据库",
 	} {
 		f := d.search(query)
 		if len(f.Results) == 0 || !strings.Contains(f.Results[0].Text, want) {

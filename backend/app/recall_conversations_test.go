@@ -85,8 +85,10 @@ func importFile(t *testing.T, name, file string) *importedChat {
 	if n, err := d.store.Unindexed(ctx, session.ID); err != nil || n != 0 {
 		t.Fatalf("%d turns are not indexed: %v", n, err)
 	}
-	c := &importedChat{desk: d, t: t, name: name, turns: report.Turns, session: session.ID, branch: session.ActiveBranch,
-		results: map[string]results{}}
+	c := &importedChat{
+		desk: d, t: t, name: name, turns: report.Turns, session: session.ID, branch: session.ActiveBranch,
+		results: map[string]results{},
+	}
 	core := &api.Core{Store: d.store, Turns: d.app.turns, Jobs: d.jobs, Branches: d.branches, Counter: counter{}, Hub: api.NewHub(), Log: d.log}
 	core.Retrieval.Engine = d.engine
 	c.memory = api.NewMemory(core)

@@ -87,7 +87,7 @@ func (p *toolPage) done(r api.SendResult) string {
 	text := ""
 	p.eventually("the turn was not finished", func() bool {
 		v, err := p.sessions.Turn(r.BranchID, r.TurnID)
-		if err != nil || v.Phase != string(chat.PhaseDone) {
+		if err != nil || v.Phase != chat.PhaseDone {
 			return false
 		}
 		for _, b := range v.Assistant {
@@ -171,9 +171,9 @@ func TestACommandRunsInItsFolder(t *testing.T) {
 	p := newToolPage(t, script...)
 	first := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "Make it."}))
 	w := p.waits()
-	choice := "session"
+	choice := chat.DecisionSession
 	if w.Definition.AsksEachCall {
-		choice = "once"
+		choice = chat.DecisionOnce
 	}
 	if err := p.tools.Decide(api.ToolDecisionRequest{CallID: w.Call.ID, Choice: choice, Hash: w.Definition.Hash}); err != nil {
 		t.Fatal(err)

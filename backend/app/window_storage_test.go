@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/backend/store"
+	"contextinfinity/backend/tasks"
 	"contextinfinity/test/harness"
 )
 
@@ -227,10 +228,10 @@ func TestWindowStartsAnew(t *testing.T) {
 }
 
 // told is the newest task of a kind, once it has ended so.
-func (p *page) told(kind, state string) api.TaskView {
+func (p *page) told(kind tasks.Kind, state tasks.State) api.TaskView {
 	p.t.Helper()
 	var out api.TaskView
-	p.eventually("a task "+kind+" is "+state, func() bool {
+	p.eventually(fmt.Sprintf("a task %s is %s", kind, state), func() bool {
 		list, err := p.work.Tasks()
 		if err != nil || len(list) == 0 {
 			return false

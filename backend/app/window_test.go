@@ -101,7 +101,7 @@ func (p *page) say(req api.SendRequest) api.SendResult {
 	r := must[api.SendResult](p.t)(p.chat.Send(req))
 	p.eventually("the turn was not finished", func() bool {
 		v, err := p.sessions.Turn(r.BranchID, r.TurnID)
-		return err == nil && v.Phase == string(chat.PhaseDone)
+		return err == nil && v.Phase == chat.PhaseDone
 	})
 	return r
 }
@@ -305,7 +305,7 @@ func TestWindowWithoutData(t *testing.T) {
 	}
 	p := openPage(t, dir)
 	s := p.settings.Startup()
-	if s.Fatal == nil || s.Fatal.Code != string(chat.CodeCorrupt) || s.Fatal.Hint == "" {
+	if s.Fatal == nil || s.Fatal.Code != chat.CodeCorrupt || s.Fatal.Hint == "" {
 		t.Fatalf("startup %+v", s.Fatal)
 	}
 	if _, err := p.sessions.List(false, ""); chat.CodeOf(err) != chat.CodeCorrupt {

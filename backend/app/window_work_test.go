@@ -35,7 +35,7 @@ func TestWindowPausesBackgroundWork(t *testing.T) {
 	second := must[api.SendResult](t)(p.chat.Send(api.SendRequest{SessionID: first.SessionID, Text: "When do we deploy Orders?"}))
 	final := func(p *page) bool {
 		v, err := p.sessions.Turn(second.BranchID, second.TurnID)
-		return err == nil && v.Phase == string(chat.PhaseResponseFinalized)
+		return err == nil && v.Phase == chat.PhaseResponseFinalized
 	}
 	p.eventually("the answer did not end", func() bool { return final(p) })
 	p.window.Close()
@@ -52,7 +52,7 @@ func TestWindowPausesBackgroundWork(t *testing.T) {
 	}
 	again.eventually("resumed, it did not go on", func() bool {
 		v, err := again.sessions.Turn(second.BranchID, second.TurnID)
-		return err == nil && v.Phase == string(chat.PhaseDone)
+		return err == nil && v.Phase == chat.PhaseDone
 	})
 	if list := must[[]api.TaskView](t)(again.work.Tasks()); len(list) != 0 {
 		t.Errorf("nobody began long work, and there is %+v", list)

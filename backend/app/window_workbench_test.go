@@ -1,8 +1,10 @@
 package app
 
 import (
+	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +51,26 @@ func texts(v api.ContextView) string {
 	return minute.ReplaceAllString(b.String(), "[Now]")
 }
 
+// TestWindowLandmarks: a long run names turns on its way, a short one none.
+func TestWindowLandmarks(t *testing.T) {
+	t.Parallel()
+	p := openWorkbench(t)
+	one := p.say(api.SendRequest{Text: "bird number 1", Model: "m"})
+	for i := range 11 {
+		p.say(api.SendRequest{SessionID: one.SessionID, Text: fmt.Sprintf("bird number %d", i+2), Model: "m"})
+	}
+	var titles []string
+	for _, mark := range must[[]api.Landmark](t)(p.branches.Landmarks(one.BranchID, 1, 12)) {
+		titles = append(titles, fmt.Sprintf("#%d %s", mark.Seq, mark.Title))
+	}
+	if want := []string{"#3 bird number 3", "#5 bird number 5", "#7 bird number 7", "#9 bird number 9", "#11 bird number 11"}; !slices.Equal(titles, want) {
+		t.Errorf("%v", titles)
+	}
+	if few := must[[]api.Landmark](t)(p.branches.Landmarks(one.BranchID, 1, 11)); len(few) != 0 {
+		t.Errorf("a short run has %v", few)
+	}
+}
+
 // TestWindowBranches: the tree, what a fork would send, going back, comparing, putting away.
 func TestWindowBranches(t *testing.T) {
 	t.Parallel()
@@ -70,7 +92,7 @@ func TestWindowBranches(t *testing.T) {
 	}
 
 	back := must[api.BranchView](t)(p.branches.RollbackTo(one.BranchID, one.TurnID))
-	if back.Label != "rollback to #1" || !back.Active || back.Turns != 1 {
+	if back.Label != "rollback to #1: the first albatross" || !back.Active || back.Turns != 1 {
 		t.Errorf("%+v", back)
 	}
 	// What was foreseen is what the branch has.

@@ -69,9 +69,9 @@ func (s *Service) Before(ctx context.Context, id chat.TurnID, label string, acti
 		return chat.Branch{}, err
 	}
 	if t.Seq <= 1 || len(prev) == 0 {
-		return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, Label: or(label, t.Seq), Activate: activate})
+		return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, Label: or(label, t), Activate: activate})
 	}
-	return s.after(ctx, prev[0], or(label, t.Seq), activate)
+	return s.after(ctx, prev[0], or(label, t), activate)
 }
 
 func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate bool) (chat.Branch, error) {
@@ -83,15 +83,24 @@ func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate
 			return chat.Branch{}, err
 		}
 	}
-	return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, After: t.ID, Label: or(label, t.Seq), Activate: activate})
+	return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, After: t.ID, Label: or(label, t), Activate: activate})
 }
 
-// or names a branch that the user did not.
-func or(label string, seq int64) string {
+// or names a branch that the user did not, for the turn at which it begins.
+func or(label string, t chat.Turn) string {
 	if label != "" {
 		return label
 	}
-	return fmt.Sprintf("from #%d", seq)
+	return named("from", t)
+}
+
+// named is the name of a branch: what was done, at which turn, and the first words of that turn's message.
+func named(done string, t chat.Turn) string {
+	name := fmt.Sprintf("%s #%d", done, t.Seq)
+	if words := t.User.Landmark(); words != "" {
+		name += ": " + words
+	}
+	return name
 }
 
 func (s *Service) fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
@@ -139,9 +148,8 @@ func (s *Service) Rollback(ctx context.Context, session chat.SessionID, id chat.
 	if err := s.leavesOut(ctx, open.ActiveBranch, st.BranchID, seq); err != nil {
 		return chat.Branch{}, err
 	}
-	label := fmt.Sprintf("rollback to #%d", seq)
 	if seq == 0 {
-		return s.fork(ctx, chat.ForkPoint{SessionID: session, Branch: st.BranchID, Label: label, Activate: true})
+		return s.fork(ctx, chat.ForkPoint{SessionID: session, Branch: st.BranchID, Label: "rollback to the beginning", Activate: true})
 	}
 	turns, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: st.BranchID, FromSeq: seq, ToSeq: seq, Limit: 1})
 	if err != nil {
@@ -150,7 +158,7 @@ func (s *Service) Rollback(ctx context.Context, session chat.SessionID, id chat.
 	if len(turns) == 0 {
 		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "branches.rollback", "State %s covers no turn that still exists.", id)
 	}
-	return s.after(ctx, turns[0], label, true)
+	return s.after(ctx, turns[0], named("rollback to", turns[0]), true)
 }
 
 // RollbackTo starts a branch that ends with a turn of a branch's lineage, and switches
@@ -163,7 +171,7 @@ func (s *Service) RollbackTo(ctx context.Context, branch chat.BranchID, id chat.
 	if err := s.leavesOut(ctx, branch, t.BranchID, t.Seq); err != nil {
 		return chat.Branch{}, err
 	}
-	return s.after(ctx, t, fmt.Sprintf("rollback to #%d", t.Seq), true)
+	return s.after(ctx, t, named("rollback to", t), true)
 }
 
 // leavesOut refuses to roll a branch back to its own end: the new branch would be its copy, under another name. The

@@ -43,13 +43,21 @@ func (bs Blocks) Memories() []ChunkID {
 
 // Title is what a message is called where there is room for one line: its first
 // words, or the names of what is attached to it.
-func (m Message) Title() string {
-	if title := TitleFrom(m.RenderedText()); title != "" {
+func (m Message) Title() string { return m.firstWords(TitleRunes) }
+
+// Landmark is Title, short enough to be within the name of something else.
+func (m Message) Landmark() string { return m.firstWords(landmarkRunes) }
+
+// landmarkRunes is the most a landmark holds, in runes.
+const landmarkRunes = 40
+
+func (m Message) firstWords(most int) string {
+	if title := firstWords(m.RenderedText(), most); title != "" {
 		return title
 	}
 	var names []string
 	for _, d := range m.Blocks.Documents() {
 		names = append(names, d.Name)
 	}
-	return TitleFrom(strings.Join(names, ", "))
+	return firstWords(strings.Join(names, ", "), most)
 }

@@ -29,7 +29,10 @@ func BoundTitle(title string) string {
 // TitleFrom is the title of a new session: the first words of its first message
 // on one line, at most TitleRunes long, cut between words where there are any.
 // It is empty for a text without a visible character.
-func TitleFrom(text string) string {
+func TitleFrom(text string) string { return firstWords(text, TitleRunes) }
+
+// firstWords are the first words of a text, on one line and of at most this many runes.
+func firstWords(text string, most int) string {
 	var title []rune
 	space := false
 	for _, r := range text {
@@ -45,8 +48,8 @@ func TitleFrom(text string) string {
 			space = false
 		}
 		title = append(title, r)
-		if len(title) > TitleRunes {
-			return cutTitle(title[:TitleRunes])
+		if len(title) > most {
+			return cutTitle(title[:most])
 		}
 	}
 	return string(title)

@@ -101,8 +101,13 @@ type Usage struct {
 // maxBelieved is more tokens than any call has.
 const maxBelieved = 100_000_000
 
-// Checked is the usage without numbers that cannot be so: negative ones, and those over
-// most, the largest input or output that the call can have had, in tokens; 0: unknown.
+// NoCount is a number of tokens in a Usage where the provider reported something that is
+// none. Checked names it.
+const NoCount = -1 << 40
+
+// Checked is the usage without numbers that cannot be so: negative ones, more from the cache
+// than there is input, and those over most, the largest input or output that the call can
+// have had, in tokens; 0: unknown.
 // One of them spoils all, and the reason is named.
 func (u *Usage) Checked(most int) *Usage {
 	if u == nil {
@@ -119,11 +124,16 @@ func (u *Usage) Checked(most int) *Usage {
 		{"cache_write_tokens", u.CacheWriteTokens}, {"reasoning_tokens", u.ReasoningTokens},
 	} {
 		switch {
+		case n.tokens <= NoCount/2: // alone or in a sum
+			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s that is no number of tokens", n.name)}
 		case n.tokens < 0:
 			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s = %d, which is negative", n.name, n.tokens)}
 		case n.tokens > most:
 			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s = %d, more than the %d that are possible", n.name, n.tokens, most)}
 		}
+	}
+	if u.CachedInputTokens > u.InputTokens {
+		return &Usage{NotBelieved: fmt.Sprintf("the server reported cached_input_tokens = %d, more than the input_tokens = %d they are part of", u.CachedInputTokens, u.InputTokens)}
 	}
 	return u
 }

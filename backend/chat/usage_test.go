@@ -11,7 +11,7 @@ func TestUsageChecked(t *testing.T) {
 	if none.Checked(1) != nil {
 		t.Error("no usage became one")
 	}
-	for _, u := range []Usage{{InputTokens: 101}, {OutputTokens: -1}, {CacheWriteTokens: 101}, {ReasoningTokens: -9}} {
+	for _, u := range []Usage{{InputTokens: 101}, {OutputTokens: -1}, {CacheWriteTokens: 101}, {ReasoningTokens: -9}, {InputTokens: 10, CachedInputTokens: 11}, {InputTokens: NoCount + 50}} {
 		got := u.Checked(100)
 		if got.NotBelieved == "" || *got != (Usage{NotBelieved: got.NotBelieved}) {
 			t.Errorf("%+v became %+v", u, got)

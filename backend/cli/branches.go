@@ -175,11 +175,40 @@ still pending is committed first.`,
 			if err != nil {
 				return reply{}, err
 			}
-			return s.branchReply(ctx, b, "Rolled back; new branch")
+			return s.rolledBack(ctx, b, session.ActiveBranch)
 		})
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
+}
+
+// rolledBack says which branch a rollback made, and what stays on the one that it left.
+func (s *Services) rolledBack(ctx context.Context, made chat.Branch, left chat.BranchID) (reply, error) {
+	r, err := s.branchReply(ctx, made, "Rolled back; new branch")
+	if err != nil {
+		return r, err
+	}
+	branches, err := s.Store.Branches(ctx, made.SessionID)
+	if err != nil {
+		return r, err
+	}
+	var before, after chat.BranchSummary
+	for _, b := range branches {
+		switch b.ID {
+		case left:
+			before = b
+		case made.ID:
+			after = b
+		}
+	}
+	text := r.text
+	r.text = func(o *output) {
+		text(o)
+		if later := before.Turns - after.Turns; later > 0 {
+			o.printf("%s on %s; \"switch\" goes back to it.\n", display.Count(later, "later turn stays", "later turns stay"), line(before.Label))
+		}
+	}
+	return r, nil
 }
 
 func (c *call) rollbackTo(ctx context.Context, typed, turn string) (reply, error) {
@@ -196,7 +225,7 @@ func (c *call) rollbackTo(ctx context.Context, typed, turn string) (reply, error
 		if err != nil {
 			return reply{}, err
 		}
-		return s.branchReply(ctx, b, "Rolled back; new branch")
+		return s.rolledBack(ctx, b, session.ActiveBranch)
 	})
 }
 

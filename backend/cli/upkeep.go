@@ -146,7 +146,7 @@ func (c *call) verifyCommand() *cobra.Command {
 		if _, found := err.(problemsError); !found && chat.CodeOf(err) == chat.CodeCorrupt {
 			// A file too damaged to open is what verify is there to find.
 			e := c.describe(err)
-			return verified([]chat.Finding{{Kind: "open", Table: "", ID: "database", Message: e.Message}}), foundProblems(1)
+			return verified([]chat.Finding{{Kind: "open", Table: "", ID: "database", Message: e.Message}}), cannotOpen(e.Hint)
 		}
 		return r, err
 	})
@@ -163,6 +163,11 @@ func verified(found []chat.Finding) reply {
 			o.printf("No problems found.\n")
 		}
 	}}
+}
+
+// cannotOpen is a database that nothing can be said of: not that the rest is intact.
+func cannotOpen(hint string) error {
+	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.verify", "The data cannot be opened, so nothing in it was verified.").WithHint("%s", hint)}
 }
 
 func foundProblems(n int) error {

@@ -56,7 +56,7 @@ func TestTheTreeIsDrawn(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	h.run("rollback", first.SessionID, "--turn", first.TurnID, "--to", "x").exits(2)
-	if out := h.run("rollback", first.SessionID, "--turn", first.TurnID).exits(0).out; !strings.Contains(out, "rollback to #1") {
+	if out := h.run("rollback", first.SessionID, "--turn", first.TurnID).exits(0).out; !strings.Contains(out, "rollback to #1: ") || !strings.Contains(out, "1 later turn stays on main") {
 		t.Errorf("%s", out)
 	}
 	h.run("rollback", first.SessionID, "--turn", second.TurnID).exits(1) // of the branch that was left

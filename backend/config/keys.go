@@ -139,7 +139,7 @@ func (s spec) decodeString(raw any) (any, string) {
 	if len(s.choices) > 0 && !slices.Contains(s.choices, str) {
 		return nil, "must be one of " + strings.Join(s.choices, ", ")
 	}
-	if strings.ContainsFunc(str, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if hasControl(str) {
 		return nil, "must not contain control characters"
 	}
 	if s.check != nil {
@@ -148,6 +148,10 @@ func (s spec) decodeString(raw any) (any, string) {
 		}
 	}
 	return str, ""
+}
+
+func hasControl(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
 func (s spec) decodeList(raw any) (any, string) {

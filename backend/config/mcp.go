@@ -239,6 +239,10 @@ func (s MCPServer) Faults() []string {
 	}
 	add(s.Command == "" && s.URL == "", "needs command, the program to start, or url, an address")
 	add(s.Command != "" && s.URL != "", "has both command and url: it can have one of them")
+	if problem := checkServerURL(s.URL); problem != "" && !strings.Contains(s.URL, "${") { // a place is filled in later
+		add(true, "has an address that %s", problem)
+	}
+	add(hasControl(s.Command) || hasControl(s.Cwd) || strings.ContainsRune(strings.Join(s.Args, ""), 0), "has control characters in what starts it")
 	add(s.URL == "" && len(s.Headers) > 0, "has headers, which only a server with a url can have")
 	add(s.URL != "" && (len(s.Args) > 0 || s.Cwd != "" || len(s.Env) > 0), "has a url, so args, cwd and env have no meaning")
 	add(s.URL == "" && (s.OAuthClientID != "" || s.OAuthPort != 0), "has settings of OAuth, which only a server with a url can have")

@@ -138,9 +138,9 @@ func TestConfigurationsOfOthersAreRead(t *testing.T) {
 			[]string{"mcp/my-files/GITHUB_TOKEN"}, 0,
 		},
 		"cursor": {
-			`{"mcpServers": {"a": {"url": "https://h.test/mcp?api_key=sk-abcdefghijklmnopqrst&x=1", "headers": {"Authorization": "Bearer abcdefgh1234"}}, "b": {"type": "sse", "url": "https://h"}, "c": {}}}`, "mcpServers JSON",
+			`{"mcpServers": {"a": {"url": "https://h.test/mcp?api_key=sk-abcdefghijklmnopqrst&x=1", "headers": {"Authorization": "Bearer abcdefgh1234"}}, "b": {"type": "sse", "url": "https://h"}, "c": {}, "d": {"url": "https://me:abcdef@h.test/mcp"}, "e": {"url": "javascript:alert(1)"}, "f": {"command": "a\u0000b"}}}`, "mcpServers JSON",
 			map[string]config.MCPServer{"a": {URL: "https://h.test/mcp?api_key=${secret:api_key}&x=1", Headers: map[string]string{"Authorization": "${secret:Authorization}"}}},
-			[]string{"mcp/a/Authorization", "mcp/a/api_key"}, 2,
+			[]string{"mcp/a/Authorization", "mcp/a/api_key"}, 5,
 		},
 		"vs code": {
 			"{ // mine\n\"inputs\": [{\"id\": \"tok\", \"type\": \"promptString\", \"password\": true}, {\"id\": \"dir\", \"type\": \"promptString\"}], \"servers\": {\"x\": {\"type\": \"stdio\", \"command\": \"uvx\", \"args\": [\"srv\", \"${input:dir}\",], \"env\": {\"T\": \"${input:tok}\", \"E\": \"${env:HOME}\"}}}}", "the servers of VS Code",

@@ -110,8 +110,19 @@ func TestFailures(t *testing.T) {
 		wordsAlone bool
 		ok         bool
 	}{
-		{"Embedder", false, false}, {"Embedder", true, true}, {"vectors", false, false}, {"vectors", true, true}, {"Serving", true, true},
-		{"Scope", true, true}, {"VectorsOf", false, false}, {"VectorsOf", true, true}, {"TermFrequencies", true, false}, {"SearchUnits", true, false}, {"Units", true, false}, {"UnitsNear", true, false}, {"ChunkTexts", true, false},
+		{"Embedder", false, false},
+		{"Embedder", true, true},
+		{"vectors", false, false},
+		{"vectors", true, true},
+		{"Serving", true, true},
+		{"Sieve", true, true},
+		{"VectorsOf", false, false},
+		{"VectorsOf", true, true},
+		{"TermFrequencies", true, false},
+		{"SearchUnits", true, false},
+		{"Units", true, false},
+		{"UnitsNear", true, false},
+		{"ChunkTexts", true, false},
 	} {
 		m := chatter()
 		m.fail[tt.method] = errBroken

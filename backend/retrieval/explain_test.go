@@ -26,11 +26,13 @@ func TestMatchOfAHit(t *testing.T) {
 		want  string
 	}{
 		"a reply": {
-			explained(text, Why{Words: []string{"dual", "write"}, Answers: "How many rows?"}, 0, 0.5), []string{"Dual", "writes"},
+			explained(text, Why{Words: []string{"dual", "write"}, Answers: "How many rows?"}, 0, 0.5),
+			[]string{"Dual", "writes"},
 			"matched: Dual, writes · answer to the question of #19",
 		},
 		"words around it": {
-			explained(text, Why{Words: []string{"gion"}, Around: []string{"ryokan"}}, 0.978, 0.5), []string{"Gion"},
+			explained(text, Why{Words: []string{"gion"}, Around: []string{"ryokan"}}, 0.978, 0.5),
+			[]string{"Gion"},
 			"matched: Gion · nearby: ryokan · more similar than 97 % of unrelated text",
 		},
 		"a similar spelling":   {explained(text, Why{Words: []string{"gyon"}}, 0, 0.5), []string{"gyon"}, "matched: gyon"},

@@ -62,8 +62,10 @@ func (m *memory) say(list ...line) {
 		turn := chat.TurnID(fmt.Sprintf("turn-%s-%d", s.branch, s.seq))
 		at := start.Add(time.Duration(s.seq) * time.Hour)
 		m.texts[id] = chat.ChunkText{
-			Chunk: chat.Chunk{ID: id, SessionID: "s", BranchID: s.branch, SourceTurn: turn, Role: s.role, Start: 0, End: len(s.text), Text: s.text,
-				Summary: firstWords(s.text, 6), Type: s.kind, Tokens: len(s.text) / 4},
+			Chunk: chat.Chunk{
+				ID: id, SessionID: "s", BranchID: s.branch, SourceTurn: turn, Role: s.role, Start: 0, End: len(s.text), Text: s.text,
+				Summary: firstWords(s.text, 6), Type: s.kind, Tokens: len(s.text) / 4,
+			},
 			TurnSeq: s.seq, Speaker: s.speaker, At: at, Source: s.text,
 		}
 		from := 0

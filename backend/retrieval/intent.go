@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,6 +24,7 @@ type questionIntent struct {
 	aim      aim
 	told     bool // the user asks what they said or asked themselves
 	overview bool // the course of things: a summary, the order of events
+	summary  bool // of these, a summary that asks for no order
 	gather   bool // all pieces about something: a list, a count
 	amount   bool // a number
 	day      bool // a time or a date
@@ -55,12 +57,15 @@ var toldCues = lexical.Phrases(`did i tell, did i say, did i ask, did i mention,
 	ich gesagt, ich gefragt, ich erwähnt, meine frage, meine fragen, j'ai dit, j'ai demandé, ma question, mes questions, te dije, te pregunté, mi pregunta, mis preguntas,
 	я сказал, я говорил, я спросил, мой вопрос`)
 
-// overviewCues ask for the course of things: what came when, in which order, in short.
-// Such a question names few words of what it wants.
-var overviewCues = lexical.Phrases(`summarize, summarise, summary, overview, recap, timeline, chronological, chronologically, in order, the order, order in which, in which order, in what order, sequence of,
+// Overviews ask for the course of things: what came when, in which order, in short. Such a
+// question names few words of what it wants.
+var (
+	courseCues = lexical.Phrases(`timeline, chronological, chronologically, in order, the order, order in which, in which order, in what order, sequence of,
 	over time, throughout, evolve, evolved, history of, how did my, step by step history, walk me through our,
-	zusammenfassung, fasse, überblick, reihenfolge, verlauf, chronologisch, fais un résumé, résume-moi, l'ordre, aperçu, chronologie, resumen, orden, cronología,
-	resumo, ordem, riassunto, riassumi, ordine, samenvatting, volgorde, overzicht, podsumowanie, kolejność, özet, sıra, итог, порядок, обзор, хронология, підсумок`)
+	reihenfolge, verlauf, chronologisch, l'ordre, chronologie, orden, cronología, ordem, ordine, volgorde, kolejność, sıra, порядок, хронология`)
+	summaryCues = lexical.Phrases(`summarize, summarise, summary, overview, recap, zusammenfassung, fasse, überblick, fais un résumé, résume-moi, aperçu, resumen,
+	resumo, riassunto, riassumi, samenvatting, overzicht, podsumowanie, özet, итог, обзор, підсумок`)
+)
 
 // formWords are words of an overview that tell which form its answer is to have, and little
 // of what it is to be about.
@@ -69,6 +74,15 @@ var formWords = lexical.Phrases(`order, list, walk, brought, bring, bringing, as
 	one, two, three, four, five, six, seven, eight, nine, ten,
 	reihenfolge, verlauf, überblick, zusammenfassung, thema, themen, verschiedene, verschiedenen, gespräch, gespräche, gesprächen, liste, aufzählung, ordre, résumé, aperçu, sujet, sujets, différents, différentes,
 	orden, resumen, tema, temas, distintos, distintas, conversación, conversaciones, ordem, resumo, ordine, riassunto, argomenti, volgorde, samenvatting, onderwerp, onderwerpen, gesprek, gesprekken`)
+
+// wholeWords are words of an overview that tell how much of a conversation it is to cover.
+var wholeWords = lexical.Phrases(`far, today, yesterday, week, weeks, month, months, day, days, everything, whole, entire, thing, things, went, going, happened, beginning, end, start, begin, now, point, last, first, short, brief,
+	briefly, quick, heute, gestern, woche, wochen, monat, bisher, bislang, alles, ganze, ganzen, anfang, ende, kurz, kurze, jusqu, ici, tout, début, hasta, ahora, todo, todas, principio`)
+
+// namesSubject reports that words of an overview name what it is to be about.
+func namesSubject(terms []string) bool {
+	return slices.ContainsFunc(terms, func(t string) bool { return !formWords[t] && !wholeWords[t] })
+}
 
 // gatherCues ask for all pieces about something that the question names.
 var gatherCues = lexical.Phrases(`all, every, each, how many, how often, how much in total, in total, altogether, list, lists, which of, what are the, everything, across, different,
@@ -92,14 +106,31 @@ var joinedAims = []struct {
 	cue string
 	aim aim
 }{
-	{"你告诉", aimReply}, {"你说", aimReply}, {"你建议", aimReply}, {"你推荐", aimReply}, {"你给", aimReply}, {"你的回答", aimReply}, {"您说", aimReply}, {"您建议", aimReply},
-	{"教えてくれた", aimReply}, {"言ってた", aimReply}, {"おすすめしてくれた", aimReply}, {"提案してくれた", aimReply}, {"알려준", aimReply}, {"추천해", aimReply}, {"말해준", aimReply},
-	{"我", aimUser}, {"私", aimUser}, {"내가", aimUser}, {"제가", aimUser},
+	{"你告诉", aimReply},
+	{"你说", aimReply},
+	{"你建议", aimReply},
+	{"你推荐", aimReply},
+	{"你给", aimReply},
+	{"你的回答", aimReply},
+	{"您说", aimReply},
+	{"您建议", aimReply},
+	{"教えてくれた", aimReply},
+	{"言ってた", aimReply},
+	{"おすすめしてくれた", aimReply},
+	{"提案してくれた", aimReply},
+	{"알려준", aimReply},
+	{"추천해", aimReply},
+	{"말해준", aimReply},
+	{"我", aimUser},
+	{"私", aimUser},
+	{"내가", aimUser},
+	{"제가", aimUser},
 }
 
 var (
-	joinedOverview = []string{"总结", "顺序", "概述", "时间线", "まとめ", "順番", "概要", "요약", "순서"}
-	joinedGather   = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
+	joinedCourse  = []string{"顺序", "时间线", "順番", "순서"}
+	joinedSummary = []string{"总结", "概述", "まとめ", "概要", "요약"}
+	joinedGather  = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
 )
 
 // longestIntentCue is how many words a cue may have.
@@ -110,7 +141,7 @@ const longestIntentCue = 4
 func intentOf(text string) questionIntent {
 	words, ends := intent.Words(text)
 	var in questionIntent
-	user := false
+	user, course := false, false
 	start := 0
 	for i, end := range ends {
 		for n := i; n < len(ends) && n < i+longestIntentCue; n++ {
@@ -120,7 +151,7 @@ func intentOf(text string) questionIntent {
 			}
 			in.told = in.told || toldCues[phrase]
 			user = user || userCues[phrase]
-			in.overview = in.overview || overviewCues[phrase]
+			course, in.summary = course || courseCues[phrase], in.summary || summaryCues[phrase]
 			in.gather = in.gather || gatherCues[phrase]
 			in.amount = in.amount || amountCues[phrase]
 			in.day = in.day || dayCues[phrase] || i == 0 && whenCues[phrase]
@@ -132,9 +163,11 @@ func intentOf(text string) questionIntent {
 			in.aim = j.aim
 		}
 	}
-	for _, cue := range joinedOverview {
-		in.overview = in.overview || strings.Contains(text, cue)
-	}
+	contains := func(cue string) bool { return strings.Contains(text, cue) }
+	course = course || slices.ContainsFunc(joinedCourse, contains)
+	in.summary = in.summary || slices.ContainsFunc(joinedSummary, contains)
+	in.overview = in.summary || course
+	in.summary = in.summary && !course
 	for _, cue := range joinedGather {
 		in.gather = in.gather || strings.Contains(text, cue)
 	}

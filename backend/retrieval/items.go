@@ -39,7 +39,8 @@ func (x *item) text(c chat.ChunkText) string {
 type collector struct {
 	p      *pool
 	in     questionIntent
-	budget int // of packing, in tokens
+	about  bool // a summary of a subject that the query names, not of a whole conversation
+	budget int  // of packing, in tokens
 	query  queryWords
 	match  *matcher
 	texts  map[chat.ChunkID]chat.ChunkText
@@ -68,6 +69,7 @@ func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk
 		p: p, in: intentOf(q.Text), budget: q.MaxTokens, query: newQueryWords(q.Text), match: newMatcher(terms),
 		texts: pk.texts, first: map[chat.TurnID]*item{},
 	}
+	c.about = c.in.summary && namesSubject(terms)
 	units := p.byMatch()
 	read := c.worthReading(units, max(readUnits, q.MaxTokens/tokensPerRead))
 	if err := pk.read(ctx, e.Store, read); err != nil {

@@ -169,7 +169,8 @@ func (c *collector) replyTokens(turn chat.TurnID) int {
 }
 
 // spread divides an overview over the days of a conversation: what began a day says
-// what it was about, and each further piece of a day counts less.
+// what it was about, and each further piece of a day counts less. In a summary of a subject
+// that the query names, what began a day counts as far as it matches: days begin with others.
 func (c *collector) spread() {
 	first, taken := map[string]int64{}, map[string]int{}
 	for _, x := range c.items {
@@ -179,7 +180,11 @@ func (c *collector) spread() {
 	}
 	for _, x := range c.items {
 		if said(x.unit) && !x.bare && x.Seq < first[dayOf(x)]+openingTurns {
-			x.score += opening
+			gain := opening
+			if c.about {
+				gain *= math.Min(1, x.match/fullOpening)
+			}
+			x.score += gain
 		}
 	}
 	sortItems(c.items)

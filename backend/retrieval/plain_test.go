@@ -102,14 +102,14 @@ func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 		t.Errorf("a mild boost is not to outweigh the best match: %+v", got.Hits[0])
 	}
 	// A form that no word matches: vectors alone, by the threshold.
-	if r := ask("harbourmaster", func(s *Settings) { s.Recency = 0 }); len(r.Hits) == 0 || r.Hits[0].Similarity < 0.72 {
+	if r := ask("reharbouring", func(s *Settings) { s.Recency = 0 }); len(r.Hits) == 0 || r.Hits[0].Similarity < 0.72 {
 		t.Errorf("%+v", r.Hits)
 	}
-	if r := ask("harbourmaster", func(s *Settings) { s.Recency, s.Threshold = 0, 1 }); len(r.Hits) != 0 {
+	if r := ask("reharbouring", func(s *Settings) { s.Recency, s.Threshold = 0, 1 }); len(r.Hits) != 0 {
 		t.Errorf("%d hits above the threshold of 1, the first at %f", len(r.Hits), r.Hits[0].Similarity)
 	}
 	// The threshold applies after the boost.
-	if r := ask("harbourmaster", func(s *Settings) { s.Recency, s.Threshold = 1, 1 }); len(r.Hits) == 0 {
+	if r := ask("reharbouring", func(s *Settings) { s.Recency, s.Threshold = 1, 1 }); len(r.Hits) == 0 {
 		t.Error("what is new was not lifted over the threshold")
 	}
 	if r := ask("quiet docks", func(s *Settings) { s.Recency, s.Threshold = 0, 1 }); len(r.Hits) != 6 {

@@ -181,6 +181,25 @@ func TestAnOverviewIsSpreadOverDays(t *testing.T) {
 	}
 }
 
+// TestASummaryOfASubjectIsAboutIt: what began a day takes no place from a subject that is named, and does where the
+// whole conversation or the order of things is meant.
+func TestASummaryOfASubjectIsAboutIt(t *testing.T) {
+	for query, openingFirst := range map[string]bool{
+		"Please summarise the greenhouse": false, "Fasse bitte das Gewächshaus zusammen": false,
+		"Summarise our conversation so far": true, "A brief overview of everything, please": true,
+		"In which order did I bring up the greenhouse and other aspects?": true,
+	} {
+		c := &collector{in: intentOf(query)}
+		c.about = c.in.summary && namesSubject(Terms(query))
+		for seq, match := range map[int64]float64{1: 0.04, 20: 0.3} {
+			c.items = append(c.items, &item{match: match, score: match, unit: &unit{UnitRef: chat.UnitRef{Seq: seq, Role: chat.RoleUser, At: start}}})
+		}
+		if c.spread(); !c.in.overview || (c.items[0].Seq == 1) != openingFirst {
+			t.Errorf("%q: turn %d is first", query, c.items[0].Seq)
+		}
+	}
+}
+
 func TestScoresAndReasons(t *testing.T) {
 	m := copies()
 	res := find(t, m.engine(), Query{Text: "How many rows were copied with dual writes?", MaxTokens: 900, Limit: 20})

@@ -14,7 +14,7 @@ import (
 const (
 	// respelled bounds the terms of a query for which words like them are looked up, and
 	// spellings how many words are in for each.
-	respelled = 4
+	respelled = 6
 	spellings = 2
 	// spellingShare is what a word that is in for a term counts, of what the term would.
 	spellingShare = 0.7
@@ -55,13 +55,29 @@ func (e *Engine) spelled(ctx context.Context, terms []string, freq map[string]in
 		if err != nil {
 			return nil, err
 		}
-		for _, k := range closest(form, known, freq[t], all) {
+		like := closest(form, known, freq[t], all)
+		if len(like) == 0 && freq[t] == 0 {
+			if like, err = e.compounded(ctx, t, all); err != nil {
+				return nil, err
+			}
+		}
+		for _, k := range like {
 			if !slices.Contains(terms, k.Term) {
 				out = append(out, k)
 			}
 		}
 	}
 	return out, nil
+}
+
+// guesses are the words that are in for terms which memory does not hold.
+func (e *Engine) guesses(ctx context.Context, terms []string, freq map[string]int, all int) ([]chat.TermCount, error) {
+	out, err := e.spelled(ctx, terms, freq, all)
+	if err != nil {
+		return nil, err
+	}
+	single, err := e.single(ctx, terms, freq, all)
+	return append(out, single...), err
 }
 
 // isSpelled reports a word of letters alone: numbers and identifiers that are nearly equal

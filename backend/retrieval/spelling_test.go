@@ -15,12 +15,23 @@ func TestLikeness(t *testing.T) {
 		a, b string
 		like bool
 	}{
-		{"faheem", "fahim", true}, {"fahim", "faheem", true}, {"jhon", "john", true}, {"katharine", "katherine", true},
-		{"kubernets", "kubernetes", true}, {"müller", "mueller", true}, {"postgers", "postgres", true},
-		{"rechnungen", "rechnung", true}, {"rechnungs", "rechnungen", true}, {"maisons", "maison", true},
-		{"anna", "adam", false}, {"mark", "mail", false}, {"parse", "horse", false}, {"configure", "confident", false},
+		{"faheem", "fahim", true},
+		{"fahim", "faheem", true},
+		{"jhon", "john", true},
+		{"katharine", "katherine", true},
+		{"kubernets", "kubernetes", true},
+		{"müller", "mueller", true},
+		{"postgers", "postgres", true},
+		{"rechnungen", "rechnung", true},
+		{"rechnungs", "rechnungen", true},
+		{"maisons", "maison", true},
+		{"anna", "adam", false},
+		{"mark", "mail", false},
+		{"parse", "horse", false},
+		{"configure", "confident", false},
 		{"contract", "contrast", true}, // the price of guessing: only for a word that memory does not hold
-		{"planning", "platform", false}, {"test", "testament", false},
+		{"planning", "platform", false},
+		{"test", "testament", false},
 	} {
 		if _, ok := likeness([]rune(tt.a), []rune(tt.b)); ok != tt.like {
 			t.Errorf("%s and %s: %v", tt.a, tt.b, ok)
@@ -67,8 +78,14 @@ func TestMisspeltSpeakersAreNamed(t *testing.T) {
 
 // TestGuessesAreFewAndOnlyForUnknownWords: what memory holds is searched for as it is.
 func TestGuessesAreFewAndOnlyForUnknownWords(t *testing.T) {
-	known := []chat.TermCount{{Term: "contrast", Units: 9}, {Term: "contract", Units: 3}, {Term: "contracts", Units: 2}, {Term: "contrary", Units: 1},
-		{Term: "contrasted", Units: 400}, {Term: "4711", Units: 1}}
+	known := []chat.TermCount{
+		{Term: "contrast", Units: 9},
+		{Term: "contract", Units: 3},
+		{Term: "contracts", Units: 2},
+		{Term: "contrary", Units: 1},
+		{Term: "contrasted", Units: 400},
+		{Term: "4711", Units: 1},
+	}
 	var names []string
 	for _, c := range closest("contrast", known, 0, 1000) {
 		names = append(names, c.Term)
@@ -95,7 +112,7 @@ func TestGuessesAreFewAndOnlyForUnknownWords(t *testing.T) {
 	if held := func(h Hit) bool { return strings.Contains(h.Text, "Fahim was") }; len(slices.DeleteFunc(res.Hits, func(h Hit) bool { return !held(h) })) < 4 {
 		t.Errorf("%+v", res.Hits)
 	}
-	for query, looked := range map[string]int{"4712": 0, "xyz": 0, "x9f3ab77": 0, "zzzzb zzzzc zzzzd zzzze zzzzf zzzzg": respelled} {
+	for query, looked := range map[string]int{"4712": 0, "xyz": 0, "x9f3ab77": 0, "zzzb zzzc zzzd zzze zzzf zzzg zzzh zzzi": respelled} {
 		m.asked["Vocabulary"] = 0
 		find(t, m.engine(), Query{Text: query, Within: chat.Within{Branch: "b"}})
 		if m.asked["Vocabulary"] != looked {

@@ -54,6 +54,7 @@ const (
 	formShare    = 0.5 // of the weight of a word by which an overview is asked for
 	opening      = 0.3 // added to what began a day, in an overview
 	openingTurns = 6   // turns that begin a day
+	fullOpening  = 0.4 // match from which it counts in full in a summary of a subject
 	sameDay      = 0.4 // exponent by which further pieces of a day count less
 )
 

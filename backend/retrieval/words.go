@@ -57,7 +57,7 @@ func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error
 	if err != nil {
 		return w, err
 	}
-	guessed, err := e.spelled(ctx, list, freq, all)
+	guessed, err := e.guesses(ctx, list, freq, all)
 	if err != nil {
 		return w, err
 	}

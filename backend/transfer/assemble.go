@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"slices"
 	"strconv"
 
 	"contextinfinity/backend/chat"
@@ -148,8 +149,7 @@ func (t *tree) turn(path []int) Turn {
 				aside = append(aside, t.unshown(n)...)
 			}
 		default:
-			t.answer(&turn, &answer, n, usages)
-			answered = append(answered, n.blocks...)
+			answered = append(answered, t.answer(&turn, &answer, n, usages)...)
 		}
 	}
 	user.Blocks = append(user.Blocks, aside...)
@@ -175,9 +175,21 @@ func (t *tree) turn(path []int) Turn {
 	return turn
 }
 
-// answer adds a message of the assistant or a tool to a turn.
-func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[string]bool) {
-	answer.Blocks = append(answer.Blocks, n.blocks...)
+// answer adds a message of the assistant or a tool to a turn, and returns those of its
+// blocks that were said.
+func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[string]bool) chat.Blocks {
+	said := n.blocks
+	switch {
+	case n.failed && len(answer.Blocks) > 0 && !turn.Failed: // what was said before the error is the answer
+		said, turn.Incomplete, turn.Failure = nil, true, n.failure
+		answer.Blocks = append(answer.Blocks, t.errorBlock(n.blocks)...)
+	case !n.failed && turn.Failed && len(n.blocks) > 0: // it was answered after all
+		turn.Failed, turn.Failure = false, ""
+		answer.Blocks = append(t.errorBlock(answer.Blocks), n.blocks...)
+	default:
+		turn.Failed = turn.Failed || n.failed
+		answer.Blocks = append(answer.Blocks, n.blocks...)
+	}
 	if n.name != "" {
 		answer.Name = n.name
 	}
@@ -201,13 +213,27 @@ func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[stri
 		}
 		turn.Usage = &sum
 	}
-	if n.kind == kindAssistant { // what the last of them says of itself is how the turn ended
+	if n.kind == kindAssistant && !n.failed { // what the last of them says of itself is how the turn ended
 		turn.Incomplete = n.incomplete
 	}
-	turn.Failed = turn.Failed || n.failed
 	if n.failure != "" {
 		turn.Failure = n.failure
 	}
+	return said
+}
+
+// errorBlock keeps the words of an error where nobody takes them for an answer.
+func (t *tree) errorBlock(words chat.Blocks) chat.Blocks {
+	if !slices.ContainsFunc(words, func(b chat.Block) bool { _, raw := b.(chat.Unknown); return !raw }) {
+		return words
+	}
+	raw, err := chat.MarshalJSON(struct {
+		Error chat.Blocks `json:"error"`
+	}{words})
+	if err != nil {
+		return nil
+	}
+	return chat.Blocks{unknownBlock(t.d.Source, raw)}
 }
 
 // prompt takes the text of a system message at the beginning as the system prompt.
@@ -232,6 +258,7 @@ func (t *tree) unshown(n *node) chat.Blocks {
 	if n.kind != kindSystem || len(n.blocks) == 0 {
 		return n.blocks
 	}
+	t.d.notice(noticeInstructions, 1)
 	raw, err := chat.MarshalJSON(struct {
 		Role    string      `json:"role"`
 		Content chat.Blocks `json:"content"`

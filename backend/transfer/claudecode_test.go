@@ -44,6 +44,11 @@ func (l *codeLog) answer() {
 	l.put("assistant", fmt.Sprintf(`"message":{"id":"m%d","role":"assistant","content":[{"type":"text","text":%q}]}`, l.n, l.word("text")))
 }
 
+// apiError is what Claude Code writes in the model's name where the provider failed.
+func (l *codeLog) apiError() {
+	l.put("assistant", `"isApiErrorMessage":true,"message":{"id":"e","model":"<synthetic>","role":"assistant","content":[{"type":"text","text":"API Error: 529"}]}`)
+}
+
 func (l *codeLog) progress(event string) {
 	l.put("progress", fmt.Sprintf(`"data":{"type":"hook_progress","hookEvent":%q}`, event))
 }
@@ -115,9 +120,10 @@ func wordsOn(c Conversation) map[string]int {
 	return out
 }
 
-// TestClaudeCodeWithoutEditsHasOneBranch: whatever hooks, progress lines, parallel calls
-// and compactions leave in the log, and whichever parents were never written, a session in
-// which nothing was edited is one line that holds every prompt, text, call and result.
+// TestClaudeCodeWithoutEditsHasOneBranch: whatever hooks, progress lines, parallel calls,
+// compactions and errors of the provider leave in the log, and whichever parents were never
+// written, a session in which nothing was edited is one line that holds every prompt, text,
+// call and result, in turns that have an answer.
 func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newCodeLog()
@@ -153,7 +159,13 @@ func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
 					l.answer()
 				}
 			}
+			if yes("error before the answer") {
+				l.apiError()
+			}
 			l.answer()
+			if yes("error after the answer") {
+				l.apiError()
+			}
 			if yes("summary") {
 				l.put("system", `"subtype":"stop_hook_summary"`)
 				l.put("system", `"subtype":"turn_duration"`)
@@ -164,7 +176,15 @@ func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
 		if len(lineOf(c)) != len(c.Turns) {
 			rt.Fatalf("%d turns, %d of them on the active branch\n%s", len(c.Turns), len(lineOf(c)), l)
 		}
+		for _, turn := range c.Turns {
+			if turn.Failed {
+				rt.Fatalf("a turn with an answer failed: %s\n%s", turn.Failure, l)
+			}
+		}
 		on := wordsOn(c)
+		if on["API Error: 529"] > 0 {
+			rt.Fatalf("an error is taken for the model's words\n%s", l)
+		}
 		for _, word := range l.said {
 			if on[word] != 1 {
 				rt.Fatalf("%q stands %d times on the active branch\n%s", word, on[word], l)

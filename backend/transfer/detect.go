@@ -53,8 +53,8 @@ func Detect(name string, head []byte) (Format, error) {
 	}
 	head = head[:min(len(head), HeadBytes)]
 	g := glance(head)
-	if g.objects == 0 {
-		return "", unknownFormat(name)
+	if g.objects == 0 || isUTF32(head) {
+		return "", whyUnreadable(name, head)
 	}
 	lines := g.lines || strings.HasSuffix(base, ".jsonl") || strings.HasSuffix(base, ".ndjson")
 	switch {
@@ -104,6 +104,25 @@ func isGptme(name, base string, g glimpse) bool {
 		return false
 	}
 	return base == "conversation.jsonl" || gptmeBeside(name) != "" || g.any("call_id", "file_hashes", "ephemeral_ttl", "pinned", "hide")
+}
+
+// whyUnreadable says why nothing in a file can be read, where its first bytes show it.
+func whyUnreadable(name string, head []byte) error {
+	file := path.Base(name)
+	switch {
+	case len(head) == 0:
+		return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is empty; nothing was imported.", file).WithHint("download or export it again")
+	case len(bytes.Trim(head, "\x00")) == 0:
+		return chat.Errorf(chat.CodeInvalid, "import.detect", "%s begins with zero bytes alone, as a file does that was never written to its end; nothing was imported.", file).
+			WithHint("download or export it again")
+	case isUTF32(head):
+		return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is text in UTF-32, which is not read; nothing was imported.", file).WithHint("save it as UTF-8")
+	}
+	return unknownFormat(name)
+}
+
+func isUTF32(head []byte) bool {
+	return bytes.HasPrefix(head, []byte{0xFF, 0xFE, 0, 0}) || bytes.HasPrefix(head, []byte{0, 0, 0xFE, 0xFF})
 }
 
 func unknownFormat(name string) error {

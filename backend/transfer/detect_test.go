@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"strings"
 	"testing"
 
 	"contextinfinity/backend/chat"
@@ -50,6 +51,20 @@ func TestDetectRefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, head := range []string{"", "  ", "hello", "[1,2,3]", `{"a":1}`, `{"type":"x"}`, `[{"header":"YouTube","title":"Watched x","time":"2024-01-01T00:00:00Z","products":["YouTube"]}]`, `{"seq":1,"ts":"2025-01-01T10:00:00+00:00","type":"message_append","payload":{"message":{"role":"user"}}}`, "%PDF-1.7", "\x00\x01", `["mapping"]`, `"mapping":1`} {
 		if got, err := Detect("x.json", []byte(head)); chat.CodeOf(err) != chat.CodeInvalid || got != "" {
 			t.Errorf("%q: got %q, %v", head, got, err)
+		}
+	}
+}
+
+// A file in which nothing can be read is refused with the reason that its bytes show.
+func TestUnreadableSaysWhy(t *testing.T) {
+	for words, head := range map[string]string{
+		"is empty":                   "",
+		"zero bytes":                 strings.Repeat("\x00", 4096),
+		"UTF-32":                     "\xff\xfe\x00\x00[\x00\x00\x00{\x00\x00\x00",
+		"no export that can be read": "dear diary",
+	} {
+		if _, err := Detect("x.json", []byte(head)); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%.10q: %v, want %q", head, err, words)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (s *stream) events(e *Engine, step chat.StepID) chat.EventSeq {
 // are read from it. Empty: all of them will be stored.
 func (s *stream) missing(e *Engine, step chat.StepID) string {
 	n := s.count
-	if s.pack == nil {
+	if s.long && s.pack == nil {
 		n = 0
 		for _, err := range s.events(e, step) {
 			if err != nil {

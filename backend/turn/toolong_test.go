@@ -156,6 +156,18 @@ func TestAFullDiskSaysWhereTheRawEventsEnd(t *testing.T) {
 	}
 }
 
+// A disk that takes nothing of a journal in which nothing stands does not change why a call failed.
+func TestAnEmptyJournalThatCannotBeEnded(t *testing.T) {
+	w := newWorld(t)
+	w.journalRoom = 1
+	w.provider.script(call{err: errRefused})
+	got := w.send("hi")
+	if got.Phase != chat.PhaseFailed || got.Failure == nil || got.Failure.Code != chat.CodeAuth {
+		t.Errorf("it is %s with %+v", got.Phase, got.Failure)
+	}
+	w.clean()
+}
+
 // The end of a long stream is stored without reading its journal again, which takes seconds
 // where a person pressed Ctrl-C in the midst of a flood.
 func TestTheEndOfALongStreamReadsNoJournal(t *testing.T) {

@@ -59,7 +59,7 @@ func TestEveryFaultOfAMove(t *testing.T) {
 	if met["move.file"] < 2 || met["move.adopted"] != 1 || len(specs) < 60 {
 		t.Fatalf("a move reaches only %q", specs)
 	}
-	for _, spec := range append(specs[:steps:steps], sampled(specs[steps:], 12)...) {
+	for _, spec := range append(specs[:steps:steps], sampled(specs[steps:], 6)...) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			bench.fresh(t).survivesAMove(t, spec)

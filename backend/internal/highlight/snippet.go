@@ -38,6 +38,9 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 	}
 	if to < len(text) {
 		tail = "…"
+		if strings.ContainsRune(".!?…", lastRune(text[from:to])) { // else the sentence seems to end in four dots
+			tail = " …"
+		}
 	}
 	var in []Span
 	for _, s := range spans {
@@ -59,6 +62,12 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 		in[i] = Span{in[i].Start + len(head), in[i].End + len(head)}
 	}
 	return head + blankControls(words) + tail, in
+}
+
+// lastRune is the last one that is not a space.
+func lastRune(s string) rune {
+	r, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(s, unicode.IsSpace))
+	return r
 }
 
 // wordAt is where a word begins at or after a byte, but not after last.

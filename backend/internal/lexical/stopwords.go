@@ -10,6 +10,12 @@ import (
 // out, the embedded embedder weighs it little. It is asked in lower case.
 func IsStopWord(word string) bool { return stopWords[word] }
 
+// IsFunctionCharacter reports a Chinese character that alone says nothing of what a text is
+// about: a particle, a pronoun, a preposition, a part of a question word.
+func IsFunctionCharacter(r rune) bool { return strings.ContainsRune(functionCharacters, r) }
+
+const functionCharacters = `的了是在不有我你您他她它们这那个和也就都要会到说吗呢吧啊什么怎样几多少哪谁为与或于之其把被让给从对能可以去来还没很最更请如何时候样里上下中大小一二三又再将曾过着得地人事些此该次想知道应当为何`
+
 var stopWords = Set(strings.Join(slices.Collect(maps.Values(stopWordLists)), " "))
 
 // stopWordLists are the commonest words of languages, and the words with which people

@@ -59,7 +59,7 @@ func (l lists) prune() {
 
 func (w *writer) writeLists() {
 	w.lists.prune()
-	w.WriteString(`
+	fmt.Fprint(w, `
 /**
  * Where lists are: the fields that are one ("[]", "Shape[]" if its items hold lists too) or a shape that holds any.
  * Go sends null for a list without items, which the page reads as an empty one (wails.ts).
@@ -81,5 +81,5 @@ export const lists: Record<string, Record<string, string>> = {
 		}
 		fmt.Fprintf(w, "  %s: { %s },\n", shape, strings.Join(fields, ", "))
 	}
-	w.WriteString("};\n")
+	fmt.Fprint(w, "};\n")
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,8 +20,9 @@ import (
 const File = "frontend/src/lib/backend/types.ts"
 
 const (
-	apiDir = "backend/api"
-	appDir = "backend/app" // its function services binds
+	apiDir  = "backend/api"
+	chatDir = "backend/chat"
+	appDir  = "backend/app" // its function services binds
 )
 
 // writer writes one file.
@@ -63,7 +65,7 @@ func Generate(root string) ([]byte, error) {
 	if len(services) == 0 {
 		return nil, fmt.Errorf("%s: no function services that binds any", appDir)
 	}
-	w.WriteString("// Code generated from " + apiDir + " by `make types`. DO NOT EDIT.\n")
+	fmt.Fprint(w, "// Code generated from "+apiDir+" by `make types`. DO NOT EDIT.\n")
 	for _, step := range []func() error{w.writeShapes, w.writeEvents, func() error { return w.writeServices(services) }} {
 		if err := step(); err != nil {
 			return nil, err
@@ -85,7 +87,7 @@ func (w *writer) writeShapes() error {
 		if err != nil {
 			return err
 		}
-		w.WriteByte('\n')
+		fmt.Fprintln(w)
 		w.comment("", d.doc)
 		fmt.Fprintf(w, "export interface %s {\n", d.name)
 		for _, f := range fields {
@@ -101,14 +103,14 @@ func (w *writer) writeShapes() error {
 			fmt.Fprintf(w, "  %s%s: %s;\n", f.name, mark, typ)
 			w.lists.add(d.name, f.name, typ)
 		}
-		w.WriteString("}\n")
+		fmt.Fprint(w, "}\n")
 	}
 	return nil
 }
 
 // writeEvents writes the constants EventX, each of which carries a shape X.
 func (w *writer) writeEvents() error {
-	w.WriteString("\n/** Events to the page by their names, and what they carry. */\nexport interface Events {\n")
+	fmt.Fprint(w, "\n/** Events to the page by their names, and what they carry. */\nexport interface Events {\n")
 	for _, c := range w.api.consts {
 		shape, is := strings.CutPrefix(c.name, "Event")
 		if !is || c.typ != "" {
@@ -120,7 +122,7 @@ func (w *writer) writeEvents() error {
 		fmt.Fprintf(w, "  '%s': %s;\n", c.value, shape)
 		w.lists.add(results, c.value, shape)
 	}
-	w.WriteString("}\n")
+	fmt.Fprint(w, "}\n")
 	return nil
 }
 
@@ -132,7 +134,7 @@ func (w *writer) writeServices(services []string) error {
 		if !known {
 			return fmt.Errorf("%s binds %s, which is no type of %s", appDir, service, apiDir)
 		}
-		w.WriteByte('\n')
+		fmt.Fprintln(w)
 		w.comment("", d.doc)
 		fmt.Fprintf(w, "export interface %sService {\n", service)
 		for _, m := range w.api.methods[service] {
@@ -140,17 +142,17 @@ func (w *writer) writeServices(services []string) error {
 				return fmt.Errorf("%s.%s: %w", service, m.Name, err)
 			}
 		}
-		w.WriteString("}\n")
+		fmt.Fprint(w, "}\n")
 	}
-	w.WriteString("\n/** What the program binds. Each call rejects with a BackendError: what happened, and what to do. */\nexport interface Services {\n")
+	fmt.Fprint(w, "\n/** What the program binds. Each call rejects with a BackendError: what happened, and what to do. */\nexport interface Services {\n")
 	for _, service := range services {
 		fmt.Fprintf(w, "  readonly %s: %sService;\n", lowerFirst(service), service)
 	}
-	w.WriteString("}\n\nexport const serviceNames: readonly (keyof Services)[] = [\n")
+	fmt.Fprint(w, "}\n\nexport const serviceNames: readonly (keyof Services)[] = [\n")
 	for _, service := range services {
 		fmt.Fprintf(w, "  '%s',\n", lowerFirst(service))
 	}
-	w.WriteString("];\n")
+	fmt.Fprint(w, "];\n")
 	return nil
 }
 
@@ -245,7 +247,8 @@ var basic = map[string]string{
 	"int": "number", "int32": "number", "int64": "number", "uint64": "number", "float64": "number",
 }
 
-// enum is the union of the constants of a type; a string type without any is a string.
+// enum is the union of the constants of a type; a string type without any is a string. A type of another package has that
+// package's name before its own, unless the package is chat and api has no type of the name.
 func (w *writer) enum(in *source, d declared) (string, error) {
 	if baseName(d.spec.Type) != "string" {
 		return "", fmt.Errorf("%s is no shape and no string", d.name)
@@ -253,6 +256,9 @@ func (w *writer) enum(in *source, d declared) (string, error) {
 	values := in.values(d.name)
 	if len(values) == 0 {
 		return "string", nil
+	}
+	if _, taken := w.api.types[d.name]; in.dir != apiDir && (in.dir != chatDir || taken) {
+		d.name = upperFirst(path.Base(in.dir)) + d.name
 	}
 	if other, taken := w.enums[d.name]; taken && other.spec != d.spec {
 		return "", fmt.Errorf("two packages have a type %s", d.name)
@@ -264,7 +270,7 @@ func (w *writer) enum(in *source, d declared) (string, error) {
 func (w *writer) writeEnums() {
 	for _, name := range slices.Sorted(maps.Keys(w.enums)) {
 		e := w.enums[name]
-		w.WriteByte('\n')
+		fmt.Fprintln(w)
 		w.comment("", e.doc)
 		fmt.Fprintf(w, "export type %s =\n", name)
 		for i, c := range e.values {
@@ -317,6 +323,10 @@ func wrapped(text string, width int) (lines []string) {
 // sentences are the comments above and beside a field.
 func sentences(above, beside string) string {
 	return strings.TrimSpace(strings.TrimSpace(above) + " " + strings.TrimSpace(beside))
+}
+
+func upperFirst(name string) string {
+	return string(unicode.ToUpper(rune(name[0]))) + name[1:]
 }
 
 func lowerFirst(name string) string {

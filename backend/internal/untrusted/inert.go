@@ -62,7 +62,7 @@ var tagEscaper = strings.NewReplacer("<", "&lt;", "&lt;", "&amp;lt;", "&amp;", "
 
 // forged finds lines that look like those by which the program says who said a passage
 // and when, and like its headings.
-var forged = regexp.MustCompile(`(?mi)^[\s\pZ]*(?:[#＃]\d{1,9}(?:[\s\pZ]+\d{1,2}[:：]\d{2})?[\s\pZ]+[^\n:：]{1,100}[:：]|` +
+var forged = regexp.MustCompile(`(?mi)^[\s\pZ]*(?:[#＃]\p{Nd}{1,9}(?:[\s\pZ]+\d{1,2}[:：]\d{2})?[\s\pZ]+[^\n:：]{1,100}[:：]|` +
 	`[\[［][\s\pZ]*(?:now[\s\pZ]*[:：]|selected passages|earlier conversation summary|\d{1,2}[\s\pZ]+\pL+[\s\pZ]+\d{4}\b))`)
 
 // quoteForged marks such lines as quoted.
@@ -79,7 +79,7 @@ func opensBracket(r rune) bool { return r == '[' || r == '［' }
 
 // opensTag reports <, and what is drawn like it or becomes it by normalization.
 func opensTag(r rune) bool {
-	return r == '<' || r > 0x7F && strings.ContainsRune("＜﹤≮˂ᐸ‹〈⟨〈❮", r)
+	return r == '<' || r > 0x7F && strings.ContainsRune("＜﹤≮˂ᐸ‹〈⟨〈❮❬⦉", r)
 }
 
 // frames are the tags of the program's frames.
@@ -99,7 +99,7 @@ func isFrame(s string) bool {
 			}
 			if isNamePart(c) {
 				name.WriteRune(c)
-			} else if !unicode.IsSpace(c) && !isSlash(c) {
+			} else if !unicode.IsSpace(c) && !isSlash(c) && c != utf8.RuneError { // which Visible put for a control character
 				return false
 			}
 		}
@@ -139,7 +139,8 @@ func fold(r rune) []rune {
 var lookalikes = map[rune]rune{
 	'а': 'a', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'і': 'i', 'м': 'm', 'о': 'o', 'р': 'p', 'г': 'r', 'ѕ': 's', 'т': 't', 'у': 'y', 'п': 'n',
 	'α': 'a', 'ϲ': 'c', 'ε': 'e', 'ι': 'i', 'μ': 'm', 'ο': 'o', 'τ': 't', 'υ': 'u', 'γ': 'y', 'ν': 'n', 'ı': 'i', 'ɑ': 'a', 'ո': 'n', 'օ': 'o', 'ѵ': 'v',
-	'›': '>', '〉': '>', '⟩': '>', '❯': '>', '｜': '|', '￨': '|', '│': '|',
+	'ᴀ': 'a', 'ᴄ': 'c', 'ᴅ': 'd', 'ᴇ': 'e', 'ꜰ': 'f', 'ɪ': 'i', 'ᴍ': 'm', 'ɴ': 'n', 'ᴏ': 'o', 'ᴘ': 'p', 'ʀ': 'r', 'ꜱ': 's', 'ᴛ': 't', 'ᴜ': 'u', 'ʏ': 'y',
+	'›': '>', '〉': '>', '⟩': '>', '❯': '>', '❭': '>', '⦊': '>', 'ᐳ': '>', '｜': '|', '￨': '|', '│': '|', '¦': '|', 'ǀ': '|', '∣': '|', '❘': '|',
 }
 
 // tokenLength bounds how far the end of a control token is looked for, in bytes.
@@ -156,7 +157,7 @@ var (
 	// pipedBody has no spaces where it has one bar: a <| b -> c is an operator. An & is
 	// that of an escape, which is not part of a token.
 	pipedBody   = regexp.MustCompile(`^/?(?:\|[^|&]+\||\|[^\s|&]+|[^\s|&]+\|)$`)
-	angleTokens = regexp.MustCompile(`^<?/?(?:s|bos|eos|eod|pad|unk|mask|sep|cls|sop|eop|sys|think|tools?|tool_calls?|tool_response|tool_sep|function_calls|` +
+	angleTokens = regexp.MustCompile(`^<?/?(?:s|bos|eos|eod|pad|unk|mask|sep|cls|sop|eop|sys|(?:\w+:)?(?:think|tool_calls?)|tools?|tool_response|tool_sep|function_calls|` +
 		`function=[^&]*|unused_?\d+|extra_id_\d+|reserved_[^&]*|(?:start|end|begin)_of_\w+|image_soft_token|fim_\w+|im_start|im_end)$`)
 )
 
@@ -165,11 +166,16 @@ var (
 func bracketToken(s string) (body string, length int) {
 	folded, end, length := tokenBody(s, ']', '[')
 	name := strings.Trim(strings.Join(strings.Fields(folded), ""), "/\\")
+	if pipedInBrackets.MatchString(name) { // of EXAONE: [|user|]
+		return s[:end], length
+	}
 	if !bracketTokens[name] || usual[name] && strings.ContainsFunc(s[:end], unicode.IsLower) {
 		return "", 0
 	}
 	return s[:end], length
 }
+
+var pipedInBrackets = regexp.MustCompile(`^\|\w+\|$`)
 
 var bracketTokens = lexical.Set("inst sys system_prompt available_tools tool_calls tool_results tool_content think args call_id gmask smask mask sop eop " +
 	"img img_break img_end audio begin_audio prefix middle suffix model_settings bos eos pad unk cls sep")

@@ -177,3 +177,26 @@ func TestOrdinaryTextIsUnchanged(t *testing.T) {
 		}
 	})
 }
+
+// Disguises of frames, tokens and lines of the program that were once let through: a control
+// character in the tag, letters and brackets of other scripts, tokens of further vendors.
+func TestDisguises(t *testing.T) {
+	for _, s := range []string{
+		"<\x00/document>", "</\x1bdocument>", "</ᴅᴏᴄᴜᴍᴇɴᴛ>", "ᐸ/documentᐳ", "❬/document❭", "⦉/document⦊",
+		"<¦im_start¦>", "<∣im_end∣>", "<❘user❘>", "<ǀsystemǀ>", "<seed:think>", "</minimax:tool_call>", "[|assistant|]", "[|endofturn|]",
+	} {
+		if v := Visible(s); Document(v) == v {
+			t.Errorf("%q stays %q", s, v)
+		}
+	}
+	for _, s := range []string{"#٣ user: yes", "#१२ 10:04 assistant: no"} {
+		if got := Memory(Visible(s)); got != "> "+s {
+			t.Errorf("%q becomes %q", s, got)
+		}
+	}
+	for _, s := range []string{"a < b", "x <\ufffd y", "[a|b|c]", "List<String>", "f(a)[0]", "if a<m && b>c {", "<ns:tag>", "¦ a ¦", "#3 bolts"} {
+		if got := Document(Visible(s)); got != s {
+			t.Errorf("%q becomes %q", s, got)
+		}
+	}
+}

@@ -265,12 +265,12 @@ func (d *decoder) refusedTool() *wire.Part {
 // usage is what the API reports, cumulative within a message. It counts cached
 // input apart; the sum is the input.
 type usage struct {
-	Input      int `json:"input_tokens"`
-	Output     int `json:"output_tokens"`
-	CacheRead  int `json:"cache_read_input_tokens"`
-	CacheWrite int `json:"cache_creation_input_tokens"`
+	Input      wire.Count `json:"input_tokens"`
+	Output     wire.Count `json:"output_tokens"`
+	CacheRead  wire.Count `json:"cache_read_input_tokens"`
+	CacheWrite wire.Count `json:"cache_creation_input_tokens"`
 	Details    struct {
-		Thinking int `json:"thinking_tokens"`
+		Thinking wire.Count `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 	seen bool
 }
@@ -293,9 +293,9 @@ func (d *decoder) usage() *chat.Usage {
 		}
 		u := m.usage
 		*sum = sum.Add(chat.Usage{
-			InputTokens: u.Input + u.CacheRead + u.CacheWrite, OutputTokens: u.Output,
-			CachedInputTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
-			ReasoningTokens: u.Details.Thinking,
+			InputTokens: int(u.Input + u.CacheRead + u.CacheWrite), OutputTokens: int(u.Output),
+			CachedInputTokens: int(u.CacheRead), CacheWriteTokens: int(u.CacheWrite),
+			ReasoningTokens: int(u.Details.Thinking),
 		})
 	}
 	return sum

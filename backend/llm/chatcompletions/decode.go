@@ -70,15 +70,15 @@ type functionBody struct {
 }
 
 type usageBody struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
+	Prompt     wire.Count `json:"prompt_tokens"`
+	Completion wire.Count `json:"completion_tokens"`
 	Details    struct {
-		Cached int `json:"cached_tokens"`
+		Cached wire.Count `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
 	OutputDetails struct {
-		Reasoning int `json:"reasoning_tokens"`
+		Reasoning wire.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
+	CacheHit wire.Count `json:"prompt_cache_hit_tokens"` // DeepSeek
 }
 
 // Decode implements llm.Decoder.
@@ -128,8 +128,8 @@ func (d *decoder) countUsage(u *usageBody) {
 		return
 	}
 	d.usage = &chat.Usage{
-		InputTokens: u.Prompt, OutputTokens: u.Completion,
-		CachedInputTokens: max(u.Details.Cached, u.CacheHit), ReasoningTokens: u.OutputDetails.Reasoning,
+		InputTokens: int(u.Prompt), OutputTokens: int(u.Completion),
+		CachedInputTokens: int(max(u.Details.Cached, u.CacheHit)), ReasoningTokens: int(u.OutputDetails.Reasoning),
 	}
 }
 

@@ -147,13 +147,13 @@ type responseBody struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
 	Usage *struct {
-		Input        int `json:"input_tokens"`
-		Output       int `json:"output_tokens"`
+		Input        wire.Count `json:"input_tokens"`
+		Output       wire.Count `json:"output_tokens"`
 		InputDetails struct {
-			Cached int `json:"cached_tokens"`
+			Cached wire.Count `json:"cached_tokens"`
 		} `json:"input_tokens_details"`
 		OutputDetails struct {
-			Reasoning int `json:"reasoning_tokens"`
+			Reasoning wire.Count `json:"reasoning_tokens"`
 		} `json:"output_tokens_details"`
 	} `json:"usage"`
 }
@@ -248,8 +248,8 @@ func (d *decoder) finish(body responseBody) []llm.Delta {
 	deltas := d.reconcile(resp, body.Output)
 	if u := body.Usage; u != nil {
 		resp.usage = &chat.Usage{
-			InputTokens: u.Input, OutputTokens: u.Output,
-			CachedInputTokens: u.InputDetails.Cached, ReasoningTokens: u.OutputDetails.Reasoning,
+			InputTokens: int(u.Input), OutputTokens: int(u.Output),
+			CachedInputTokens: int(u.InputDetails.Cached), ReasoningTokens: int(u.OutputDetails.Reasoning),
 		}
 	}
 	switch body.Status {

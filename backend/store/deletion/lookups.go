@@ -64,12 +64,14 @@ func (e *Erasing) lookups(where string, args ...any) error {
 
 // lookupResult erases a result in the journal of calls, and returns what it was.
 func (e *Erasing) lookupResult(l lookup) (was string, err error) {
-	row, err := sqlite.One[events.ResultRow](e.DB, "tool_result", l.Call, `SELECT * FROM tool_results WHERE tool_call_id = ?`, l.Call)
+	rows, err := sqlite.All[events.ResultRow](e.DB, `SELECT * FROM tool_results WHERE tool_call_id = ?`, l.Call)
 	if err != nil {
 		return "", err
 	}
-	if content, err := row.Unpacked(); err == nil { // else verify names it
-		was = string(content)
+	for _, r := range rows { // one that is not there, or cannot be read, is named by verify
+		if content, err := r.Unpacked(); err == nil {
+			was = string(content)
+		}
 	}
 	if err := e.remove("tool_results", `UPDATE tool_results SET content = ?, content_hash = ? WHERE tool_call_id = ?`,
 		codec.Pack([]byte(erasedLookup)), codec.Hash([]byte(erasedLookup)), l.Call); err != nil {

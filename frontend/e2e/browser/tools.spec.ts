@@ -163,7 +163,6 @@ test('whether a model calls tools is asked in the conversation, once, and kept',
   await page.setViewportSize({ width: 900, height: 600 });
   await fits(page);
   await inspect(page, 'a question about a model');
-  await page.screenshot({ path: test.info().outputPath('ability.png') });
   await page.getByRole('button', { name: 'No', exact: true }).press('Enter');
   await expect(question).toBeHidden();
   await chat.askAndWait(2, 'And now?', 'Without tools.');

@@ -164,6 +164,18 @@ describe('what one does to a run', () => {
     await waitFor(() => expect(app.conversation.branchId).toBe(before));
   });
 
+  test('a long run names turns on its way: one is chosen, and a rollback says what it leaves', async () => {
+    const { backend, user } = await selected(/^#36 to #82/);
+    const marks = within(await screen.findByRole('list', { name: 'Turns on the way' })).getAllByRole('button');
+    expect(marks).toHaveLength(5);
+    expect(marks[1]).toHaveTextContent(/^#51 ./);
+    await user.click(marks[1]!);
+    expect(marks[1]).toHaveAttribute('aria-pressed', 'true');
+    expect(screen.getByRole('button', { name: 'Roll back' })).toHaveAttribute('title', expect.stringMatching(/ends there\. \d+ later turns stay on “.+”; nothing is deleted/));
+    await press(user, 'Roll back');
+    await waitFor(() => expect(calls(backend, 'branches.rollbackTo').at(-1)?.[1]).toBe('t0051'));
+  });
+
   test('rename it, and take that back', async () => {
     const { app, backend, user } = await selected(/^throttled-backfill/);
     await press(user, 'More');

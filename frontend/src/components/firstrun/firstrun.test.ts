@@ -290,7 +290,7 @@ test('the newest backups that can be used stand on the page, each with its way t
   expect([app.storage.asking, app.storage.path]).toEqual(['restore', newest?.path]);
 });
 
-test.each([['corrupt', true], ['newer_version', true], ['locked', false]])('data that cannot be opened (%s): a backup in its place is offered: %s', async (code, offered) => {
+test.each([['corrupt', true], ['newer_version', true], ['locked', false]] as const)('data that cannot be opened (%s): a backup in its place is offered: %s', async (code, offered) => {
   const { app } = await mountWith(FatalError, (started) => ({ error: { ...started.startup.fatal!, code } }), { data: 'fatal' });
   const button = screen.queryByRole('button', { name: 'Restore a backup…' });
   if (!offered) return void expect(button).toBeNull();

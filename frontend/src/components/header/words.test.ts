@@ -56,7 +56,7 @@ describe('words for who has read nothing', () => {
   it.each([['', '', 'No message yet'], ['Responding', '', 'Answering'], ['StateCommitted', 'completed', 'Saved'], ['Responding', 'incomplete', 'Incomplete'], ['Failed', 'failed', 'Failed']])(
     'phase %s %s is %s', (phase, outcome, word) => expect(answerWord(phase, outcome)).toBe(word));
   it('names no ledger word', () => {
-    expect([historyWords(0, 0), historyWords(0, 3), historyWords(1, 3)]).toEqual(['Empty', 'All summarised', '1 turn to summarise']);
+    expect([historyWords(0, 0, 0), historyWords(0, 3, 3), historyWords(1, 3, 2), historyWords(0, 1, 0)]).toEqual(['Empty', 'All summarised', '1 turn to summarise', 'Nothing to summarise']);
     expect([savedBytes(0, 0), savedBytes(935, 935), savedBytes(10, 1_200)]).toEqual(['Nothing yet', `935${n}B`, `10 of 1${n}200${n}B`]);
   });
 });

@@ -45,9 +45,10 @@ export function headTitle(seq: number, shortId: string): string {
   return seq === 0 ? t('header.noHeadTitle') : t('header.headTitle', { seq, id: shortId });
 }
 
-/** "All summarised", or how many turns are not yet. */
-export function historyWords(pending: number, turns: number): string {
+/** "All summarised", or how many turns are not yet. Turns without an answer leave nothing to summarise. */
+export function historyWords(pending: number, turns: number, summarised: number): string {
   if (turns === 0) return t('header.empty');
+  if (pending === 0 && summarised === 0) return t('header.noneToSummarise');
   return pending === 0 ? t('header.allSummarised') : t('header.toSummarise', { count: pending });
 }
 

@@ -353,4 +353,18 @@ describe('what stays on the screen', () => {
     expect(screen.queryByText(/Nothing pending|All turns are summarised/)).toBeNull();
     expect(screen.getByRole('tab', { name: /Pending.*1/ })).toBeVisible();
   });
+
+  test('a turn whose tool calls wait is counted, with the way to decide', async () => {
+    const { app, user } = await open('pending', (backend) => {
+      const session = [...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!;
+      for (const turn of backend.world.lineage(session.row.activeBranch)) if (turn.state === 'pending') turn.state = 'committed';
+      backend.world.lineage(session.row.activeBranch).at(-1)!.state = 'waiting';
+    });
+    await waitFor(() => expect(app.conversation.newest?.state).toBe('waiting'));
+    expect(await screen.findByText('1 turn needs your decision')).toBeVisible();
+    expect(screen.queryByText(/Nothing pending|All turns are summarised/)).toBeNull();
+    expect(screen.getByRole('tab', { name: /Pending.*1/ })).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Decide' }));
+    expect(app.tools.open).toBe(true);
+  });
 });

@@ -1,6 +1,6 @@
 import type { TurnView } from '$lib/backend/types';
 
-/** The newest turn, if it needs a decision of the user before anything else can be sent. */
+/** The newest turn, if it needs a decision of the user before anything else can be sent: also about its tool calls. */
 export function undecidedTurn(newest: TurnView | undefined): TurnView | undefined {
-  return newest && ['incomplete', 'unsent'].includes(newest.state) ? newest : undefined;
+  return newest && ['incomplete', 'unsent', 'unsaved', 'waiting'].includes(newest.state) ? newest : undefined;
 }

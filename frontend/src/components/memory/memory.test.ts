@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { tick } from 'svelte';
 import { describe, expect, test } from 'vitest';
-import type { IndexStatus, MemoryFilter } from '$lib/backend/types';
+import type { ChunkRow, IndexSpace, IndexStatus, MemoryFilter } from '$lib/backend/types';
 import type { FakeBackend } from '$lib/backend/fake';
 import { mostAttached } from '$lib/state/memory.svelte';
 import { mountWith } from '$shared/testing/harness';
@@ -96,7 +96,7 @@ describe('the list', () => {
     const { backend, user } = await open();
     await screen.findByText('Newest first');
     const { chunks } = await backend.memory.chunks({ ...everything, limit: 1 } as MemoryFilter);
-    const chunk = { ...chunks[0]!, type: 'other', document: '', summary: '**Late** at night' };
+    const chunk = { ...chunks[0]!, type: 'other' as const, document: '', summary: '**Late** at night' };
     backend.memory.chunk = async () => ({ chunk, text: 'About **the backfill**: measure first.', start: 0, end: 1, embedders: [], uses: [] });
     await user.click(lines()[0]!);
     const text = await screen.findByRole('group', { name: 'Its whole text' });
@@ -359,7 +359,7 @@ describe('the index', () => {
 });
 
 describe('words', () => {
-  const local = { embedder: 'local/hashed/256/v1', state: 'serving', done: 12_840, total: 12_840, error: '' };
+  const local: IndexSpace = { embedder: 'local/hashed/256/v1', state: 'serving', done: 12_840, total: 12_840, error: '' };
 
   test.each([
     [status({}), 'Nothing is indexed yet'],
@@ -404,7 +404,7 @@ describe('words', () => {
     expect(embedderName('openai/nomic-ai/nomic-embed/768/v2')).toBe('nomic-ai/nomic-embed (openai)');
     expect(timingWords({ hits: [], candidates: 1, embedder: '', warning: '', totalMs: 31.4, embedMs: 0, vectorMs: 0, keywordMs: 2.04 })).toBe('1 candidates in 31\u202fms: words 2.0');
     expect([tagOf('decision'), tagOf('explanation')]).toEqual(['Decision', '']);
-    const row = { id: 'c', turnId: 't', turnSeq: 12, sessionId: 's', sessionTitle: 'Rye loaf', branchId: 'b', role: 'user', speaker: '', type: 'other', excerpt: '', summary: '', tokens: 1, document: 'notes.md', at: 0 };
+    const row: ChunkRow = { id: 'c', turnId: 't', turnSeq: 12, sessionId: 's', sessionTitle: 'Rye loaf', branchId: 'b', role: 'user', speaker: '', type: 'other', excerpt: '', summary: '', tokens: 1, document: 'notes.md', at: 0 };
     expect([factsOf(row, 's'), factsOf(row, 'other')]).toEqual([['you', '#12', 'notes.md'], ['you', '#12', 'notes.md', 'in “Rye loaf”']]);
     expect(factsOf({ ...row, turnSeq: 0, document: 'plan.md, line 3' }, 's')).toEqual(['plan.md, line 3']);
   });

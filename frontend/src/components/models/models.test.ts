@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { modelView } from '$lib/backend/fake/shapes';
 import { offerView } from '$lib/backend/fake/presets';
+import type { ToolCallView, TurnView } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import Chat from '../shell/Chat.svelte';
 import { abilityWords, choiceGroups, priceWords, windowWord } from './words';
@@ -16,6 +17,7 @@ describe('words of models', () => {
     expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'configured' })).toBe('3 in, 15 out');
     expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'list 2026-08-05' })).toBe('about $3 in, $15 out');
     expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: '' })).toBe('');
+    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: 'configured' })).toBe('no cost');
   });
 
   it('put favourites first, then what was used last, then the others, then what places offer', () => {
@@ -112,7 +114,7 @@ describe('what nobody knows is asked once', () => {
     expect(calls(backend, 'settings.saveModel')).toEqual([]);
   });
 
-  it.each([
+  it.each<[string, Partial<TurnView> & Pick<TurnView, 'state'>, Partial<ToolCallView>[]]>([
     ['while an answer is on its way', { state: 'responding', live: true }, []],
     ['of a model that has called one', { state: 'head' }, [{ state: 'done' }]],
   ])('no tools are asked about %s', async (_, turn, calls) => {

@@ -19,6 +19,7 @@ export function abilityWords(model: Pick<ModelView, 'images' | 'tools' | 'reason
 /** "$3 in, $15 out per million tokens", with a sign where it is an estimate. */
 export function priceWords(model: Pick<ModelView, 'priceInput' | 'priceOutput' | 'priceSource'>): string {
   if (model.priceSource === '') return '';
+  if (model.priceInput === 0 && model.priceOutput === 0) return t('models.costsNothing');
   const price = (currency: string) => ({ input: `${currency}${model.priceInput}`, output: `${currency}${model.priceOutput}` });
   return model.priceSource === 'configured' ? t('models.prices', price('')) : t('models.pricesEstimate', price('$'));
 }

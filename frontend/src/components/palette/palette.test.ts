@@ -1,15 +1,16 @@
 import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { commands } from '$lib/commands/commands';
 import { entries } from '$lib/commands/list';
 import { capsOf, withKeys } from '$lib/keys';
+import * as printing from '$lib/state/printing';
 import { mountIn, startedApp } from '../../test/mount';
 import { sectionsOf, type Item } from './items';
 import KeySheet from './KeySheet.svelte';
 import Palette from './Palette.svelte';
 
-vi.mock('$lib/state/printing', () => ({ printPage: vi.fn(async () => undefined) })); // jsdom prints nothing
+beforeEach(() => void vi.spyOn(printing, 'printPage').mockResolvedValue()); // jsdom prints nothing
 
 async function palette() {
   const started = await startedApp({ data: 'rich' });

@@ -19,7 +19,13 @@ export function bounds(setting: Setting): string {
   return setting.unit && setting.unit !== 'share' ? t('settings.fromToUnit', { from, to, unit: program(setting.unit) }) : t('settings.fromTo', { from, to });
 }
 
+/** A value as it is edited: an empty list is an empty field. */
+export function editedValue(setting: Setting): string {
+  return setting.type === 'list' && setting.value === '[]' ? '' : setting.value;
+}
+
 /** Numbers may be typed with the spaces we show them with, or as people write them where they live. */
 export function typedValue(setting: Setting, typed: string): string {
+  if (setting.type === 'list' && typed.trim() === '') return '[]';
   return setting.type === 'int' || setting.type === 'float' ? typedNumber(typed, setting.type === 'int') : typed.trim();
 }

@@ -6,7 +6,7 @@ import { indentJSON, pieces } from './longtext';
 import { menuTarget, placeMenu, typeAhead } from './menu';
 
 const gap = '\u202f';
-const failure = new BackendError({ code: 'io', op: '', message: 'The disk is full', hint: '' });
+const failure = new BackendError({ code: 'no_space', op: '', message: 'The disk is full', hint: '' });
 
 function answers<T>() {
   const waiting: { resolve: (value: T) => void; reject: (error: unknown) => void }[] = [];

@@ -1,5 +1,6 @@
 /** What parts of the data, copies of it and what was erased are called. */
 import type { BackupView, ErasedPart, ReceiptView, StoragePart, StorageView } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 import { counted, grouped, percentage, sized } from '$shared/format';
 
 /** How parts look in the bar and in the table, in the program's order. */
@@ -69,7 +70,7 @@ export function removedWords(parts: readonly ErasedPart[]): string {
   return named.length === 1 ? named[0]! : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
 }
 
-export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'turn' ? 'A turn was permanently deleted' : 'A session was permanently deleted');
+export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'project' ? t('projects.deletedTitle') : receipt.kind === 'turn' ? 'A turn was permanently deleted' : 'A session was permanently deleted');
 
 /** What is gone, and from where: exactly, for copies in the data directory continue holding it. */
 export function goneWords(receipt: ReceiptView): string {

@@ -102,7 +102,7 @@ describe('the temporary chat in the window', () => {
 
 describe('a turn of a temporary chat', () => {
   const turn = (more: Partial<TurnView>) => turnView({ state: 'not kept', ...more });
-  it.each([
+  it.each<[Partial<TurnView>, string]>([
     [{ outcome: 'completed' }, 'Answered, not kept'], [{ outcome: 'kept' }, 'Ended early, not kept'], [{ outcome: 'stopped' }, 'Ended early, not kept'],
     [{ outcome: 'truncated' }, 'Cut at the output limit, not kept'], [{ outcome: 'refused' }, 'The model declined, not kept'],
     [{ state: 'responding', outcome: '' }, 'Waiting for the first word'], [{ state: 'responding', outcome: '', live: true, liveStep: 'p1' }, 'Responding'],

@@ -1,5 +1,5 @@
 import type { Backend } from '$lib/backend/backend';
-import type { ToolDefinitionView, ToolPermissionView, ToolsPanel } from '$lib/backend/types';
+import type { ToolDecision, ToolDefinitionView, ToolPermissionView, ToolsPanel } from '$lib/backend/types';
 import { Act, Loaded } from '$shared/loaded.svelte';
 
 /** The page about tools: what there is, what was decided, and what one does about it. */
@@ -33,7 +33,7 @@ export class ToolsPage {
     });
   }
 
-  permit(definition: ToolDefinitionView, decision: string): Promise<boolean> {
+  permit(definition: ToolDefinitionView, decision: ToolDecision): Promise<boolean> {
     const { source, tool, hash } = definition;
     return this.#do(keyOf(definition), () => (decision === '' ? this.#backend.tools.forget(source, tool, '') : this.#backend.tools.setPermission(source, tool, '', decision, hash)));
   }

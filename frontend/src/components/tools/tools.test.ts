@@ -1,10 +1,10 @@
 import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import { block } from '$lib/backend/fake/shapes';
 import { toolCall, toolDefinition } from '$lib/backend/fake/tools';
-import type { ToolCallView } from '$lib/backend/types';
+import type { ToolCallState, ToolCallView } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import { callsByBlock } from '../transcript/calls';
 import CallCard from './CallCard.svelte';
@@ -36,11 +36,14 @@ const drawn = (call: Partial<ToolCallView>) => async () => {
 };
 const decided = (backend: FakeBackend) => backend.calls.filter(({ name }) => name === 'tools.decide').map(({ args }) => args[0]);
 
+/** The time at which the states below are drawn. */
+const now = Date.UTC(2026, 0, 2, 3, 4, 5);
+
 /** Every state a call can be in, and the words that must be there. */
 const states: [string, Partial<ToolCallView>, RegExp][] = [
   ['waits', { state: 'proposed' }, /Waits for you/],
   ['is allowed', { state: 'allowed', decision: 'once' }, /Allowed, starts soon/],
-  ['runs', { state: 'started', running: true, startedAt: Date.now() - 12_300, progressDone: 3, progressTotal: 10, progressMessage: 'third table' }, /Running, 1[23]\u202fs.*3 of 10: third table.*Cancel/s],
+  ['runs', { state: 'started', running: true, startedAt: now - 12_300, progressDone: 3, progressTotal: 10, progressMessage: 'third table' }, /Running, 12\u202fs.*3 of 10: third table.*Cancel/s],
   ['runs elsewhere', { state: 'started' }, /Started/],
   ['failed', { state: 'done', decision: 'once', isError: true, result: 'connection refused' }, /Failed/],
   ['was denied', { state: 'done', decision: 'deny', isError: true, result: 'not allowed' }, /Denied/],
@@ -51,7 +54,10 @@ const states: [string, Partial<ToolCallView>, RegExp][] = [
 ];
 
 describe('the card of a call', () => {
+  afterEach(() => void vi.useRealTimers());
+
   it.each(states)('says that it %s', async (_, call, words) => {
+    vi.useFakeTimers({ toFake: ['Date'], now });
     const { card } = await drawn(call)();
     expect(card.textContent).toMatch(words);
   });
@@ -270,7 +276,7 @@ describe('the queue', () => {
     await waitFor(() => expect(app.conversation.intent.turnId).toBe(made[0]!.turnId));
   });
 
-  it.each([[['proposed'], '1 tool call waits for you'], [['proposed', 'proposed'], '2 tool calls wait for you'], [['unknown'], '1 call ended with an unknown outcome'], [['unknown', 'proposed', 'unknown'], '1 tool call waits for you, 2 calls ended with an unknown outcome']])('is put in words: %s', (kinds, words) => {
+  it.each<[ToolCallState[], string]>([[['proposed'], '1 tool call waits for you'], [['proposed', 'proposed'], '2 tool calls wait for you'], [['unknown'], '1 call ended with an unknown outcome'], [['unknown', 'proposed', 'unknown'], '1 tool call waits for you, 2 calls ended with an unknown outcome']])('is put in words: %s', (kinds, words) => {
     expect(queueWords(kinds.map((state) => ({ call: toolCall({ state }) })))).toBe(words);
   });
 });

@@ -1,5 +1,5 @@
 /** What the window says about calls of tools: their state, who decided, and the choices there are. */
-import type { ToolCallView, ToolDefinitionView } from '$lib/backend/types';
+import type { Resolution, ToolCallView, ToolDecision, ToolDefinitionView } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
 import { clock, spanned, wholeSeconds } from '$shared/format';
 
@@ -59,8 +59,8 @@ export function decisionWords(call: ToolCallView): string {
   }
 }
 
-export interface Choice {
-  id: string;
+export interface Choice<Id extends string> {
+  id: Id;
   label: string;
   /** The letter that does it while the card has the focus. */
   key: string;
@@ -70,23 +70,27 @@ export interface Choice {
   lasts: boolean;
 }
 
+/** What a person can decide about a call that waits. */
+export type Decision = Exclude<ToolDecision, '' | 'not_run'>;
+
 /** A choice that is called and explained in the language of the window. */
-function choice(id: 'once' | 'session' | 'always' | 'deny' | 'never' | 'enter' | 'rerun' | 'tell', key: string, lasts = false): Choice {
+function choice<Id extends Decision | Resolution>(id: Id, key: string, lasts = false): Choice<Id> {
+  const name: Decision | Resolution = id;
   return {
     id, key, lasts,
     get label() {
-      return t(`tools.${id}`);
+      return t(`tools.${name}`);
     },
     get title() {
-      return t(`tools.${id}Title`);
+      return t(`tools.${name}Title`);
     },
   };
 }
 
-export const choices: readonly Choice[] = [choice('once', 'O'), choice('session', 'S', true), choice('always', 'A', true), choice('deny', 'D'), choice('never', 'N', true)];
+export const choices: readonly Choice<Decision>[] = [choice('once', 'O'), choice('session', 'S', true), choice('always', 'A', true), choice('deny', 'D'), choice('never', 'N', true)];
 
 /** What can be done about a call of which nobody knows how it ended. */
-export const resolutions: readonly Choice[] = [
+export const resolutions: readonly Choice<Resolution | 'discard'>[] = [
   choice('enter', 'E'),
   choice('rerun', 'R'),
   choice('tell', 'T'),

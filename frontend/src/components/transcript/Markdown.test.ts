@@ -1,12 +1,13 @@
 import { render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import Markdown from './Markdown.svelte';
 import UserMessage from './UserMessage.svelte';
-import { copyText } from '$lib/clipboard';
+import * as clipboard from '$lib/clipboard';
 import type { BlockView } from '$lib/backend/types';
 
-vi.mock('$lib/clipboard', () => ({ copyText: vi.fn(async () => undefined) }));
+let copyText: ReturnType<typeof vi.spyOn>;
+beforeEach(() => void (copyText = vi.spyOn(clipboard, 'copyText').mockResolvedValue()));
 
 const heavy = `a${'\u0301'.repeat(500_000)}`;
 const offered = { name: 'Copy the text as it is' };

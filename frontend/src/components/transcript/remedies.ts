@@ -1,3 +1,4 @@
+import type { Code } from '$lib/backend/types';
 import type { PlainKey } from '$lib/words/words.svelte';
 
 export interface Remedy {
@@ -9,7 +10,7 @@ export interface Remedy {
 }
 
 /** Where the settings help against a failed turn, by the code of its error. */
-export const remedies: Readonly<Record<string, Remedy | undefined>> = {
+export const remedies: Readonly<Partial<Record<Code, Remedy>>> = {
   auth: { words: 'transcript.authRemedy', button: 'transcript.authButton', section: 'providers' },
   unavailable: { words: 'transcript.unavailableRemedy', button: 'transcript.unavailableButton', section: 'models' },
   timeout: { words: 'transcript.timeoutRemedy', button: 'transcript.timeoutButton', section: 'group:Streaming' },

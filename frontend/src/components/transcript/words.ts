@@ -30,7 +30,7 @@ export function statusOf({ state, outcome, indexStatus }: TurnView): Status {
   }
   if (isOutcome(outcome)) return plain(`transcript.${outcome}`, outcomes[outcome]);
   if (state === 'head') return plain('transcript.latest', 'head');
-  return plain(indexStatus === 'indexed' ? 'transcript.searchable' : 'transcript.saved', 'check');
+  return plain(indexStatus === 'ok' ? 'transcript.searchable' : 'transcript.saved', 'check');
 }
 
 const stateNames: Record<string, PlainKey> = {

@@ -48,7 +48,7 @@ describe('words of files and work', () => {
   it('is spoken a quarter at a time', () => {
     const spoken = new Set(Array.from({ length: 100 }, (_, done) => spokenProgress(taskView({ done, total: 100 }))));
     expect([...spoken]).toEqual(['Import conversations.json started', ...[25, 50, 75].map((part) => `Import conversations.json: ${part}\u202f%`)]);
-    expect(spokenProgress(taskView({ state: 'failed', error: { code: '', op: '', message: 'The disk is full', hint: '' } }))).toContain('failed. The disk is full');
+    expect(spokenProgress(taskView({ state: 'failed', error: { code: 'no_space', op: '', message: 'The disk is full', hint: '' } }))).toContain('failed. The disk is full');
   });
 });
 

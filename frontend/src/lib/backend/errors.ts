@@ -1,8 +1,8 @@
-import type { ErrorView } from './types';
+import type { Code, ErrorView } from './types';
 
 /** A call that failed: a code to act on, a sentence that says what happened, and a hint that says what to do. */
 export class BackendError extends Error {
-  readonly code: string;
+  readonly code: Code;
   readonly op: string;
   readonly hint: string;
 

@@ -282,7 +282,7 @@ function send(world: World, streams: Streams, request: SendRequest): SendResult 
   const branch = world.branch(request.branchId || session.row.activeBranch);
   const named = { sessionId: session.row.id, branchId: branch.view.id };
   const last = world.lineage(branch.view.id).at(-1);
-  if (request.text.trim() === '' && request.images.length === 0 && request.files.length === 0) throw new BackendError(errorView('There is nothing to send', 'Write a message first.', 'empty'));
+  if (request.text.trim() === '' && request.images.length === 0 && request.files.length === 0) throw new BackendError(errorView('There is nothing to send', 'Write a message first.', 'invalid'));
   if (last && ['accepted', 'preparing', 'responding', 'waiting'].includes(last.state)) {
     branch.draft = { text: request.text, images: request.images, files: request.files, memories: request.memories, queued: true };
     return { ...named, turnId: '', queued: true };

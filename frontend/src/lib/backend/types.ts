@@ -4,7 +4,7 @@
 
 /** ErrorView is an error as the window shows it: what happened, what to do. */
 export interface ErrorView {
-  code: string;
+  code: Code;
   op: string;
   message: string;
   hint: string;
@@ -28,8 +28,7 @@ export interface SessionRow {
   turns: number;
   /** of the active branch */
   pending: number;
-  /** Status is the one thing worth a mark: "streaming", "waiting", "incomplete", "failed", "unsent", "pending" or "". */
-  status: string;
+  status: SessionStatus;
 }
 
 /** BranchView is a branch in the switcher. */
@@ -100,8 +99,7 @@ export interface Header {
 
 /** BlockView is a piece of a message to draw. */
 export interface BlockView {
-  /** "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "document", "memory", "unknown" */
-  kind: string;
+  kind: BlockKind;
   /** text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown */
   text: string;
   /** tool name; media type of an image; name of a document; label of a memory; provider of an unknown */
@@ -124,8 +122,7 @@ export interface StepView {
   attempt: number;
   provider: string;
   modelId: string;
-  /** running, completed, incomplete, paused, failed, cancelled */
-  status: string;
+  status: StepStatus;
   reason: string;
   code: string;
   message: string;
@@ -144,21 +141,15 @@ export interface TurnView {
   id: string;
   branchId: string;
   seq: number;
-  phase: string;
-  /** completed, truncated, refused, stopped, kept, paused, incomplete, failed, discarded or "" */
-  outcome: string;
+  phase: Phase;
+  outcome: Outcome;
   user: BlockView[];
   /**
    * Assistant is the final answer; of an incomplete or failed turn what was recovered; of a streaming one what is
    * shown so far (frames after LiveSeq continue it).
    */
   assistant: BlockView[];
-  /**
-   * State is the one word the rail and footer draw: "accepted", "preparing", "responding", "waiting" (for a decision
-   * about a tool), "incomplete", "failed", "unsent", "unsaved" (the whole answer is there and becomes final
-   * automatically once the database takes it), "pending", "committed", "head", "degraded".
-   */
-  state: string;
+  state: TurnState;
   /** a stream runs in this process */
   live: boolean;
   /** LiveStep and LiveSeq say where frames continue: take frames of LiveStep with seq > LiveSeq. */
@@ -175,7 +166,7 @@ export interface TurnView {
   attempts: number;
   retryOf: string;
   error: ErrorView | null;
-  indexStatus: string;
+  indexStatus: ChatIndexStatus;
   stateAfter: string;
   createdAt: number;
   updatedAt: number;
@@ -353,8 +344,7 @@ export interface StateView {
   id: string;
   shortId: string;
   seq: number;
-  /** root, librarian, fallback, pins */
-  origin: string;
+  origin: StateOrigin;
   model: string;
   /** Markdown */
   summary: string;
@@ -439,12 +429,9 @@ export interface RecoveryReport {
   items: RecoveryItem[];
 }
 
-/**
- * RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent", "committed", "requeued", "dead",
- * "tools", "tools_asked", "discarded_lines", "pruned", "swept", "snapshot_ignored", "daily", "unreadable".
- */
+/** RecoveryItem is one finding. */
 export interface RecoveryItem {
-  kind: string;
+  kind: RecoveryKind;
   sessionId: string;
   session: string;
   turnId: string;
@@ -578,8 +565,16 @@ export interface TreeRun {
   /** incomplete, failed or unsent turns */
   open: number;
   /** of its last turn, as in TurnView */
-  state: string;
+  state: TurnState;
   updatedAt: number;
+}
+
+/** Landmark is a turn within a long run, by which one finds one's way. */
+export interface Landmark {
+  turnId: string;
+  seq: number;
+  /** first words of its message */
+  title: string;
 }
 
 /** TreeBranch is a branch in the tree, the switcher and comparisons. */
@@ -966,11 +961,7 @@ export interface ServerView {
   /** "stdio": a program on this machine; "http": an address */
   kind: string;
   enabled: boolean;
-  /**
-   * State is "off", "idle" (it starts when it is first needed), "starting", "ready", "sign_in" (it wants a person to
-   * sign in), "waiting" (it failed and is started again automatically at RetryAt), "failed".
-   */
-  state: string;
+  state: McpclientState;
   /** the state in a sentence */
   words: string;
   /** why it failed last; empty since it is ready */
@@ -1287,7 +1278,7 @@ export interface ChunkRow {
   role: string;
   /** of a group chat; else empty */
   speaker: string;
-  type: string;
+  type: ChunkType;
   /** its beginning, or of a hit what matched best */
   excerpt: string;
   summary: string;
@@ -1368,8 +1359,7 @@ export interface MemorySearch {
 /** IndexSpace is the vectors of one embedder. */
 export interface IndexSpace {
   embedder: string;
-  /** building or serving */
-  state: string;
+  state: NamespaceState;
   done: number;
   total: number;
   /** why it does not get on */
@@ -1416,8 +1406,7 @@ export interface KnownPage {
 
 /** KnownItem is something that is remembered of a session's active branch. */
 export interface KnownItem {
-  /** pin, suggestion, instructions, summary */
-  kind: string;
+  kind: KnownKind;
   /** of the pin, of the suggestion with its branch, of the state, or the session's */
   id: string;
   sessionId: string;
@@ -1462,7 +1451,7 @@ export interface ProgramClientView {
    * Scope is "asked" (it connected and waits for an answer; it sees nothing), "none", "all" or "chosen" (Sessions and
    * Folders).
    */
-  scope: string;
+  scope: ClientScope;
   sessions: ProgramSessionView[];
   folders: string[];
   /** it may write notes */
@@ -1496,7 +1485,7 @@ export interface ProgramSnippetView {
 export interface ProgramChoice {
   name: string;
   /** none, all, chosen */
-  scope: string;
+  scope: ClientScope;
   sessions: string[];
   folders: string[];
   remember: boolean;
@@ -2045,8 +2034,7 @@ export interface StoragePart {
 export interface BackupView {
   path: string;
   name: string;
-  /** by_hand, daily, migration, before_restore */
-  kind: string;
+  kind: BackupKind;
   at: number;
   bytes: number;
   sessions: number;
@@ -2141,16 +2129,8 @@ export interface ToolCallView {
   tool: string;
   /** of the definition; empty if it has none */
   title: string;
-  /**
-   * State is "proposed" (waits for a decision), "allowed", "started" (runs), "unknown" (a person says the outcome of
-   * it), "done".
-   */
-  state: string;
-  /**
-   * Decision is "", "once", "session", "always", "deny", "never", "not_run" (it could not run, or its turn was ended
-   * before).
-   */
-  decision: string;
+  state: ToolCallState;
+  decision: ToolDecision;
   /** Reason is why the outcome is unknown: "cancelled", "timeout", "ended", "unreadable", "crash". */
   reason: string;
   /** the same in words; empty unless it waits */
@@ -2228,7 +2208,7 @@ export interface ToolDefinitionView {
   /** Before is the definition that was accepted, where it has changed. */
   before: ToolDefinitionView | null;
   /** Decision is "" (ask), "always" or "never"; DecisionFrom is "tool", "server", "config", "builtin" or "". */
-  decision: string;
+  decision: ToolDecision;
   decisionFrom: string;
   /** AsksEachCall: each call is asked about, so only "once", "deny" and "never" can be chosen. */
   asksEachCall: boolean;
@@ -2244,7 +2224,7 @@ export interface ToolPermissionView {
   /** title */
   session: string;
   /** session, always; never, also in one session alone */
-  decision: string;
+  decision: ToolDecision;
   createdAt: number;
   /** FromConfig: it is in config.toml (tools.allow), and is taken back there. */
   fromConfig: boolean;
@@ -2275,7 +2255,7 @@ export interface ToolProblemView {
  */
 export interface ToolDecisionRequest {
   callId: string;
-  choice: string;
+  choice: ToolDecision;
   server: boolean;
   hash: string;
 }
@@ -2287,7 +2267,7 @@ export interface ToolDecisionRequest {
  */
 export interface ToolResolveRequest {
   callId: string;
-  choice: string;
+  choice: Resolution;
   text: string;
   isError: boolean;
   hash: string;
@@ -2351,8 +2331,7 @@ export interface DroppedFile {
   path: string;
   name: string;
   size: number;
-  /** transcript, bundle, backup, document, image, folder or unknown */
-  kind: string;
+  kind: FiletypeKind;
   /**
    * of a transcript: chatgpt, claude, claude-code, codex, open-webui, librechat, ai-studio, grok, chatbox,
    * cherry-studio, takeout, gptme, jsonl, messages, zip
@@ -2424,12 +2403,10 @@ export interface CountedNote {
  */
 export interface TaskView {
   id: string;
-  /** import, export, backup, restore, move, reindex or verify */
-  kind: string;
+  kind: TasksKind;
   /** "Import conversations.json" */
   title: string;
-  /** running, done, failed, cancelled or interrupted: the program ended meanwhile */
-  state: string;
+  state: TasksState;
   done: number;
   /** 0: not known */
   total: number;
@@ -2476,8 +2453,7 @@ export interface Background {
  * by a drop on the window. Event ci:window-request.
  */
 export interface WindowRequest {
-  /** new_chat, open_session, files, close or report */
-  kind: string;
+  kind: WindowRequestKind;
   sessionId: string;
   files: DroppedFile[];
   /** of a drop, in the page; -1: no drop */
@@ -2522,7 +2498,10 @@ export interface SessionsService {
   archive(id: string, archived: boolean): Promise<void>;
   /** Pin keeps a session at the top of the list. */
   pin(id: string, pinned: boolean): Promise<void>;
-  /** Open returns everything the first paint of a session needs. */
+  /**
+   * Open returns everything the first paint of a session needs, with the newest 60 turns; an empty branch is the
+   * active one.
+   */
   open(sessionID: string, branchID: string): Promise<SessionSnapshot>;
   /** Turns returns the lineage between two turn_seqs, inclusive, at most 200. */
   turns(branchID: string, fromSeq: number, toSeq: number): Promise<TurnPage>;
@@ -2530,7 +2509,7 @@ export interface SessionsService {
   turn(branchID: string, turnID: string): Promise<TurnView>;
   /** Header returns the mandatory header of a branch for a model ("" = the session's). */
   header(branchID: string, model: string): Promise<Header>;
-  /** Fork starts a branch after a turn, or before it (to edit its message). */
+  /** Fork starts a branch after a turn, or before it (to edit its message), and switches to it. */
   fork(turnID: string, before: boolean, label: string): Promise<BranchView>;
   /** Rollback starts a branch from an earlier state and switches to it. Nothing is deleted. */
   rollback(sessionID: string, stateID: string): Promise<BranchView>;
@@ -2586,11 +2565,14 @@ export interface ChatService {
   countTokens(text: string): Promise<number>;
   /** SetModel sets the session's model from now on. */
   setModel(sessionID: string, model: string): Promise<void>;
-  /** TemporaryStart begins a chat of which nothing is ever written. */
+  /**
+   * TemporaryStart begins a chat of which nothing is ever written: it lives in the memory of this run. It returns its
+   * id.
+   */
   temporaryStart(): Promise<string>;
-  /** TemporarySend asks in a temporary chat. */
+  /** TemporarySend asks in a temporary chat. Of the request it uses text, images and model alone. */
   temporarySend(id: string, req: SendRequest): Promise<SendResult>;
-  /** TemporaryTurns returns all of a temporary chat. */
+  /** TemporaryTurns returns all of a temporary chat, in order. */
   temporaryTurns(id: string): Promise<TurnView[]>;
   /** TemporaryStop ends the running answer of a temporary chat; what arrived stays. */
   temporaryStop(id: string): Promise<void>;
@@ -2661,7 +2643,7 @@ export interface MemoryService {
    * Known is a page of what is remembered of one kind, in all sessions: pin, suggestion, instructions or summary. What
    * does not contain the text is left out.
    */
-  known(kind: string, text: string, offset: number, limit: number): Promise<KnownPage>;
+  known(kind: KnownKind, text: string, offset: number, limit: number): Promise<KnownPage>;
   /** Chunks is a page of the chunk browser, newest first. */
   chunks(filter: MemoryFilter): Promise<ChunkPage>;
   /**
@@ -2696,6 +2678,11 @@ export interface BranchesService {
   /** Compare sets two branches of a session beside each other, from where they part. */
   compare(leftBranchID: string, rightBranchID: string): Promise<BranchComparison>;
   /**
+   * Landmarks names some turns of a run, evenly spaced between its first and last, with the first words of their
+   * messages. A short run has none.
+   */
+  landmarks(branchID: string, fromSeq: number, toSeq: number): Promise<Landmark[]>;
+  /**
    * Archive hides a branch in switcher and tree, or brings it back. Nothing is deleted, and the active one cannot be
    * hidden.
    */
@@ -2724,7 +2711,7 @@ export interface SearchService {
 
 /** Transfer is import and export (SPEC 12). */
 export interface TransferService {
-  /** Inspect says what files are. */
+  /** Inspect says what files are, by their content and not by their names alone. */
   inspect(paths: string[]): Promise<DroppedFile[]>;
   /** PickFiles opens the system's dialog to open files; none: it was closed. */
   pickFiles(): Promise<string[]>;
@@ -2737,7 +2724,7 @@ export interface TransferService {
   saveText(name: string, text: string): Promise<string>;
   /** Reveal shows a file in the system's file manager. */
   reveal(path: string): Promise<void>;
-  /** ImportFiles begins to import files and folders, one task for each. */
+  /** ImportFiles begins to import files and folders, one task for each. An empty format is detected. */
   importFiles(paths: string[], format: string): Promise<TaskView[]>;
   /** Plan is what an export would write. */
   plan(request: ExportRequest): Promise<ExportPlan>;
@@ -2763,9 +2750,9 @@ export interface StorageService {
   check(): Promise<TaskView>;
   /** Storage is what the data directory holds, by part. */
   storage(): Promise<StorageView>;
-  /** Backups are the copies in the data directory, newest first. */
+  /** Backups are the copies in the data directory, newest first. With check each is read through. */
   backups(check: boolean): Promise<BackupView[]>;
-  /** BackUp writes a checked copy of everything. */
+  /** BackUp writes a checked copy of everything. An empty path is a dated name in the folder of backups. */
   backUp(path: string): Promise<TaskView>;
   /** RestorePreview checks a backup and tells what it would replace by what. */
   restorePreview(path: string): Promise<RestorePreview>;
@@ -2800,12 +2787,12 @@ export interface StorageService {
   movePreview(to: string): Promise<MovePreview>;
   /**
    * Move has the data moved to a folder: the program ends in order, starts again, copies and compares everything while
-   * nothing is open, and continues there.
+   * nothing is open, and continues there. The old folder stays until it is removed by hand.
    */
   move(to: string): Promise<TaskView>;
-  /** DeletePreview tells what a permanent deletion would remove. */
+  /** DeletePreview tells what a permanent deletion of a session or turn (kind) would remove. */
   deletePreview(kind: string, id: string): Promise<DeletePreview>;
-  /** Erase removes a session, or what a turn says, for good, once its name was typed. */
+  /** Erase removes a session, or what a turn says, for good. confirm is what DeletePreview asks to be typed. */
   erase(kind: string, id: string, confirm: string): Promise<ReceiptView>;
   /** Receipts are those of all permanent deletions, newest first. */
   receipts(): Promise<ReceiptView[]>;
@@ -2845,7 +2832,7 @@ export interface WorkService {
  * 10).
  */
 export interface ToolsService {
-  /** WaitingCalls is the queue of calls that wait for a person, of all sessions. */
+  /** WaitingCalls is the queue of calls that wait for a person, of all sessions, oldest first. */
   waitingCalls(): Promise<WaitingCalls>;
   /** Calls are all calls of turns, in the order in which models asked for them. */
   calls(turnIDs: string[]): Promise<ToolCallView[]>;
@@ -2859,13 +2846,13 @@ export interface ToolsService {
   result(callID: string): Promise<ToolResultView>;
   /** Panel is the page about tools. */
   panel(): Promise<ToolsPanel>;
-  /** Accept accepts a definition as it was shown; hash names it. */
+  /** Accept accepts a definition as it was shown, which hash names: models are offered it from now on. */
   accept(source: string, tool: string, hash: string): Promise<void>;
   /**
    * SetPermission keeps a decision for later calls: "always" or "session" of the definition that hash names, or
    * "never". An empty tool means all of the source, an empty session all sessions.
    */
-  setPermission(source: string, tool: string, sessionID: string, decision: string, hash: string): Promise<void>;
+  setPermission(source: string, tool: string, sessionID: string, decision: ToolDecision, hash: string): Promise<void>;
   /** Forget takes a decision back: later calls ask again. */
   forget(source: string, tool: string, sessionID: string): Promise<void>;
   /**
@@ -2883,7 +2870,7 @@ export interface ToolsService {
 export interface LibraryService {
   /** Panel is all of it. */
   panel(): Promise<LibraryPanel>;
-  /** SaveAssistant makes an assistant, or changes the one with its id. */
+  /** SaveAssistant makes an assistant, or changes the one with its id. Sessions keep the settings that they have. */
   saveAssistant(v: AssistantView): Promise<AssistantView>;
   /** DuplicateAssistant makes an assistant with the settings of another. */
   duplicateAssistant(id: string): Promise<AssistantView>;
@@ -2895,7 +2882,7 @@ export interface LibraryService {
   startSession(id: string): Promise<SessionRow>;
   /** SessionAssistant is the assistant whose settings a session was given last. */
   sessionAssistant(sessionID: string): Promise<SessionAssistantView>;
-  /** AssistantFile is an assistant as the text of a file. */
+  /** AssistantFile is an assistant as the text of a file, which ImportAssistant takes. */
   assistantFile(id: string): Promise<string>;
   /** ImportAssistant adds the assistant that the text of a file holds. */
   importAssistant(text: string): Promise<AssistantView>;
@@ -2903,7 +2890,7 @@ export interface LibraryService {
   savePrompt(v: SavedPromptView): Promise<SavedPromptView>;
   /** DeletePrompt deletes a saved prompt. */
   deletePrompt(id: string): Promise<void>;
-  /** FillPrompt is a saved prompt with values for its variables, by name. */
+  /** FillPrompt is a saved prompt with values for its variables, by name. Today's date needs none. */
   fillPrompt(id: string, values: Record<string, string>): Promise<string>;
   /** PromptsFile is all saved prompts as the text of a file. */
   promptsFile(): Promise<string>;
@@ -2990,7 +2977,10 @@ export interface SettingsService {
   setKey(provider: string, key: string): Promise<KeyView[]>;
   /** RemoveKey forgets a stored key. One in the environment stays there. */
   removeKey(provider: string): Promise<KeyView[]>;
-  /** TestKey tries a key or server by listing its models. */
+  /**
+   * TestKey tries a key or server by listing its models. An empty provider is found by the key's form, an empty key is
+   * the stored one.
+   */
   testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
   /** LocalServers finds model servers on this machine. */
   localServers(): Promise<LocalServer[]>;
@@ -3048,7 +3038,7 @@ export interface ServersService {
   restart(name: string): Promise<ServersPanel>;
   /** Logs are the last lines that a server wrote. */
   logs(name: string): Promise<ServerLog>;
-  /** Import reads a configuration of another program that was pasted. */
+  /** Import reads a configuration of another program that was pasted. Nothing is added before ApplyImport. */
   import(text: string): Promise<ServerImport>;
   /** ImportFile reads such a configuration, or a bundle (.mcpb), from a file that was chosen or dropped. */
   importFile(path: string): Promise<ServerImport>;
@@ -3083,7 +3073,10 @@ export interface ProgramsService {
   panel(): Promise<ProgramsPanel>;
   /** Allow sets what a program may see, and whether it may write notes. */
   allow(c: ProgramChoice): Promise<ProgramsPanel>;
-  /** Forget takes a program out of the list, with its token. If it connects again it asks again. */
+  /**
+   * Forget takes a program out of the list, with its token; its notes and the record of its accesses stay. If it
+   * connects again it asks again.
+   */
   forget(name: string): Promise<ProgramsPanel>;
   /**
    * MakeToken makes a token for HTTP, in place of the program's token before. It is shown this once: only its hash is
@@ -3142,6 +3135,27 @@ export const serviceNames: readonly (keyof Services)[] = [
   'programs',
 ];
 
+/** BackupKind says why a copy of the data was made. */
+export type BackupKind =
+  | 'by_hand'
+  | 'daily'
+  /** before the schema was upgraded */
+  | 'migration'
+  /** of what a restore replaced */
+  | 'before_restore';
+
+/** BlockKind says what a piece of a message is. */
+export type BlockKind =
+  | 'text'
+  | 'reasoning'
+  | 'refusal'
+  | 'tool_use'
+  | 'tool_result'
+  | 'image'
+  | 'document'
+  | 'memory'
+  | 'unknown';
+
 /** ChangeKind is a closed list: event names are not loose strings. */
 export type ChangeKind =
   /** the list */
@@ -3175,6 +3189,306 @@ export type ChangeKind =
   | 'projects'
   /** assistants and saved prompts */
   | 'library';
+
+/** IndexStatus is where a committed turn is with the index (SPEC 8). */
+export type ChatIndexStatus =
+  /** not yet */
+  | ''
+  /** chunks and units are stored */
+  | 'ok'
+  /** keeps failing; retried by hand */
+  | 'degraded'
+  /** nothing to index (recall's own quotations) */
+  | 'skipped';
+
+/** ChunkType is what a chunk is about (SRD 5.8). */
+export type ChunkType =
+  | 'code'
+  | 'explanation'
+  | 'decision'
+  | 'user_context'
+  | 'tool_result'
+  | 'other';
+
+/** ClientScope says which sessions another program may see through our MCP server. */
+export type ClientScope =
+  /** ClientAsked is of a program that connected and that nobody has answered: it sees nothing. */
+  | 'asked'
+  /** ClientNone is of a program that a person refused. */
+  | 'none'
+  /** ClientAll is every session that is not archived. */
+  | 'all'
+  /** ClientChosen is the sessions and folders that a person chose. */
+  | 'chosen';
+
+/** Code classifies an error for programs: it is stable, part of the command line's JSON and of the window's contract. */
+export type Code =
+  /** the request itself is wrong */
+  | 'invalid'
+  /** no such record */
+  | 'not_found'
+  /** lost a compare-and-swap, or the record's phase forbids it */
+  | 'conflict'
+  /** a turn is already running on this branch */
+  | 'busy'
+  /** an incomplete turn blocks its branch until the user decides */
+  | 'incomplete'
+  /** the context cannot be made to fit */
+  | 'over_budget'
+  /** no key, or the provider refused it */
+  | 'auth'
+  /** 429 */
+  | 'rate_limited'
+  /** the provider answered with an error */
+  | 'provider'
+  /** connection refused, 5xx, dropped */
+  | 'unavailable'
+  /** silent for too long */
+  | 'timeout'
+  /** stopped by the user */
+  | 'cancelled'
+  /** the provider rejected the request for its size */
+  | 'too_large'
+  /** an answer over stream.max_answer_bytes or _tokens; what arrived is kept */
+  | 'too_long'
+  /** a tool call arrived while tools are disabled */
+  | 'tool_call'
+  /** another process is the writer */
+  | 'locked'
+  /** the data was written by a newer program */
+  | 'newer_version'
+  /** a record does not match its hash or cannot be read */
+  | 'corrupt'
+  /** the disk is full */
+  | 'no_space'
+  /** the configuration has an error */
+  | 'config'
+  /** a defect in this program */
+  | 'internal';
+
+/** Kind is a closed list. */
+export type FiletypeKind =
+  | 'transcript'
+  | 'bundle'
+  | 'backup'
+  | 'document'
+  | 'image'
+  | 'folder'
+  | 'unknown';
+
+/** KnownKind is what sort of thing is remembered. */
+export type KnownKind =
+  /** KnownPin is a pinned fact: it is in every request of its session. */
+  | 'pin'
+  /** KnownSuggestion is a standing instruction of a message that is neither pinned nor dismissed. */
+  | 'suggestion'
+  /** KnownInstructions are a session's own instructions. */
+  | 'instructions'
+  /** KnownSummary is the summary that is in a session's requests for what is not sent word for word. */
+  | 'summary';
+
+/** State is how a server is. */
+export type McpclientState =
+  /** switched off */
+  | 'off'
+  /** not started yet */
+  | 'idle'
+  /** or connecting */
+  | 'starting'
+  | 'ready'
+  /** it wants a person to sign in */
+  | 'sign_in'
+  /** it failed, and is started again automatically */
+  | 'waiting'
+  /** it failed, and is not */
+  | 'failed';
+
+/** NamespaceState is what a namespace of vectors is used for. */
+export type NamespaceState =
+  /** being filled; another one serves */
+  | 'building'
+  /** what searches use; at most one */
+  | 'serving'
+  /** its vectors are deleted */
+  | 'retired';
+
+/** Outcome says how an answer ended. It is empty while the turn runs. */
+export type Outcome =
+  | ''
+  /** the provider said it was done */
+  | 'completed'
+  /** final, but cut by the provider (output limit, filter) */
+  | 'truncated'
+  /** final: the provider declined */
+  | 'refused'
+  /** final: stopped by the user */
+  | 'stopped'
+  /** final: an incomplete answer the user kept */
+  | 'kept'
+  /** final: ends in tool calls that were shown, not run */
+  | 'paused'
+  /** Responding, the stream is over, the user decides */
+  | 'incomplete'
+  /** phase Failed */
+  | 'failed'
+  /** phase Failed, by the user's Discard */
+  | 'discarded';
+
+/** Phase is how far a turn has come (SRD 5.6, 6.1). */
+export type Phase =
+  | 'Accepted'
+  | 'ContextPrepared'
+  | 'Responding'
+  | 'ResponseFinalized'
+  | 'StateCommitted'
+  | 'Indexed'
+  | 'Done'
+  | 'Failed';
+
+/** RecoveryKind is what was done with a finding. */
+export type RecoveryKind =
+  /** a whole answer, now final */
+  | 'completed'
+  /** a partial answer, the user decides */
+  | 'incomplete'
+  /** nothing had arrived */
+  | 'failed'
+  /** accepted, never sent */
+  | 'unsent'
+  /** pending turns committed */
+  | 'committed'
+  /** jobs that were missing or abandoned */
+  | 'requeued'
+  /** a job that was given up */
+  | 'dead'
+  /** tool calls whose outcome is unknown; they are not run again */
+  | 'tools'
+  /** tool calls that had not begun */
+  | 'tools_asked'
+  /** a torn or unreadable end of a journal */
+  | 'discarded_lines'
+  /** journals of settled turns removed */
+  | 'pruned'
+  /** documents that nothing names removed */
+  | 'swept'
+  /** a snapshot of a ledger that is not whole */
+  | 'snapshot_ignored'
+  /** the daily backup could not be made */
+  | 'daily'
+  /** a record that could not be read; it is left alone */
+  | 'unreadable';
+
+/** Resolution is what a person does about a call whose outcome is unknown. */
+export type Resolution =
+  /** enter the result as the person found it */
+  | 'enter'
+  /** run it again */
+  | 'rerun'
+  /** tell the model that it is unknown */
+  | 'tell';
+
+/** SessionStatus is the one thing about a session that is worth a mark. */
+export type SessionStatus =
+  | 'streaming'
+  /** a call of a tool, for a decision */
+  | 'waiting'
+  | 'incomplete'
+  | 'unsent'
+  | 'failed'
+  | 'pending'
+  | '';
+
+/** StateOrigin is who made a state. */
+export type StateOrigin =
+  | 'root'
+  | 'librarian'
+  | 'fallback'
+  | 'pins';
+
+/** StepStatus is a step's outcome (SRD 5.7), Running while it streams. */
+export type StepStatus =
+  | 'running'
+  | 'completed'
+  | 'incomplete'
+  | 'paused'
+  | 'failed'
+  | 'cancelled';
+
+/** Kind is a closed list. */
+export type TasksKind =
+  | 'import'
+  | 'export'
+  | 'backup'
+  | 'restore'
+  | 'move'
+  | 'verify';
+
+/** State of a task. */
+export type TasksState =
+  /** or waiting for its turn */
+  | 'running'
+  | 'done'
+  | 'failed'
+  | 'cancelled'
+  /** the program ended meanwhile */
+  | 'interrupted';
+
+/** ToolCallState is how far a call of the tool journal has come (SPEC 10). */
+export type ToolCallState =
+  /** waits for a decision */
+  | 'proposed'
+  /** may run, has not begun */
+  | 'allowed'
+  /** runs, or ran when the program ended */
+  | 'started'
+  /** began, and nobody knows how it ended: a person decides */
+  | 'unknown'
+  /** has a result; one that was denied has too */
+  | 'done';
+
+/** ToolDecision is what was decided about a call, and for how long. */
+export type ToolDecision =
+  | ''
+  /** run it this time */
+  | 'once'
+  /** run it, and the same tool in this session without asking */
+  | 'session'
+  /** run it, and the same tool anywhere without asking */
+  | 'always'
+  /** do not run it this time */
+  | 'deny'
+  /** do not run it, and do not offer the tool any more */
+  | 'never'
+  /** it cannot run, or its turn was ended before it did */
+  | 'not_run';
+
+/** TurnState is the one word that the rail and the footer draw of a turn. */
+export type TurnState =
+  | 'accepted'
+  | 'preparing'
+  | 'responding'
+  /** for a decision about a tool */
+  | 'waiting'
+  | 'incomplete'
+  | 'failed'
+  | 'unsent'
+  /** the whole answer is there and becomes final automatically once the database takes it */
+  | 'unsaved'
+  | 'pending'
+  | 'committed'
+  | 'head'
+  | 'degraded'
+  /** of a temporary chat: final, and written nowhere */
+  | 'not kept';
+
+/** WindowRequestKind says what the program asks of the page. */
+export type WindowRequestKind =
+  | 'new_chat'
+  | 'open_session'
+  | 'files'
+  /** whether to close the window although answers are arriving */
+  | 'close'
+  | 'report';
 
 /**
  * Where lists are: the fields that are one ("[]", "Shape[]" if its items hold lists too) or a shape that holds any.
@@ -3263,6 +3577,7 @@ export const lists: Record<string, Record<string, string>> = {
     'Branches.Answers': 'AnswerSet',
     'Branches.Compare': 'BranchComparison',
     'Branches.ContextAt': 'ContextView',
+    'Branches.Landmarks': '[]',
     'Branches.Tree': 'BranchTree',
     'Chat.SendToSeveral': 'SentToSeveral',
     'Chat.Stream': 'StreamState',

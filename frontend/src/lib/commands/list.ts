@@ -9,7 +9,7 @@ import { t } from '$lib/words/words.svelte';
 export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
-  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
+  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'newProject' | 'newInProject' | 'projectSettings' | 'stop'
   | 'import' | 'export' | 'share' | 'newWindow' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
@@ -66,6 +66,9 @@ const rows: readonly Row[] = [
   { id: 'duplicateSession', group: 'sessions', words: 'copy' },
   { id: 'eraseSession', group: 'sessions', words: 'erase remove destroy hard delete' },
   { id: 'sessionSettings', group: 'sessions', slash: slash('settings'), words: 'session settings' },
+  { id: 'newProject', group: 'sessions', words: 'folder workspace' },
+  { id: 'newInProject', group: 'sessions', words: 'folder workspace chat' },
+  { id: 'projectSettings', group: 'sessions', slash: slash('project'), words: 'folder workspace instructions files documents watch' },
   { id: 'import', group: 'sessions', keys: 'Ctrl+O', slash: slash('import'), words: 'open file chatgpt claude codex transcript migrate restore' },
   { id: 'export', group: 'sessions', keys: 'Ctrl+E', slash: slash('export', '[what]'), words: 'save download markdown html json bundle file' },
   { id: 'share', group: 'sessions', keys: 'Ctrl+Shift+S', slash: slash('share'), words: 'send pass on file html' },

@@ -28,6 +28,7 @@ import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
 import { Keymap } from './keymap.svelte';
 import { LibraryState } from './library.svelte';
+import { ProjectsState } from './projects.svelte';
 import { LayoutState } from './layout.svelte';
 import { MemoryScope } from './memoryScope.svelte';
 import { MemoryState } from './memory.svelte';
@@ -95,6 +96,7 @@ export class App {
   readonly tools: ToolsState;
   readonly servers: ServersState;
   readonly library: LibraryState;
+  readonly projects: ProjectsState;
   readonly memoryScope: MemoryScope;
   readonly importing: ImportState;
   readonly speech: SpeechState;
@@ -157,6 +159,7 @@ export class App {
     this.tools = new ToolsState(backend, this.changes, this.conversation);
     this.servers = new ServersState(backend, this.changes);
     this.library = new LibraryState(this);
+    this.projects = new ProjectsState(this);
     this.memoryScope = new MemoryScope(this);
     this.importing = new ImportState(backend, this.work);
     this.speech = new SpeechState(this.toasts);
@@ -190,8 +193,8 @@ export class App {
     if (!info || this.startup.fatal) return;
     this.theme.adopt(info);
     this.keymap.adopt(info.shortcuts);
-    await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
-    if (this.startup.firstRun) return void (await this.#handle());
+    await Promise.all([this.#modelsRefresh.now(), this.sessions.load(), this.projects.load()]);
+    if (this.startup.firstRun) return void (await this.#heed());
     if (info.quick) await this.#openQuick();
     else await this.#openLast(info.lastSession);
     await this.#jobsRefresh.now();
@@ -216,15 +219,20 @@ export class App {
     if (await this.leaveTemporary()) await this.#newSession();
   }
 
-  async #newSession(): Promise<void> {
+  /** The same in a folder, with the defaults of its project if it has one. */
+  async newSessionIn(folder: string): Promise<void> {
+    if (await this.leaveTemporary()) await this.#newSession(folder);
+  }
+
+  async #newSession(folder = ''): Promise<void> {
     this.layout.closeSettings();
     this.layout.closeDrawer();
     this.composer.cancelEdit();
     void this.draft.leave(); // what is typed from now on is for the new one, however long that takes
     this.composer.focus();
     try {
-      const blank = this.sessions.list.find((row) => row.turns === 0 && row.branches <= 1 && !row.pinned && !row.archived && row.status === '');
-      const row = blank ?? (await this.backend.sessions.create(''));
+      const blank = this.sessions.list.find((row) => row.turns === 0 && row.branches <= 1 && row.folder === folder && !row.pinned && !row.archived && row.status === '');
+      const row = blank ?? (await (folder === '' ? this.backend.sessions.create('') : this.backend.projects.startSession(folder)));
       await this.#openSession(row.id);
       if (!blank) await this.sessions.load();
     } catch (error) {
@@ -328,7 +336,10 @@ export class App {
   /** The list and the open conversation follow what was deleted; another takes the place of a session that is gone. */
   async #afterErasing(target: EraseTarget): Promise<void> {
     await this.sessions.load();
-    if (target.kind === 'turn') {
+    if (target.kind === 'project') {
+      await this.projects.load();
+      this.conversation.refreshHeader();
+    } else if (target.kind === 'turn') {
       if (this.composer.editing?.id === target.id) this.composer.cancelEdit();
       await this.conversation.refreshTurn(target.id);
     } else if (target.id === this.conversation.sessionId && (await this.#gone(target.id))) await this.#openLast('');
@@ -371,6 +382,7 @@ export class App {
     this.tools.stop();
     this.servers.stop();
     this.library.stop();
+    this.projects.stop();
     this.memoryScope.stop();
     this.dropping.stop();
     this.erasing.stop();

@@ -12,7 +12,7 @@ import { zoomMax, zoomMin } from './theme.svelte';
 type Parts = Pick<
   App,
   | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'library' | 'memory' | 'models' | 'modelSwitch' | 'leaveTemporary' | 'openSession' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings' | 'sharing'
-  | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
+  | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newSessionIn' | 'newTemporary' | 'projects' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
 >;
 
 const zoomStep = 10;
@@ -25,6 +25,8 @@ const ofSession = new Set<CommandId>([
   'duplicateSession',
   'eraseSession',
   'sessionSettings',
+  'newInProject',
+  'projectSettings',
   'goTo',
   'recall',
   'switch',
@@ -66,6 +68,8 @@ export class CommandRunner {
     switch (id) {
       case 'undo': return undo.next === '' ? 'Nothing to undo' : '';
       case 'fork': return conversation.running ? 'An answer is still arriving' : '';
+      case 'newInProject':
+      case 'projectSettings': return conversation.header?.projectId ? '' : t('projects.notIn');
       case 'compare': return conversation.branches.length < 2 ? 'There is only one branch' : '';
       case 'savePrompt': return this.#parts.draft.text.trim() === '' ? 'There is no text in the message' : '';
       case 'commit': return (conversation.header?.pending ?? 0) === 0 ? 'No turn is pending' : '';
@@ -92,7 +96,7 @@ export class CommandRunner {
   }
 
   #acts(): Partial<Record<CommandId, (argument: string) => unknown>> {
-    const { backend, branches, composer, conversation, find, inspector, layout, library, memory, palette, search, servers, sessions, sessionSettings, temporary, theme, toasts, tools, turnActions, undo } = this.#parts;
+    const { backend, branches, composer, conversation, find, inspector, layout, library, memory, palette, projects, search, servers, sessions, sessionSettings, temporary, theme, toasts, tools, turnActions, undo } = this.#parts;
     const { sessionId, branchId } = conversation;
     const zoom = (by: number) => theme.setZoom(Math.max(zoomMin, Math.min(zoomMax, theme.zoom + by)));
     return {
@@ -114,6 +118,9 @@ export class CommandRunner {
       duplicateSession: () => this.#parts.duplicateSession(sessionId),
       eraseSession: () => this.#parts.askToErase(sessionId),
       sessionSettings: () => sessionSettings.show(),
+      newProject: () => projects.ask(),
+      newInProject: () => this.#parts.newSessionIn(conversation.header?.project ?? ''),
+      projectSettings: () => projects.show(conversation.header?.projectId ?? ''),
       import: () => this.#parts.importing.show(),
       export: (scope) => this.#export(scope.toLowerCase()),
       newWindow: () => backend.work.newWindow(''),

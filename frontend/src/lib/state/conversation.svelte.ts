@@ -79,7 +79,7 @@ export class ConversationState {
     this.#draft = draft;
     this.#offs = [
       backend.onFrame((frame) => this.#onFrame(frame)),
-      changes.on(['turn', 'call', 'head', 'pins', 'jobs', 'session', 'draft', 'settings'], (change) => this.#onChange(change)),
+      changes.on(['turn', 'call', 'head', 'pins', 'jobs', 'session', 'draft', 'settings', 'projects'], (change) => this.#onChange(change)),
     ];
   }
 
@@ -384,7 +384,7 @@ export class ConversationState {
   }
 
   #onChange(change: Change): void {
-    if (change.kind === 'settings') return this.#headerRefresh.soon();
+    if (change.kind === 'settings' || change.kind === 'projects') return this.#headerRefresh.soon();
     if (change.kind === 'jobs') return;
     if (this.#opening) this.#meanwhile.push(() => this.#onChange(change));
     if (change.session !== this.sessionId || change.rev <= this.#rev) return;

@@ -4,7 +4,7 @@ import type { AttachResult, FileView, ImageUpload } from '$lib/backend/types';
 import type { DraftState } from './draft.svelte';
 
 /** Bytes of a document that cross to the program at once: a multiple of three, so that no piece is padded. */
-const pieceBytes = 3 * 1024 * 1024;
+export const pieceBytes = 3 * 1024 * 1024;
 const most = 200 * 1024 * 1024;
 /** A paste longer than this may be meant as a document; the offer says so and takes nothing away. */
 export const offerFrom = 4_000;
@@ -175,12 +175,17 @@ function tooEarly(name: string): BackendError {
   return new BackendError({ code: 'busy', op: 'document.read', message: `${name} was not attached: the conversation is still opening.`, hint: 'Attach it again in a moment.' });
 }
 
+/** Throws why a file cannot be sent, if it cannot. */
+export function checkDocument({ name, size }: Pick<File, 'name' | 'size'>): void {
+  if (size === 0 || size > most) throw refusal(name, size);
+}
+
 function refusal(name: string, size: number): BackendError {
   const message = size === 0 ? `${name} is empty; nothing was attached.` : `${name} has ${Math.floor(size / 1024 / 1024)} MB, more than the limit of 200 MB; nothing was attached.`;
   return new BackendError({ code: 'invalid', op: 'document.read', message, hint: size === 0 ? '' : 'Attach the part that matters.' });
 }
 
-async function base64(piece: Blob, name: string): Promise<string> {
+export async function base64(piece: Blob, name: string): Promise<string> {
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));

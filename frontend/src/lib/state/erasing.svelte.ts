@@ -7,7 +7,7 @@ import { Refresh } from './refresh';
 /** Receipts are few and change rarely. */
 const receiptsMs = 1_000;
 
-export type EraseKind = 'session' | 'turn';
+export type EraseKind = 'session' | 'turn' | 'project';
 
 export interface EraseTarget {
   kind: EraseKind;

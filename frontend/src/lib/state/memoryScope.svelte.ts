@@ -6,7 +6,7 @@ type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'sessions'>;
 const key = 'retrieval.scope';
 
 /** How far memory may reach, as it is asked once. */
-export type AskedScope = 'lineage' | 'all';
+export type AskedScope = 'lineage' | 'project' | 'all';
 
 /**
  * The question how far memory may reach, asked once: in the first new conversation that has others beside it, before its first
@@ -47,8 +47,15 @@ export class MemoryScope {
     }
   }
 
+  /** In a project its chats share memory unless one keeps to itself. */
+  get inProject(): boolean {
+    return (this.#parts.conversation.header?.projectId ?? '') !== '';
+  }
+
   async choose(scope: AskedScope): Promise<void> {
-    await this.#parts.backend.settings.set(key, scope);
+    const { backend, conversation } = this.#parts;
+    if (scope === 'lineage' && this.inProject) await backend.projects.setScope(conversation.sessionId, scope);
+    await backend.settings.set(key, scope);
     this.#chosen = true;
   }
 

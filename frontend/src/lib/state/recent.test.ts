@@ -3,11 +3,10 @@ import { onWindowKey, onWindowKeyUp } from '../../components/shell/keys';
 import CloseWindow from '../../components/shell/CloseWindow.svelte';
 import GoToDialog from '../../components/transcript/find/GoToDialog.svelte';
 import { mountIn, startedApp } from '../../test/mount';
-import { printPage } from './printing';
+import * as printing from './printing';
 import { RecentSessions } from './recent.svelte';
 import { grouped } from './sessionGroups';
 
-vi.mock('./printing', () => ({ printPage: vi.fn(async () => undefined) }));
 
 const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent('keydown', { key, ctrlKey: true, cancelable: true, ...more });
 
@@ -85,6 +84,7 @@ test('Ctrl+Q ends the program, and asks first while an answer arrives', async ()
 });
 
 test('the open branch is printed as the page an export would write', async () => {
+  const printPage = vi.spyOn(printing, 'printPage').mockResolvedValue();
   const { app } = await startedApp({ data: 'rich' });
   await app.commands.run('print');
   expect(printPage).toHaveBeenCalledWith(expect.stringContaining('<title>branch</title>'));

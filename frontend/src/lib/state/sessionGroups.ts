@@ -25,12 +25,12 @@ export function groupOf(at: number, now: number): string {
   return date.getFullYear() === new Date(now).getFullYear() ? month : `${month} ${date.getFullYear()}`;
 }
 
-/** Rows come newest first, pinned ones before the others; the order within a group is kept. A collapsed folder shows its line alone. */
-export function grouped(rows: readonly SessionRow[], now: number, collapsed: ReadonlySet<string> = new Set()): Line[] {
+/** Rows come newest first, pinned ones before the others; the order within a group is kept. A collapsed folder shows its line alone, and so does a project in which nothing is. */
+export function grouped(rows: readonly SessionRow[], now: number, collapsed: ReadonlySet<string> = new Set(), projects: readonly string[] = []): Line[] {
   const pinned = rows.filter((row) => row.pinned && !row.archived);
   const others = rows.filter((row) => !row.pinned || row.archived);
   const lines = under('Pinned', pinned);
-  const folders = new Map<string, SessionRow[]>();
+  const folders = new Map<string, SessionRow[]>(projects.map((name) => [name, []]));
   for (const row of others) {
     if (row.folder === '') continue;
     const inside = folders.get(row.folder);

@@ -25,7 +25,7 @@ export class SessionsState {
     this.#undo = undo;
     this.#backend = backend;
     this.#toasts = toasts;
-    this.#off = changes.on(['sessions', 'session', 'turn', 'head'], () => this.#refresh.soon());
+    this.#off = changes.on(['sessions', 'session', 'turn', 'head', 'projects'], () => this.#refresh.soon());
   }
 
   get list(): readonly SessionRow[] {

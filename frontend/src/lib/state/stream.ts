@@ -4,12 +4,12 @@
  * fetched again from its journal. Frames and journal count blocks of the whole answer, so a continued answer continues
  * in the block an earlier step left.
  */
-import type { BlockView, Frame, StreamState, TurnView } from '$lib/backend/types';
+import type { BlockKind, BlockView, Frame, StreamState, TurnView } from '$lib/backend/types';
 
 export type Accepted = 'applied' | 'ignored' | 'gap';
 
 /** Frames name kinds briefly; blocks say what they are. */
-const blockKinds: Record<string, string> = { tool: 'tool_use' };
+const blockKinds: Record<string, BlockKind> = { text: 'text', reasoning: 'reasoning', refusal: 'refusal', tool: 'tool_use' };
 
 export class StepStream {
   readonly step: string;
@@ -85,13 +85,13 @@ export class StepStream {
     this.#durable = Math.max(this.#durable, frame.durable);
     if (frame.text === '' && frame.tool === '') return;
     const blocks = [...this.#blocks];
-    while (blocks.length <= frame.block) blocks.push(emptyBlock(blockKinds[frame.kind] ?? frame.kind));
+    while (blocks.length <= frame.block) blocks.push(emptyBlock(blockKinds[frame.kind] ?? 'unknown'));
     const block = blocks[frame.block]!;
     blocks[frame.block] = { ...block, name: frame.tool || block.name, text: block.text + frame.text };
     this.#blocks = blocks;
   }
 }
 
-export function emptyBlock(kind: string): BlockView {
+export function emptyBlock(kind: BlockKind): BlockView {
   return { kind, text: '', name: '', id: '', data: '', isError: false, tokens: 0, whole: false };
 }

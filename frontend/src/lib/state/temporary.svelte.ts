@@ -244,7 +244,7 @@ export class TemporaryConversation implements TranscriptSource {
     try {
       const turns = await this.#backend.chat.temporaryTurns(id);
       if (id !== this.#id) return;
-      this.#turns = turns.map(unkept);
+      this.#turns = turns;
       this.#follow(turns.find((turn) => turn.live && turn.liveStep !== ''));
     } catch {
       // What is shown stays; the next change asks again.
@@ -294,7 +294,3 @@ function unlessGone(error: unknown): void {
   if (toBackendError(error).code !== 'not_found') throw error;
 }
 
-/** A turn as a temporary chat shows it: what is final is neither pending nor committed, only here. */
-function unkept(turn: TurnView): TurnView {
-  return turn.state === 'failed' || isRunning(turn) ? turn : { ...turn, state: 'not kept' };
-}

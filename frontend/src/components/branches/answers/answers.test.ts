@@ -2,6 +2,7 @@ import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { block, turnView } from '$lib/backend/fake/shapes';
+import type { Outcome, TurnState } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../../test/mount';
 import Shell from '../../shell/Shell.svelte';
 import Turn from '../../transcript/Turn.svelte';
@@ -152,9 +153,9 @@ it('another model is asked from a turn that is answered', async () => {
 });
 
 it('an answer is final, running, or has a problem', () => {
-  const of = (state: string, outcome = '') => turnView({ state, outcome });
-  expect(['head', 'pending', 'committed', 'degraded'].every((state) => isFinal(of(state)) && !isRunning(of(state)) && problemOf(of(state)) === '')).toBe(true);
-  expect(['accepted', 'preparing', 'responding', 'waiting'].every((state) => isRunning(of(state)) && !isFinal(of(state)))).toBe(true);
+  const of = (state: TurnState, outcome: Outcome = '') => turnView({ state, outcome });
+  expect((['head', 'pending', 'committed', 'degraded'] as const).every((state) => isFinal(of(state)) && !isRunning(of(state)) && problemOf(of(state)) === '')).toBe(true);
+  expect((['accepted', 'preparing', 'responding', 'waiting'] as const).every((state) => isRunning(of(state)) && !isFinal(of(state)))).toBe(true);
   expect(problemOf(of('failed', 'discarded'))).toBe('Discarded');
-  expect(problemOf({ ...of('incomplete'), error: { code: '', op: '', message: 'The server went away', hint: '' } })).toBe('Incomplete answer. The server went away');
+  expect(problemOf({ ...of('incomplete'), error: { code: 'unavailable', op: '', message: 'The server went away', hint: '' } })).toBe('Incomplete answer. The server went away');
 });

@@ -32,13 +32,19 @@ export function actsOf(node: Node, current: string, branches: number, point: Dra
   return [
     { id: 'open', label: node.lit ? t('branches.goTo') : t('branches.open'), icon: ArrowRight, hint: 'Enter' },
     { id: 'fork', label: t('branches.forkAfter', { seq }), icon: GitBranch, disabled: why !== undefined, detail: why },
-    { id: 'rollback', label: t('branches.rollBackTo', { seq }), icon: Undo, disabled: (why ?? atEnd) !== undefined, detail: why ?? atEnd ?? t('branches.rollBackHelp') },
+    { id: 'rollback', label: t('branches.rollBackTo', { seq }), icon: Undo, disabled: (why ?? atEnd) !== undefined, detail: why ?? atEnd ?? leaves(node, seq) },
     { id: 'compare', label: t('branches.compareWithOther'), icon: Columns2, disabled: branches < 2, detail: branches < 2 ? t('branches.onlyOne') : undefined },
     { id: 'context', label: t('branches.whatWouldBeSent'), icon: ScanEye, disabled: unanswered, detail: unanswered ? why : undefined },
     { id: 'rename', label: t('branches.renameThis'), icon: Pencil },
     { id: 'export', label: t('branches.exportThis'), icon: Download },
     { id: 'archive', label: branch?.archived ? t('branches.unarchiveThis') : t('branches.archiveThis'), icon: branch?.archived ? ArchiveRestore : Archive, disabled: open && !branch?.archived, detail: open && !branch?.archived ? t('branches.isOpen') : undefined },
   ];
+}
+
+/** What a rollback to a turn makes, and what it leaves where it is. */
+function leaves({ branch }: Node, seq: number): string {
+  const count = (branch?.turns ?? 0) - seq;
+  return count > 0 ? t('branches.rollBackLeaves', { count, label: branch?.label ?? '' }) : t('branches.rollBackHelp');
 }
 
 export async function actOn(branches: BranchesState, node: Node, id: ActId, point: DraggedTurn | null = pointOf(node)): Promise<void> {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { StateOrigin } from '$lib/backend/types';
 import { accountOf } from './validation';
 
-const account = (origin: string, fields: unknown) => accountOf({ origin, validation: typeof fields === 'string' ? fields : JSON.stringify(fields) });
+const account = (origin: StateOrigin, fields: unknown) => accountOf({ origin, validation: typeof fields === 'string' ? fields : JSON.stringify(fields) });
 
 describe('the account of a state', () => {
   it.each(['', 'not json', '[]', 'null', '7'])('is none where there is nothing to read: %s', (text) => expect(account('librarian', text)).toBeNull());

@@ -135,13 +135,14 @@ describe('the X-ray', () => {
   });
 
   it('says why a piece of memory is here, and leads to where it was said', async () => {
-    const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: '', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other', excerpt: 'The port is 7443.', summary: '', tokens: 40, document: '', at: 0 };
+    const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: '', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other' as const, excerpt: 'The port is 7443.', summary: '', tokens: 40, document: '', at: 0 };
     const why = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port.' };
     const memory = { rank: 1, score: 0.424, form: 'slice', attached: false, chunk, why };
     const item = { source: 'chunk', id: 'c1', seq: 0, from: 0, to: 0, role: '', label: 'Turn 12, you', tokens: 40, bytes: 160, text: '[2 May 2026] user: The port is 7443.', change: '', turnId: 't12', memory };
     const { app, newest } = await xray({ sections: [{ name: 'retrieved', tokens: 40, cap: 6000, items: [item] }], retrievalError: 'The embedder did not answer.' });
     const source = app.conversation.turns.at(-3)!;
     item.turnId = source.id;
+    chunk.sessionId = app.conversation.sessionId;
     app.inspector.show('xray', newest.id, 'retrieved');
     const line = await screen.findByRole('button', { name: /^The port is 7443\. Turn 12, you, 40 tokens/ });
     expect(line).toHaveTextContent(/^The port is 7443\.$/);

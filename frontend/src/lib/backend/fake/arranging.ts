@@ -22,7 +22,7 @@ export function arranging(world: World): Arranging {
   const each = (ids: readonly string[], change: (row: { archived: boolean; folder: string }) => void) => {
     const rows = ids.map((id) => world.session(id).row);
     for (const row of rows) change(row);
-    for (const id of ids) world.changed('sessions', id, id);
+    for (const id of ids) for (const kind of ['sessions', 'session'] as const) world.changed(kind, id, id);
   };
   return {
     setFolder: async (ids, folder) => {

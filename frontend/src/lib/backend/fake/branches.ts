@@ -22,6 +22,11 @@ export function branchesService(world: World, streams: Streams): BranchesService
       while (shared < a.length && a[shared]?.id === b[shared]?.id) shared++;
       return { shared, lastTurn: a[shared - 1]?.id ?? '', left: sideOf(world, left, a.slice(shared)), right: sideOf(world, right, b.slice(shared)) };
     },
+    landmarks: async (branchId, fromSeq, toSeq) => {
+      const turns = world.lineage(branchId).filter((turn) => turn.seq >= fromSeq && turn.seq <= toSeq);
+      if (turns.length < 12) return [];
+      return [1, 2, 3, 4, 5].map((part) => turns[Math.floor((turns.length * part) / 6)]!).map(({ id, seq, user }) => ({ turnId: id, seq, title: user.find((block) => block.kind === 'text')?.text?.slice(0, 60) ?? '' }));
+    },
     archive: async (branchId, archived) => {
       const { view, sessionId } = world.branch(branchId);
       if (archived && world.session(sessionId).row.activeBranch === branchId) throw new BackendError(errorView(`“${view.label}” is the branch that is open`, 'Switch to another one, then archive it.', 'conflict'));
@@ -46,7 +51,7 @@ function rollbackTo(world: World, branchId: string, turnId: string): BranchView 
   const { seq, state } = onBranch(world, branchId, turnId);
   if (['accepted', 'preparing', 'responding', 'incomplete', 'failed', 'unsent'].includes(state)) throw new BackendError(errorView(`Turn #${seq} has no final answer`, 'Roll back to a turn that was answered.', 'conflict'));
   const { sessionId } = world.branch(branchId);
-  const made = world.addBranch(sessionId, `rollback to #${seq}`, branchId, seq);
+  const made = world.addBranch(sessionId, `rollback to #${seq}: ${onBranch(world, branchId, turnId).user.find((block) => block.kind === 'text')?.text?.slice(0, 40) ?? ''}`, branchId, seq);
   world.session(sessionId).row.activeBranch = made.view.id;
   world.changed('session', sessionId, sessionId);
   return world.branchViewOf(made);
@@ -99,7 +104,7 @@ function runsOf(branch: FakeBranch, cuts: ReadonlySet<number>): TreeRun[] {
   const { id, forkSeq } = branch.view;
   const head = headOf(branch.turns)?.seq ?? 0;
   if (branch.turns.length === 0) {
-    return [{ id, parent: '', branchId: id, fromSeq: forkSeq + 1, toSeq: forkSeq, firstTurn: '', lastTurn: '', first: '', last: '', ends: true, headSeq: 0, pending: 0, open: 0, state: '', updatedAt: branch.view.updatedAt }];
+    return [{ id, parent: '', branchId: id, fromSeq: forkSeq + 1, toSeq: forkSeq, firstTurn: '', lastTurn: '', first: '', last: '', ends: true, headSeq: 0, pending: 0, open: 0, state: 'committed', updatedAt: branch.view.updatedAt }];
   }
   const runs: TreeRun[] = [];
   let turns: TurnView[] = [];

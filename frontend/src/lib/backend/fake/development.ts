@@ -1,9 +1,10 @@
 import { fakeBackend, type FakeBackend, type FakeOptions } from '../fake';
+import type { ErrorView } from '../types';
 import { taskView } from './work';
 
 /** Long work that earlier runs left: an import that the end of the program cut, a backup that failed. */
 function seedTasks({ tasks, world }: FakeBackend): void {
-  const error = { code: 'no_space', op: 'backup', message: 'The disk is full: the copy needs 61 MB, 12 MB are free', hint: 'Nothing was lost. Free some space and back up again.' };
+  const error: ErrorView = { code: 'no_space', op: 'backup', message: 'The disk is full: the copy needs 61 MB, 12 MB are free', hint: 'Nothing was lost. Free some space and back up again.' };
   tasks.list = [
     taskView({ id: 'before1', title: 'Import claude-export.zip', state: 'interrupted', done: 1_214, total: 2_400, unit: 'sessions', startedAt: world.epoch - 3_600_000, endedAt: world.epoch - 3_000_000, resumable: true }),
     taskView({ id: 'before2', kind: 'backup', title: 'Back up', state: 'failed', done: 12_000_000, total: 61_000_000, unit: 'bytes', startedAt: world.epoch - 7_200_000, endedAt: world.epoch - 7_100_000, error }),

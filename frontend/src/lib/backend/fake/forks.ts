@@ -1,3 +1,4 @@
+import type { TurnState } from '../types';
 import { block } from './shapes';
 import type { World } from './world';
 
@@ -12,7 +13,7 @@ export function seedForks(world: World, count: number): void {
   const session = world.addSession('Three hundred ways');
   const trunk = session.row.activeBranch;
   const random = numbers(7);
-  const say = (branchId: string, text: string, at: number, state = 'committed') =>
+  const say = (branchId: string, text: string, at: number, state: TurnState = 'committed') =>
     world.addTurn(branchId, { user: [block('text', text)], assistant: [block('text', `On ${text.toLowerCase()}: it can be done, at a price. ${'There is more to say about it. '.repeat(2)}`)], createdAt: at, updatedAt: at, state });
   const began = world.epoch - (count + 200) * 30 * minute;
   for (let i = 1; i <= 120; i++) say(trunk, `Step ${i} of the migration plan`, began + i * minute, i === 120 ? 'head' : 'committed');

@@ -6,6 +6,7 @@ import type {
   PendingView,
   PinSuggestion,
   PinView,
+  RecoveryItem,
   RecoveryReport,
   StatePanel,
   StateView,
@@ -142,10 +143,10 @@ export function turnMetrics(turn: TurnView): TurnMetrics {
 
 function recovery(world: World): RecoveryReport {
   const broken = [...world.branches.keys()].flatMap((id) => world.branch(id).turns).filter((turn) => turn.state === 'incomplete' || turn.state === 'unsent');
-  const items = broken.map((turn) => {
+  const items = broken.map((turn): RecoveryItem => {
     const session = world.sessionOf(turn).row;
     const message = turn.state === 'unsent' ? 'A message had not been sent' : 'An answer was cut off; its text is kept';
-    return { kind: turn.state, sessionId: session.id, session: session.title, turnId: turn.id, turnSeq: turn.seq, bytes: turn.displayed, count: 1, message };
+    return { kind: turn.state === 'unsent' ? 'unsent' : 'incomplete', sessionId: session.id, session: session.title, turnId: turn.id, turnSeq: turn.seq, bytes: turn.displayed, count: 1, message };
   });
   const summary = items.length === 1 ? items[0]!.message : `${items.length} things were found and put in order.`;
   return { at: world.epoch, clean: items.length === 0, summary, items };

@@ -1,4 +1,4 @@
-import type { BlockView, ChunkRow, KnownItem, MatchWhy, MemoryChip, MemoryFilter, MemoryService, TurnView } from '../types';
+import type { BlockView, ChunkRow, KnownItem, KnownKind, MatchWhy, MemoryChip, MemoryFilter, MemoryService, TurnView } from '../types';
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
 import type { World } from './world';
@@ -58,7 +58,7 @@ export function memoryService(world: World): MemoryService {
 }
 
 /** What is remembered of the active branch of each session. */
-function known(world: World, kind: string): KnownItem[] {
+function known(world: World, kind: KnownKind): KnownItem[] {
   return [...world.sessions.values()].flatMap(({ row, settings }): KnownItem[] => {
     const branch = world.branches.get(row.activeBranch);
     const turn = branch?.turns.at(-1);

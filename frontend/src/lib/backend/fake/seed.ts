@@ -135,9 +135,9 @@ function seedStates(world: World): void {
   add('Which rows are left?', 'Twelve, all of them from one deploy.', { state: 'head', stateAfter: '01KAD3T9K9Q7', notice: 'The server reports 2 048 input tokens of about 9 800 sent: it seems to have cut the prompt. Raise its context length.' });
   add('Summarise for the board.', 'One table moves, two stay.', { state: 'pending', phase: 'ResponseFinalized' });
   add('What did the old plan say?', 'The old plan moved all tables in one night and', { state: 'failed', phase: 'Failed', outcome: 'discarded' });
-  add('Explain the failover order for the standby.', '', { state: 'failed', phase: 'Failed', outcome: 'failed', attempts: 4, durationMs: 38_000, error: errorView('The provider is overloaded (529)', 'Try again, or send it to another model.', 'overloaded') });
+  add('Explain the failover order for the standby.', '', { state: 'failed', phase: 'Failed', outcome: 'failed', attempts: 4, durationMs: 38_000, error: errorView('The provider is overloaded (529)', 'Try again, or send it to another model.', 'unavailable') });
   add('Check the replica’s certificate.', '', { state: 'unsent', phase: 'Accepted', outcome: '' });
-  add('Compare that with doing the cutover through logical replication.', 'Logical replication moves the risk from your code to the slot. You would stop dual writes, let the subscriber catch up, and switch once. What you gain is a single source of truth all the way through; what you give up is the way back, because after the switch the old primary no longer receives', { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', canContinue: true, error: errorView('The program ended at 14:21:07 while this was arriving', '', 'interrupted') });
+  add('Compare that with doing the cutover through logical replication.', 'Logical replication moves the risk from your code to the slot. You would stop dual writes, let the subscriber catch up, and switch once. What you gain is a single source of truth all the way through; what you give up is the way back, because after the switch the old primary no longer receives', { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', canContinue: true, error: errorView('The program ended at 14:21:07 while this was arriving', '', 'unavailable') });
 }
 
 /** A history longer than any page shows. */

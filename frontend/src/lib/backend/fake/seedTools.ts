@@ -37,7 +37,7 @@ function seedDone(world: World, tools: FakeTools): void {
   const session = world.addSession('Tools at work', { pinned: true });
   const turn = (user: string, text: string) => world.addTurn(session.row.activeBranch, { user: [block('text', user)], assistant: [block('text', text)], createdAt: world.epoch - 20 * minute, displayed: utf8Length(text), durable: utf8Length(text) });
   const at = world.epoch - 19 * minute;
-  const done = { state: 'done', decision: 'once', decidedAt: at, startedAt: at, runs: 1 };
+  const done = { state: 'done' as const, decision: 'once' as const, decidedAt: at, startedAt: at, runs: 1 };
   const first = turn('Which tables drifted in the last five minutes?', 'I look at the drift report.');
   const [query] = tools.propose(first, [
     { ...done, arguments: JSON.stringify({ sql: "select * from drift_report where checked_at > now() - interval '5 min'" }, null, 2), result: `table          source       target      drift\n${Array.from({ length: 40 }, (_, i) => `orders_${i}       18 204       18 204          0`).join('\n')}`, resultMore: true, endedAt: at + 412 },

@@ -1,7 +1,7 @@
-import type { BlockView, BranchView, Draft, ErrorView, JobView, ModelView, SessionRow, Setting, TurnView } from '../types';
+import type { BlockKind, BlockView, BranchView, Code, Draft, ErrorView, JobView, ModelView, SessionRow, Setting, TurnView } from '../types';
 
 /** Blocks and rows with everything a test does not care about filled in. */
-export function block(kind: string, text: string, more: Partial<BlockView> = {}): BlockView {
+export function block(kind: BlockKind, text: string, more: Partial<BlockView> = {}): BlockView {
   return { kind, text, name: '', id: '', data: '', isError: false, tokens: 0, whole: false, ...more };
 }
 
@@ -11,7 +11,7 @@ export function turnView(more: Partial<TurnView> = {}): TurnView {
     user: [block('text', 'Hello')], assistant: [block('text', 'Hello to you.')],
     state: 'committed', live: false, liveStep: '', liveSeq: 0, displayed: 13, durable: 13,
     model: 'sonnet', provider: 'anthropic', inputTokens: 120, outputTokens: 5, cachedTokens: 0,
-    durationMs: 900, attempts: 1, retryOf: '', error: null, indexStatus: 'indexed', stateAfter: '',
+    durationMs: 900, attempts: 1, retryOf: '', error: null, indexStatus: 'ok', stateAfter: '',
     createdAt: 0, updatedAt: 0, canContinue: false, cost: '', notice: '', calls: [], memories: 0, memoryError: '', erasedAt: 0, ...more,
   };
 }
@@ -49,7 +49,7 @@ export function setting(more: Partial<Setting> = {}): Setting {
   };
 }
 
-export function errorView(message: string, hint = '', code = 'invalid'): ErrorView {
+export function errorView(message: string, hint = '', code: Code = 'invalid'): ErrorView {
   return { code, op: 'fake', message, hint };
 }
 

@@ -1,5 +1,5 @@
 /** The data directory of a program in memory: what lies in it, its copies, and what is erased from it. */
-import type { BackupView, DeletePreview, ErasedPart, MovePreview, ReceiptView, RestorePreview, StoragePart, StorageService } from '../types';
+import type { BackupKind, BackupView, DeletePreview, ErasedPart, MovePreview, ReceiptView, RestorePreview, StoragePart, StorageService } from '../types';
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
 import type { Program } from './program';
@@ -39,7 +39,7 @@ export class FakeDisk {
     this.backups = [this.backup('daily', epoch - day), this.backup('daily', epoch - 2 * day, { checked: false, sessions: 0, turns: 0, problem: 'The file ends in the middle: 31 of 58 MB are there.', bytes: 31 * megabyte }), this.backup('by_hand', epoch - 9 * day, { sessions: 13, turns: 402 }), this.backup('before_restore', epoch - 21 * day, { sessions: 12, turns: 377 }), this.backup('migration', epoch - 30 * day, { sessions: 11, turns: 340 })];
   }
 
-  backup(kind: string, at: number, more: Partial<BackupView> = {}): BackupView {
+  backup(kind: BackupKind, at: number, more: Partial<BackupView> = {}): BackupView {
     const name = `contextinfinity-${new Date(at).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}-${kind}.db`;
     return { path: `${this.dir}/backups/${name}`, name, kind, at, bytes: 58 * megabyte, sessions: 15, turns: 480, checked: true, problem: '', problems: 0, ...more };
   }

@@ -126,7 +126,7 @@ export class Streams {
     const lineage = this.#world.lineage(turn.branchId);
     if (lineage.some((other) => other.seq < turn.seq && other.state === 'pending')) return;
     for (const other of lineage) if (other.state === 'head') other.state = 'committed';
-    Object.assign(turn, { state: 'head', phase: 'Done', indexStatus: 'indexed', stateAfter: this.#world.id('01KAD3T9K') });
+    Object.assign(turn, { state: 'head', phase: 'Done', indexStatus: 'ok', stateAfter: this.#world.id('01KAD3T9K') });
     this.#world.jobs = this.#world.jobs.filter((job) => job.turnId !== turn.id);
     this.#world.touch(turn);
     this.#world.changed('head', turn.branchId, this.#world.sessionOf(turn).row.id);

@@ -68,7 +68,7 @@ class Temporaries {
     const chat = this.#chat(id);
     const turn = chat.turns.at(-1);
     if (!turn || chat.timer === undefined) return;
-    if (turn.displayed > 0) this.#finish(chat, turn, { state: 'pending', phase: 'ResponseFinalized', outcome: 'stopped' });
+    if (turn.displayed > 0) this.#finish(chat, turn, { state: 'not kept', phase: 'ResponseFinalized', outcome: 'stopped' });
     else this.#finish(chat, turn, { state: 'failed', phase: 'Failed', outcome: 'failed', error: errorView('Stopped before the first word arrived', '', 'cancelled') });
   }
 
@@ -86,7 +86,7 @@ class Temporaries {
   #next(chat: Chat, turn: TurnView): void {
     const text = chat.rest.slice(0, this.#pace.chars);
     chat.rest = chat.rest.slice(this.#pace.chars);
-    if (text === '') return this.#finish(chat, turn, { state: 'pending', phase: 'ResponseFinalized', outcome: 'completed' });
+    if (text === '') return this.#finish(chat, turn, { state: 'not kept', phase: 'ResponseFinalized', outcome: 'completed' });
     const written = (turn.assistant[0]?.text ?? '') + text;
     Object.assign(turn, { assistant: [block('text', written)], liveSeq: turn.liveSeq + 1, displayed: utf8Length(written) });
     this.#world.frame({

@@ -55,7 +55,7 @@ const kinds: readonly [RegExp, Partial<DroppedFile>][] = [
 function inspected(path: string): DroppedFile {
   const name = nameOf(path);
   const found = kinds.find(([pattern]) => pattern.test(name))?.[1] ?? { kind: 'unknown', size: 4_096, reason: 'It is neither a transcript of a program known here nor text.' };
-  return { path, name, size: 0, kind: '', format: '', reason: '', ...found };
+  return { path, name, size: 0, kind: 'unknown', format: '', reason: '', ...found };
 }
 
 const endings: Record<string, string> = { bundle: 'cinf', md: 'md', json: 'json', html: 'html' };
@@ -71,8 +71,8 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
     plan: async (request) => plan(request),
     export: async (request) => {
       const { path, exists, sessions } = plan(request);
-      if (path.startsWith('/root/')) throw new BackendError(errorView('The folder /root cannot be written to', 'Choose another one. Nothing was written.', 'denied'));
-      if (exists && !request.replace) throw new BackendError(errorView(`${path} is there already`, 'Choose another name, or replace it.', 'exists'));
+      if (path.startsWith('/root/')) throw new BackendError(errorView('The folder /root cannot be written to', 'Choose another one. Nothing was written.', 'invalid'));
+      if (exists && !request.replace) throw new BackendError(errorView(`${path} is there already`, 'Choose another name, or replace it.', 'conflict'));
       return tasks.start({
         kind: 'export', title: `Export ${nameOf(path)}`, unit: 'sessions', total: sessions, details: Array.from({ length: Math.min(12, Math.max(2, sessions)) }, () => 'Writing'),
         ends: (cancelled) => (cancelled ? {} : (files.written.add(path), { path })),
@@ -125,7 +125,7 @@ function importing(world: World, file: DroppedFile): TaskScript {
   imported.set(world, known);
   return {
     kind: 'import', title: `Import ${file.name}`, unit: 'sessions', total: sessions, details: Array.from({ length: 10 }, (_, i) => titles[i % titles.length]!),
-    ...(broken.test(file.name) ? { fails: errorView('The file ends in the middle of conversation 31 of 40', 'The 30 before it are in your history. Export it anew and import it again: what is there is not added twice.', 'torn') } : {}),
+    ...(broken.test(file.name) ? { fails: errorView('The file ends in the middle of conversation 31 of 40', 'The 30 before it are in your history. Export it anew and import it again: what is there is not added twice.', 'invalid') } : {}),
     ends: (cancelled) => {
       const report = reportOf(file, cancelled ? Math.floor(sessions / 2) : sessions, known.has(file.path));
       known.add(file.path);

@@ -1,12 +1,12 @@
 /** Long work of a program in memory: it goes forward step by step, ends as it was told to, and can be cancelled. */
-import type { Background, CheckReport, ErrorView, ImportReport, TaskView, WindowRequest, WorkService } from '../types';
+import type { Background, CheckReport, ErrorView, ImportReport, TaskView, TasksKind, WindowRequest, WorkService } from '../types';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
 import type { World } from './world';
 
 /** What a task does: how far each step brings it, and what it ends with. */
 export interface TaskScript {
-  kind: string;
+  kind: TasksKind;
   title: string;
   unit: string;
   total: number;

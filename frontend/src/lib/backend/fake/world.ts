@@ -1,5 +1,5 @@
 /** The data of a program in memory: sessions, branches and turns, and who has to hear when they change. */
-import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, RangeView, ImportedInstructions, SessionRow, SessionSettings, SessionSnapshot, StateView, TurnView } from '../types';
+import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, RangeView, ImportedInstructions, SessionRow, SessionSettings, SessionSnapshot, SessionStatus, StateView, TurnView } from '../types';
 import { branchView, emptyDraft, errorView, replacedMark, sessionRow, turnView } from './shapes';
 import { BackendError } from '../errors';
 import type { FakeProject } from './projects';
@@ -211,11 +211,11 @@ export function headOf(lineage: readonly TurnView[]): TurnView | undefined {
   return lineage.findLast((turn) => turn.state === 'head') ?? lineage.findLast((turn) => turn.state === 'committed' || turn.state === 'degraded');
 }
 
-function statusOf(lineage: readonly TurnView[], pending: number): string {
+function statusOf(lineage: readonly TurnView[], pending: number): SessionStatus {
   const newest = lineage.at(-1);
   if (!newest) return '';
   if (newest.state === 'waiting') return 'waiting';
   if (newest.live) return 'streaming';
-  if (['incomplete', 'failed', 'unsent'].includes(newest.state) && newest.outcome !== 'discarded') return newest.state;
+  if ((newest.state === 'incomplete' || newest.state === 'failed' || newest.state === 'unsent') && newest.outcome !== 'discarded') return newest.state;
   return pending > 0 ? 'pending' : '';
 }

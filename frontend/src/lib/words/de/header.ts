@@ -62,6 +62,7 @@ export default {
   noHeadTitle: 'Stand #0: Noch keine Runde ist zusammengefasst. Öffnet Zustand',
   history: 'Verlauf',
   empty: 'Leer',
+  noneToSummarise: 'Nichts zusammenzufassen',
   allSummarised: 'Alles zusammengefasst',
   toSummarise: '{count, plural, one {# Runde} other {# Runden}} zusammenzufassen',
   pendingExact: 'Ausstehend {words}',

@@ -16,6 +16,7 @@ import memory from './memory';
 import models from './models';
 import palette from './palette';
 import programs from './programs';
+import projects from './projects';
 import quick from './quick';
 import search from './search';
 import servers from './servers';
@@ -55,6 +56,7 @@ export default {
   models,
   palette,
   programs,
+  projects,
   quick,
   search,
   servers,

@@ -38,7 +38,9 @@ export default {
   scopeTitle: 'Dürfen frühere Unterhaltungen hier helfen?',
   scopeWords: 'Zu jeder Nachricht können passende Stellen aus Ihrem Verlauf herausgesucht und mitgesendet werden. Sie sehen sie im Röntgenbild jeder Runde und können dies unter Einstellungen, Gedächtnis und Suche ändern.',
   scopeHere: 'Nur diese Unterhaltung',
+  scopeProject: 'Dieses Projekt',
   scopeAll: 'Alle meine Unterhaltungen',
   scopeHereSet: 'Gedächtnis: nur die Unterhaltung selbst',
+  scopeProjectSet: 'Gedächtnis: die Chats und Dateien des Projekts',
   scopeAllSet: 'Gedächtnis: alle Ihre nicht archivierten Unterhaltungen',
 } satisfies Translation<typeof en>;

@@ -20,6 +20,7 @@ export default {
   where: 'Wo',
   thisBranch: 'Dieser Zweig',
   session: 'Sitzung',
+  project: 'Projekt',
   allSessions: 'Alle Sitzungen',
   filter: 'Filter',
   filtersSet: '{count, number} Filter gesetzt',

@@ -38,6 +38,7 @@ export default {
   images: 'Bilder',
   tools: 'Werkzeuge',
   reasoning: 'Nachdenken',
+  costsNothing: 'kostenlos',
   prices: '{input} Eingabe, {output} Ausgabe',
   pricesEstimate: 'etwa {input} Eingabe, {output} Ausgabe',
   thousands: '{thousands, number}k',

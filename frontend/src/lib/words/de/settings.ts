@@ -161,6 +161,7 @@ export default {
   anotherServer: 'Anderer Server',
   resource: 'Setzen Sie den Namen Ihrer Ressource an die Stelle von RESOURCE.',
   keyHelp: 'Nur wenn der Server einen verlangt. Wie alle Schlüssel aufbewahrt: im Schlüsselbund des Systems, sonst für diesen Lauf.',
+  listOf: 'Eine Liste, etwa ["eins", "zwei"]',
   none: 'keine',
   serverLists: 'Der Server nennt {count, plural, one {# Modell} other {# Modelle}}.',
   notReached: 'Der Server wurde nicht erreicht',

@@ -68,6 +68,7 @@ export default {
   noHeadTitle: 'Head #0: no turn is summarised yet. Opens State',
   history: 'History',
   empty: 'Empty',
+  noneToSummarise: 'Nothing to summarise',
   allSummarised: 'All summarised',
   toSummarise: '{count, plural, one {# turn} other {# turns}} to summarise',
   pendingExact: 'Pending {words}',

@@ -35,7 +35,9 @@ export default {
   scopeTitle: 'May earlier chats help here?',
   scopeWords: 'With each message, passages that matter for it can be taken from your history and sent along. You see them in the X-ray of each turn, and can change this in Settings, Memory and search.',
   scopeHere: 'Only this chat',
+  scopeProject: 'This project',
   scopeAll: 'All my chats',
   scopeHereSet: 'Memory: only the chat itself',
+  scopeProjectSet: 'Memory: the chats and files of the project',
   scopeAllSet: 'Memory: all your chats that are not archived',
 } as const;

@@ -19,6 +19,7 @@ export default {
   where: 'Where',
   thisBranch: 'This branch',
   session: 'Session',
+  project: 'Project',
   allSessions: 'All sessions',
   filter: 'Filter',
   filtersSet: '{count, number} filters set',

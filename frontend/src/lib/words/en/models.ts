@@ -35,6 +35,7 @@ export default {
   images: 'images',
   tools: 'tools',
   reasoning: 'reasoning',
+  costsNothing: 'no cost',
   prices: '{input} in, {output} out',
   pricesEstimate: 'about {input} in, {output} out',
   thousands: '{thousands, number}k',

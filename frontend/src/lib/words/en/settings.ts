@@ -158,6 +158,7 @@ export default {
   anotherServer: 'Another server',
   resource: 'Put the name of your resource in place of RESOURCE.',
   keyHelp: 'Only if the server asks for one. Kept as all keys are: in the system keyring, else for this run.',
+  listOf: 'A list, as in ["one", "two"]',
   none: 'none',
   serverLists: 'The server lists {count, plural, one {# model} other {# models}}.',
   notReached: 'The server was not reached',

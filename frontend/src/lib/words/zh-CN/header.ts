@@ -62,6 +62,7 @@ export default {
   noHeadTitle: '头部 #0：尚无轮次生成摘要。点击打开“状态”',
   history: '历史',
   empty: '空',
+  noneToSummarise: '无需摘要',
   allSummarised: '全部已摘要',
   toSummarise: '{count, plural, other {# 轮待摘要}}',
   pendingExact: '待处理 {words}',

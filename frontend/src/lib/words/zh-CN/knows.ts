@@ -38,7 +38,9 @@ export default {
   scopeTitle: '可以参考以前的对话吗？',
   scopeWords: '每条消息都可以从您的历史中找出相关片段一并发送。您可在每一轮的“透视”中看到它们，并可在设置的“记忆与搜索”中更改。',
   scopeHere: '仅此对话',
+  scopeProject: '此项目',
   scopeAll: '我的所有对话',
   scopeHereSet: '记忆：仅限对话本身',
+  scopeProjectSet: '记忆：项目的聊天和文件',
   scopeAllSet: '记忆：您所有未归档的对话',
 } satisfies Translation<typeof en>;

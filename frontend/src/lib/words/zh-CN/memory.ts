@@ -20,6 +20,7 @@ export default {
   where: '范围',
   thisBranch: '此分支',
   session: '会话',
+  project: '项目',
   allSessions: '所有会话',
   filter: '筛选',
   filtersSet: '已设 {count, number} 个筛选条件',

@@ -38,6 +38,7 @@ export default {
   images: '图片',
   tools: '工具',
   reasoning: '推理',
+  costsNothing: '免费',
   prices: '输入 {input}，输出 {output}',
   pricesEstimate: '约 输入 {input}，输出 {output}',
   thousands: '{thousands, number}k',

@@ -161,6 +161,7 @@ export default {
   anotherServer: '其他服务器',
   resource: '请将 RESOURCE 替换为您的资源名称。',
   keyHelp: '仅在服务器要求时填写。与所有密钥一样保存在系统密钥环中，否则仅限本次运行。',
+  listOf: '列表，例如 ["一", "二"]',
   none: '无',
   serverLists: '服务器列出了 {count, plural, other {# 个模型}}。',
   notReached: '无法连接到服务器',

@@ -1,0 +1,110 @@
+package retrieval
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
+)
+
+const (
+	// leastPart is the fewest letters of a part of a compound by which it is found, and leastRest
+	// the fewest of the rest: fewer are an ending.
+	leastPart, leastRest = 5, 2
+	// longestRest is the most letters that a word of memory has besides a term that it begins with.
+	longestRest = 20
+	// characters bounds the single characters that are searched for in place of pairs.
+	characters = 6
+)
+
+// compounded returns words of the index that are made with a term which memory does not hold,
+// or which such a term is made of, in languages that write several words as one: "Keller"
+// finds "Kellerdecke", and "Ölheizung" finds "Heizung".
+func (e *Engine) compounded(ctx context.Context, term string, all int) ([]chat.TermCount, error) {
+	letters := []rune(term)
+	if len(letters) < leastPart {
+		return nil, nil
+	}
+	form, known, err := e.Store.Vocabulary(ctx, term, len(letters), longestRest)
+	if err != nil {
+		return nil, err
+	}
+	known = slices.DeleteFunc(known, func(k chat.TermCount) bool {
+		return utf8.RuneCountInString(k.Term)-utf8.RuneCountInString(form) < leastRest
+	})
+	parts, err := e.parts(ctx, letters)
+	if err != nil {
+		return nil, err
+	}
+	known = slices.DeleteFunc(append(known, parts...), func(k chat.TermCount) bool {
+		return k.Units == 0 || k.Units > max(smallScope, all)/20 || lexical.IsStopWord(k.Term) || !isSpelled(k.Term)
+	})
+	slices.SortStableFunc(known, func(a, b chat.TermCount) int {
+		return cmp.Or(cmp.Compare(apart(letters, a.Term), apart(letters, b.Term)), cmp.Compare(b.Units, a.Units), cmp.Compare(a.Term, b.Term))
+	})
+	return known[:min(len(known), spellings)], nil
+}
+
+// apart is by how many letters a word and the compound that it is a part of differ.
+func apart(letters []rune, word string) int {
+	n := utf8.RuneCountInString(word) - len(letters)
+	return max(n, -n)
+}
+
+// parts are the beginnings and endings of a word, and in how many units each is held.
+func (e *Engine) parts(ctx context.Context, letters []rune) ([]chat.TermCount, error) {
+	var list []string
+	for n := leastPart; n <= len(letters)-leastRest; n++ {
+		list = append(list, string(letters[:n]), string(letters[len(letters)-n:]))
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	freq, err := e.Store.TermFrequencies(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]chat.TermCount, 0, len(list))
+	for _, t := range list {
+		out = append(out, chat.TermCount{Term: t, Units: freq[t]})
+	}
+	return out, nil
+}
+
+// single returns Chinese characters of the pairs that no unit holds: "赶集" is found by
+// "集市". Those of pairs that are held say nothing more, and common ones tell nothing apart.
+func (e *Engine) single(ctx context.Context, terms []string, freq map[string]int, all int) ([]chat.TermCount, error) {
+	held, list := map[rune]bool{}, []string(nil)
+	for _, t := range terms {
+		for _, r := range t {
+			held[r] = held[r] || freq[t] > 0
+		}
+	}
+	for _, t := range terms {
+		for _, r := range t {
+			if unicode.Is(unicode.Han, r) && !held[r] && !lexical.IsFunctionCharacter(r) && utf8.RuneCountInString(t) == 2 {
+				held[r] = true // once
+				list = append(list, string(r))
+			}
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	counts, err := e.Store.TermFrequencies(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	var out []chat.TermCount
+	for _, t := range list {
+		if n := counts[t]; n > 0 && n <= max(smallScope, all)/20 {
+			out = append(out, chat.TermCount{Term: t, Units: n})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b chat.TermCount) int { return cmp.Compare(a.Units, b.Units) })
+	return out[:min(len(out), characters)], nil
+}

@@ -1,0 +1,46 @@
+package retrieval
+
+import (
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// TestCompoundsAreFound: what a question names by a part of a word, or by a longer word, is found by words.
+func TestCompoundsAreFound(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, text: "Zuerst wird die Kellerdecke mit Wolle belegt."}, line{seq: 50, text: "Danach kommt die Heizung heraus."},
+		line{seq: 60, text: "The whiteboards are delivered in spring."})
+	for query, want := range map[string]string{"Was ist mit dem Keller?": "Kellerdecke", "Und die alte Ölheizung?": "Heizung", "Whiteboards": "whiteboards"} {
+		res := find(t, m.engine(), Query{Text: query, Within: chat.Within{Branch: "b"}})
+		if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, want) || res.Hits[0].Keyword != 1 {
+			t.Errorf("%q: %+v", query, res.Hits)
+		}
+	}
+	for term, held := range map[string]int{"kellern": 0, "kell": 0, "decke": 0, "heiz": 0, "wherever": 0} {
+		found, err := m.engine().compounded(t.Context(), term, len(m.units))
+		if err != nil || len(found) != held {
+			t.Errorf("%q: %v %v: endings, short parts and other words are no compounds", term, found, err)
+		}
+	}
+	m.fail["Vocabulary"] = errBroken
+	if _, err := m.engine().compounded(t.Context(), "keller", 100); err == nil {
+		t.Error("an error was lost")
+	}
+}
+
+// TestCharactersStandInForPairs: only those of pairs that memory does not hold, and none that says nothing.
+func TestCharactersStandInForPairs(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, text: "集"}, line{seq: 41, text: "度"}, line{seq: 42, text: "的"}, line{seq: 43, text: "周"})
+	terms, freq := []string{"赶集", "集的", "周五", "weekday", "猫"}, map[string]int{"周五": 1}
+	single, err := m.engine().single(t.Context(), terms, freq, len(m.units))
+	if err != nil || len(single) != 1 || single[0] != (chat.TermCount{Term: "集", Units: 1}) {
+		t.Errorf("%v %v", single, err)
+	}
+	m.fail["TermFrequencies"] = errBroken
+	if _, err := m.engine().single(t.Context(), terms, freq, 100); err == nil {
+		t.Error("an error was lost")
+	}
+}

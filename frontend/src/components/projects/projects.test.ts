@@ -1,0 +1,243 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { BackendError } from '$lib/backend/errors';
+import { scanView } from '$lib/backend/fake/projects';
+import { grouped } from '$lib/state/sessionGroups';
+import { mountIn, startedApp } from '../../test/mount';
+import ComposerBar from '../composer/ComposerBar.svelte';
+import Header from '../header/Header.svelte';
+import ScopeQuestion from '../knows/ScopeQuestion.svelte';
+import MemoryFilters from '../memory/MemoryFilters.svelte';
+import FolderDialog from '../sessions/FolderDialog.svelte';
+import FolderLine from '../sessions/FolderLine.svelte';
+import ProjectDialogs from './ProjectDialogs.svelte';
+import { changeWords, reasonWords, skippedCount } from './words';
+
+async function opened() {
+  const started = await startedApp({ data: 'rich', tools: true });
+  const { app, backend } = started;
+  const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
+  await app.openSession(row.id);
+  const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
+  return { ...started, calls, row, user: userEvent.setup() };
+}
+
+const line = (name: string, count: number) => ({ id: `folder:${name}`, name, count, open: true, reachable: true, onrename: () => undefined, onfocus: () => undefined });
+
+/** A project that the open session belongs to. */
+async function inProject() {
+  const started = await opened();
+  const { app, backend, row } = started;
+  const made = await backend.projects.create('Bakery');
+  await backend.sessions.setFolder([row.id], 'Bakery');
+  await app.projects.load();
+  await app.openSession(row.id);
+  await waitFor(() => expect(app.conversation.header?.project).toBe('Bakery'));
+  return { ...started, id: made.id };
+}
+
+describe('what a look at a folder found', () => {
+  it.each([
+    [{ newCount: 3, changedCount: 1, removedCount: 2 }, '3 new, 1 changed, 2 removed'],
+    [{ newCount: 0, changedCount: 1, removedCount: 0 }, '1 changed'],
+    [{ newCount: 0, changedCount: 0, removedCount: 0 }, 'no changes'],
+  ])('in words', (counts, words) => expect(changeWords(counts)).toBe(words));
+
+  it('says why files were left out, also for a reason that it does not know', () => {
+    expect([reasonWords('may hold secrets'), reasonWords('of another moon')]).toEqual(['May hold secrets', 'of another moon']);
+    expect(skippedCount({ skipped: [{ why: 'a', count: 2 }, { why: 'b', count: 3 }] })).toBe(5);
+  });
+});
+
+describe('a project', () => {
+  it('is made by its name, given instructions, a model, tools and facts, and saved as a whole', async () => {
+    const { app, backend, calls, user } = await opened();
+    mountIn(app, ProjectDialogs, {});
+    app.projects.ask();
+    await user.type(await screen.findByRole('textbox', { name: 'Name' }), 'Bakery{Enter}');
+    const dialog = await screen.findByRole('dialog', { name: 'Project “Bakery”' });
+    await waitFor(() => expect(within(dialog).getByRole('textbox', { name: 'Instructions' })).toHaveFocus());
+    await user.keyboard('Answer as a baker.');
+    await user.selectOptions(within(dialog).getByRole('combobox', { name: 'Model' }), 'local');
+    await user.click(await within(dialog).findByRole('radio', { name: 'Only these' }));
+    expect(within(dialog).getByText('None is chosen, so all are offered.')).toBeVisible();
+    await user.click(within(dialog).getAllByRole('checkbox', { name: /^All of / })[0]!);
+    await user.click(within(dialog).getByRole('tab', { name: /Pinned facts/ }));
+    await user.click(within(dialog).getByRole('button', { name: 'Add a fact' }));
+    await waitFor(() => expect(within(dialog).getByRole('textbox', { name: 'Pinned fact 1' })).toHaveFocus());
+    await user.keyboard('The oven is Hildegard.');
+    await user.click(within(dialog).getByRole('button', { name: 'Add a fact' }));
+    await waitFor(() => expect(within(dialog).getByRole('textbox', { name: 'Pinned fact 2' })).toHaveFocus());
+    await user.keyboard('Rye on Monday.');
+    await user.click(within(dialog).getByRole('button', { name: 'Move pinned fact 2 up' }));
+    await user.click(within(dialog).getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    const [saved] = calls('projects.save').at(-1)! as [{ instructions: string; model: string; tools: string[]; facts: string[] }];
+    expect(saved).toMatchObject({ name: 'Bakery', instructions: 'Answer as a baker.', model: 'local', facts: ['Rye on Monday.', 'The oven is Hildegard.'] });
+    expect(saved.tools).toHaveLength(1);
+    expect((await backend.projects.project(app.projects.list[0]!.id)).facts).toEqual(['Rye on Monday.', 'The oven is Hildegard.']);
+  });
+
+  it('keeps what is written when saving is refused, and says why', async () => {
+    const { app, backend, user } = await opened();
+    await backend.projects.create('Garden');
+    const { id } = await backend.projects.create('Bakery');
+    await app.projects.load();
+    mountIn(app, ProjectDialogs, {});
+    app.projects.show(id);
+    const name = await screen.findByRole('textbox', { name: 'Name' });
+    await user.clear(name);
+    await user.type(name, 'Garden');
+    await user.click(screen.getByRole('button', { name: 'Save' }));
+    expect(await screen.findByText(/There is a project "Garden" already/)).toBeVisible();
+    expect(name).toHaveValue('Garden');
+  });
+
+  it('takes documents, removes them after a question, and watches a folder', async () => {
+    const { app, backend, calls, user } = await opened();
+    const { id } = await backend.projects.create('Bakery');
+    mountIn(app, ProjectDialogs, {});
+    app.projects.show(id, 'files');
+    const dialog = await screen.findByRole('dialog', { name: 'Project “Bakery”' });
+    const picker = await waitFor(() => dialog.querySelector<HTMLInputElement>('input[type=file]')!);
+    await user.upload(picker, [new File(['# Oven'], 'oven.md'), new File(['a\0b'], 'photo.raw')]);
+    expect(await within(dialog).findByRole('button', { name: 'Remove oven.md' })).toBeVisible();
+    expect(await within(dialog).findByText(/photo.raw is neither text nor a PDF/)).toBeVisible();
+    await user.click(within(dialog).getByRole('button', { name: 'Remove oven.md' }));
+    await user.click(within(screen.getByRole('dialog', { name: /^Remove “oven.md”/ })).getByRole('button', { name: 'Remove' }));
+    await waitFor(() => expect(within(dialog).queryByText('oven.md')).toBeNull());
+
+    await user.type(within(dialog).getByRole('textbox', { name: 'Folder' }), 'bakery{Enter}');
+    expect(await within(dialog).findByText(/is not a whole path/)).toBeVisible();
+    await user.clear(within(dialog).getByRole('textbox', { name: 'Folder' }));
+    await user.type(within(dialog).getByRole('textbox', { name: 'Folder' }), '/srv/bakery{Enter}');
+    expect(await within(dialog).findByText(/3 new$/)).toBeVisible();
+    expect(within(dialog).getByText('1 left out')).toBeVisible();
+    await user.click(within(dialog).getByRole('button', { name: 'Look now' }));
+    expect(calls('projects.rescan')).toEqual([[id]]);
+    await user.click(within(dialog).getByRole('button', { name: 'Stop watching…' }));
+    await user.click(within(screen.getByRole('dialog', { name: 'Stop watching this folder?' })).getByRole('button', { name: 'Stop watching' }));
+    expect(await within(dialog).findByRole('textbox', { name: 'Folder' })).toBeVisible();
+    expect(calls('projects.watch').at(-1)).toEqual([id, '']);
+  });
+
+  it('says why its folder could not be looked at', async () => {
+    const { app, backend } = await opened();
+    const { id } = await backend.projects.create('Bakery');
+    await backend.projects.watch(id, '/srv/bakery');
+    backend.world.projects[0]!.view.scan = scanView({ error: 'The folder cannot be read, so nothing of it was changed: it is gone' });
+    mountIn(app, ProjectDialogs, {});
+    app.projects.show(id, 'files');
+    expect(await screen.findByText(/The folder cannot be read/)).toBeVisible();
+  });
+});
+
+describe('chats of a project', () => {
+  it('stand in the list below it, which is there before any; new ones begin in it', async () => {
+    const { app, backend, calls, user } = await opened();
+    await backend.projects.create('Bakery');
+    await app.projects.load();
+    expect(grouped(app.sessions.list, Date.now(), new Set(), ['Bakery'])).toContainEqual({ kind: 'folder', id: 'folder:Bakery', name: 'Bakery', count: 0, open: true });
+    mountIn(app, FolderLine, line('Bakery', 0));
+    expect(screen.getByRole('button', { name: /^Bakery.*Project/ })).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Actions for the folder Bakery' }));
+    expect(within(screen.getByRole('menu')).queryByRole('menuitem', { name: /Archive/ })).toBeNull();
+    await user.click(screen.getByRole('menuitem', { name: 'New chat in this project' }));
+    await waitFor(() => expect(app.conversation.session?.folder).toBe('Bakery'));
+    // An empty chat is taken again in its own folder alone.
+    await app.newSessionIn('Bakery');
+    expect(calls('projects.startSession')).toEqual([['Bakery']]);
+    await app.newSession();
+    expect(app.conversation.session?.folder).toBe('');
+  });
+
+  it('a plain folder becomes a project', async () => {
+    const { app, row, user } = await opened();
+    await app.backend.sessions.setFolder([row.id], 'Letters');
+    await app.backend.sessions.pin(row.id, false);
+    await app.sessions.load();
+    mountIn(app, FolderLine, line('Letters', 1));
+    await user.click(screen.getByRole('button', { name: 'Actions for the folder Letters' }));
+    await user.click(screen.getByRole('menuitem', { name: /^Make it a project/ }));
+    await waitFor(() => expect(app.projects.list.map(({ name }) => name)).toEqual(['Letters']));
+    expect(app.projects.open?.part).toBe('settings');
+  });
+
+  it('can be moved into a project in which nothing is yet', async () => {
+    const { app, backend, row, user } = await opened();
+    await backend.projects.create('Bakery');
+    await app.projects.load();
+    mountIn(app, FolderDialog, { ids: [row.id] });
+    await user.click(await screen.findByRole('button', { name: /^Bakery/ }));
+    await waitFor(() => expect(app.sessions.find(row.id)?.folder).toBe('Bakery'));
+  });
+
+  it('show their project in the header, with its menu', async () => {
+    const { app, row, user } = await inProject();
+    mountIn(app, Header, {});
+    await user.click(screen.getByRole('button', { name: /^Project Bakery/ }));
+    await user.click(screen.getByRole('menuitem', { name: 'Documents and folder…' }));
+    expect(app.projects.open).toMatchObject({ part: 'files' });
+    app.projects.close();
+    await user.click(screen.getByRole('button', { name: /^Project Bakery/ }));
+    await user.click(screen.getByRole('menuitem', { name: 'Take this chat out of the project' }));
+    await waitFor(() => expect(app.sessions.find(row.id)?.folder).toBe(''));
+    await waitFor(() => expect(screen.queryByRole('button', { name: /^Project Bakery/ })).toBeNull());
+  });
+});
+
+describe('how far memory reaches', () => {
+  it('is switched beside the message field, for this chat, and back to what is usual', async () => {
+    const { app, calls, row, user } = await inProject();
+    mountIn(app, ComposerBar, { onattach: () => undefined });
+    await user.click(screen.getByRole('button', { name: 'Memory reaches: This project. Change it' }));
+    expect(screen.getByRole('menuitemradio', { checked: true })).toHaveTextContent('This project');
+    await user.click(screen.getByRole('menuitemradio', { name: /^All chats/ }));
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Memory reaches: All chats. Change it' })).toHaveFocus());
+    await user.keyboard('{Enter}');
+    await user.click(screen.getByRole('menuitem', { name: /^As usual/ }));
+    expect(await screen.findByRole('button', { name: 'Memory reaches: This project. Change it' })).toBeVisible();
+    expect(calls('projects.setScope')).toEqual([[row.id, 'all'], [row.id, '']]);
+  });
+
+  it('offers no project where there is none, and says what went wrong', async () => {
+    const { app, backend, user } = await opened();
+    backend.failNext('projects.setScope', { message: 'The disk is full.' });
+    mountIn(app, ComposerBar, { onattach: () => undefined });
+    await user.click(screen.getByRole('button', { name: 'Memory reaches: This branch. Change it' }));
+    expect(screen.getAllByRole('menuitemradio').map((item) => item.textContent?.includes('project'))).toEqual([false, false, false]);
+    await user.click(screen.getByRole('menuitemradio', { name: /^This chat/ }));
+    await waitFor(() => expect(app.toasts.list.some(({ text }) => text.includes('The disk is full.'))).toBe(true));
+  });
+
+  it('is looked at in the Memory tab, and falls back when the chat leaves its project', async () => {
+    const { app, backend, row, user } = await inProject();
+    const { unmount } = mountIn(app, MemoryFilters, { memory: app.memory, inProject: true });
+    await user.click(screen.getByRole('radio', { name: 'Project' }));
+    const page = await backend.memory.chunks({ ...app.memory.filter, sessionId: row.id, branchId: app.conversation.branchId, text: '', offset: 0, limit: 50 });
+    expect(new Set(page.chunks.map(({ sessionId }) => sessionId))).toEqual(new Set([row.id]));
+    unmount();
+    mountIn(app, MemoryFilters, { memory: app.memory, inProject: false });
+    await waitFor(() => expect(app.memory.filter.scope).toBe('lineage'));
+  });
+
+  it('can be the project when it is asked for, and this chat alone is then so in the project too', async () => {
+    const { app, backend, calls, user } = await inProject();
+    mountIn(app, ScopeQuestion, {});
+    await app.newSessionIn('Bakery');
+    await user.click(await screen.findByRole('button', { name: 'This project' }));
+    expect(calls('settings.set').at(-1)).toEqual(['retrieval.scope', 'project']);
+    await backend.settings.reset('retrieval.scope');
+    await app.memoryScope.choose('lineage');
+    expect(calls('projects.setScope').at(-1)).toEqual([app.conversation.sessionId, 'lineage']);
+  });
+});
+
+describe('a document that cannot be sent', () => {
+  it('is refused before anything leaves', async () => {
+    const { checkDocument } = await import('$lib/state/documents.svelte');
+    expect(() => checkDocument({ name: 'empty.md', size: 0 })).toThrow(BackendError);
+    expect(() => checkDocument({ name: 'whole.md', size: 5 })).not.toThrow();
+  });
+});

@@ -1,0 +1,40 @@
+/** What a look at a watched folder found, in words. */
+import type { ProjectScanView } from '$lib/backend/types';
+import { t, type PlainKey } from '$lib/words/words.svelte';
+
+type Counts = Pick<ProjectScanView, 'newCount' | 'changedCount' | 'removedCount'>;
+
+export const differs = (scan: Counts): boolean => scan.newCount + scan.changedCount + scan.removedCount > 0;
+
+/** "3 new, 1 changed, 2 removed". */
+export function changeWords(scan: Counts): string {
+  const said = [
+    scan.newCount > 0 && t('projects.countNew', { count: scan.newCount }),
+    scan.changedCount > 0 && t('projects.countChanged', { count: scan.changedCount }),
+    scan.removedCount > 0 && t('projects.countRemoved', { count: scan.removedCount }),
+  ].filter((part) => part !== false);
+  return said.length === 0 ? t('projects.nothingChanged') : said.join(', ');
+}
+
+export const skippedCount = (scan: Pick<ProjectScanView, 'skipped'>): number => scan.skipped.reduce((sum, { count }) => sum + count, 0);
+
+/** Reasons as the program names them. */
+const reasons: Record<string, PlainKey> = {
+  'hidden': 'projects.whyHidden',
+  'may hold secrets': 'projects.whySecret',
+  'a link': 'projects.whyLink',
+  'named in .gitignore': 'projects.whyIgnored',
+  'installed packages': 'projects.whyPackage',
+  "this program's own data": 'projects.whyOwn',
+  'not a file': 'projects.whySpecial',
+  'larger than 20 MB': 'projects.whyLarge',
+  'too deep in the folder': 'projects.whyDeep',
+  'beyond the number of files of a project (2,000)': 'projects.whyMany',
+  'beyond the 500 MB of a project': 'projects.whyBytes',
+  'beyond the 50,000 names that are looked at': 'projects.whyEntries',
+  'not text or a PDF': 'projects.whyText',
+  'cannot be read': 'projects.whyRead',
+};
+
+/** Why a file was left out; a reason that is not known as it is. */
+export const reasonWords = (why: string): string => (reasons[why] ? t(reasons[why]) : why);
