@@ -194,7 +194,7 @@ export class App {
     this.theme.adopt(info);
     this.keymap.adopt(info.shortcuts);
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load(), this.projects.load()]);
-    if (this.startup.firstRun) return void (await this.#heed());
+    if (this.startup.firstRun) return void (await this.#handle());
     if (info.quick) await this.#openQuick();
     else await this.#openLast(info.lastSession);
     await this.#jobsRefresh.now();
