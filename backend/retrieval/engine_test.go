@@ -115,7 +115,7 @@ func TestFailures(t *testing.T) {
 		{"vectors", false, false},
 		{"vectors", true, true},
 		{"Serving", true, true},
-		{"Sieve", true, true},
+		{"Scope", true, true},
 		{"VectorsOf", false, false},
 		{"VectorsOf", true, true},
 		{"TermFrequencies", true, false},
