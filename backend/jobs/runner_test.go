@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/storetest"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/store"
 )
@@ -57,7 +58,9 @@ func newBenchAt(t *testing.T, c clock.Clock) *bench {
 	t.Helper()
 	b := &bench{t: t}
 	var err error
-	if b.store, err = store.Open(t.Context(), store.Options{DataDir: t.TempDir(), Clock: c}); err != nil {
+	dir := t.TempDir()
+	storetest.Fill(t, dir)
+	if b.store, err = store.Open(t.Context(), store.Options{DataDir: dir, Clock: c}); err != nil {
 		t.Fatal(err)
 	}
 	if _, b.branch, err = b.store.CreateSession(t.Context(), chat.NewSession{}); err != nil {

@@ -122,7 +122,9 @@ func BenchmarkColdStartData(b *testing.B) {
 		f.bulk(branch, 50)
 	}
 	f.bulkUnits(chat.Branch{}, 0)
+	f.distinct()
 	f.embedAll(local.New())
+	f.slim()
 	f.ok(f.SaveVectors(f.ctx))
 	f.ok(f.Store.Close())
 }

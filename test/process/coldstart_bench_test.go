@@ -19,10 +19,13 @@ func BenchmarkSearchProcess(b *testing.B) {
 		b.Skip("-cold DIRECTORY is not given")
 	}
 	h := harness.NewHome(b, harness.Shipped(b), "")
-	for _, c := range []struct{ name, query string }{
-		{"words", "Where did rare17 and rare42 meet odd3, and who saw odd11?"},
-		{"common-words", "What are the common words of every day?"},
-		{"vectors-alone", "everydayish commonplaces"},
+	for _, c := range []struct {
+		name, query string
+		finds       bool
+	}{
+		{"words", "Where did rare17 and rare42 meet odd3, and who saw odd11?", true},
+		{"common-words", "What are the common words of every day?", true},
+		{"vectors-alone", "everydayish commonplaces", false}, // nothing is similar enough, which takes comparing all
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var took []time.Duration
@@ -30,8 +33,14 @@ func BenchmarkSearchProcess(b *testing.B) {
 			for b.Loop() {
 				begun := time.Now()
 				p := h.Start(nil, "--data-dir", *cold, "search", "--json", c.query)
-				p.Wait().Exits(0)
+				done := p.Wait().Exits(0)
 				took = append(took, time.Since(begun))
+				var found struct {
+					Results []struct{} `json:"results"`
+				}
+				if done.Document(&found); (len(found.Results) > 0) != c.finds {
+					b.Fatalf("%q finds %d passages", c.query, len(found.Results))
+				}
 				used += p.Cmd.ProcessState.UserTime() + p.Cmd.ProcessState.SystemTime()
 			}
 			slices.Sort(took)

@@ -122,6 +122,20 @@ describe('a project', () => {
     expect(calls('projects.watch').at(-1)).toEqual([id, '']);
   });
 
+  it('is deleted by the dialog that tells what goes', async () => {
+    const { app, backend, user } = await opened();
+    const { id } = await backend.projects.create('Bakery');
+    mountIn(app, ProjectDialogs, {});
+    app.projects.show(id);
+    await user.click(await screen.findByRole('button', { name: 'Delete project…' }));
+    expect(app.projects.open).toBeNull();
+    await waitFor(() => expect(app.erasing.preview?.title).toBe('Bakery'));
+    app.erasing.typed = 'delete';
+    await app.erasing.erase();
+    expect(app.erasing.receipt?.kind).toBe('project');
+    expect(app.projects.list).toEqual([]);
+  });
+
   it('says why its folder could not be looked at', async () => {
     const { app, backend } = await opened();
     const { id } = await backend.projects.create('Bakery');

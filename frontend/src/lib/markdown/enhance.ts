@@ -2,6 +2,7 @@
  * What a block gets only when it is seen: colours in code, drawn mathematics. Both come in chunks of their own, loaded
  * at the first need; until then, and without them, the text itself is there.
  */
+import { t } from '$lib/words/words.svelte';
 import { colours } from './colouring';
 import { escapeHtml } from './escape';
 import { inLines } from './lines';
@@ -105,7 +106,7 @@ function reachable(table: HTMLElement): void {
   if (table.scrollWidth <= table.clientWidth) return;
   table.tabIndex = 0;
   table.setAttribute('role', 'region');
-  table.setAttribute('aria-label', 'Table');
+  table.setAttribute('aria-label', t('markdown.table'));
 }
 
 const keyOf = (code: HTMLElement) => `${code.dataset['lang']}\n${code.textContent}`;

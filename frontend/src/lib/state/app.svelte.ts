@@ -6,6 +6,7 @@ import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
 import { t } from '$lib/words/words.svelte';
+import { program } from '$lib/words/program';
 import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
@@ -437,7 +438,7 @@ export class App {
   /** What start-up found and mended, in a line: told once, until it is put away or settled; Activity keeps it in full. */
   get recoveryNews(): string {
     const report = this.jobs.recovery;
-    return report && report.at === this.#recoveryTold && report.items.length > 0 ? report.summary : '';
+    return report && report.at === this.#recoveryTold && report.items.length > 0 ? program(report.summary) : '';
   }
 
   dismissRecovery(): void {

@@ -2,6 +2,7 @@ import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
 import type { BlockView, ErrorView, FileView, ImageUpload, MemoryChip, SendRequest, SendResult, TurnView } from '$lib/backend/types';
 import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
+import { t } from '$lib/words/words.svelte';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
 import { nothing, together, type DraftState, type Written } from './draft.svelte';
@@ -134,11 +135,11 @@ export class ComposerState {
 
   /** Why there is nothing to send, or not yet; empty: there is. */
   get why(): string {
-    if (this.waits) return 'A document is still being attached';
-    if (this.opening) return 'The conversation is still opening';
-    if (this.#several.length > 1 && this.#conversation.running && this.#editing === null && !this.isCommand) return 'Several models can be asked once this answer is final';
+    if (this.waits) return t('state.attaching');
+    if (this.opening) return t('state.opening');
+    if (this.#several.length > 1 && this.#conversation.running && this.#editing === null && !this.isCommand) return t('state.severalOnce');
     if (!this.#draft.isEmpty) return '';
-    return this.#draft.memories.length > 0 ? 'Add a message to go with the attached memory' : 'Write a message first';
+    return this.#draft.memories.length > 0 ? t('state.addMessage') : t('state.writeFirst');
   }
 
   focus(): void {
@@ -327,7 +328,7 @@ export class ComposerState {
 }
 
 function incompleteCommand(command: Command): BackendError {
-  return new BackendError({ code: 'invalid', op: 'command', message: `/${command.name} needs ${command.argument === 'NAME' ? 'a name' : 'some text'} after it`, hint: `${command.does}.` });
+  return new BackendError({ code: 'invalid', op: 'command', message: command.argument === 'NAME' ? t('state.needsName', { command: `/${command.name}` }) : t('state.needsText', { command: `/${command.name}` }), hint: t('storage.sentence', { what: command.does }) });
 }
 
 /** The words of a message, as they can be copied or written again. */

@@ -2,6 +2,7 @@ import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { Change, Frame, ImageUpload, StreamState, TurnView } from '$lib/backend/types';
 import type { Marks } from '$lib/find/ranges';
+import { t } from '$lib/words/words.svelte';
 import type { Changes } from './changes';
 import { imagesOf, textOf } from './composer.svelte';
 import type { Place, ScrollIntent, TranscriptSource } from './conversation.svelte';
@@ -265,7 +266,7 @@ export class TemporaryConversation implements TranscriptSource {
   /** What a step shows so far, from memory: there is no journal to read it from. */
   async #stream(step: string): Promise<StreamState> {
     const turn = (await this.#backend.chat.temporaryTurns(this.#id)).find((candidate) => candidate.liveStep === step);
-    if (!turn) throw new Error('The step has ended');
+    if (!turn) throw new Error(t('state.stepEnded'));
     return { step, attempt: turn.attempts, seq: turn.liveSeq, blocks: turn.assistant, displayed: turn.displayed, durable: 0, live: true };
   }
 

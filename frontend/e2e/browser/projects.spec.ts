@@ -1,0 +1,91 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation } from './conversation.ts';
+
+test.beforeEach(({ home, provider }) => {
+  home.configure(provider);
+  provider.answer('', 'It is noted.', { chunkSize: 200 });
+});
+
+/** Serious and critical findings of what lies on top. */
+async function findings(page: Page): Promise<string[]> {
+  const result = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] }).analyze();
+  return result.violations
+    .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
+    .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}`));
+}
+
+test('a project is made, given instructions, facts and a folder, and its chats are answered with them', async ({ provider, launch, page }, info) => {
+  const folder = info.outputPath('bakery');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'rye.md'), '# Rye bread\n\nThe sourdough of the rye bread rests for nineteen hours.\n');
+  writeFileSync(join(folder, '.env'), 'OVEN_KEY=hunter2');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+
+  // By keyboard: the palette, the name, the instructions.
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('New project');
+  await page.keyboard.press('Enter');
+  const naming = page.getByRole('dialog', { name: 'New project' });
+  await expect(naming.getByRole('textbox', { name: 'Name' })).toBeFocused();
+  expect(await findings(page)).toEqual([]);
+  await page.keyboard.type('Bakery');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Project “Bakery”' });
+  await expect(dialog.getByRole('textbox', { name: 'Instructions' })).toBeFocused();
+  await page.keyboard.type('Always answer as a baker would.');
+  expect(await findings(page)).toEqual([]);
+  await dialog.getByRole('tab', { name: /Pinned facts/ }).click();
+  await dialog.getByRole('button', { name: 'Add a fact' }).click();
+  await page.keyboard.type('The oven is called Hildegard.');
+  expect(await findings(page)).toEqual([]);
+  await dialog.getByRole('tab', { name: /Files/ }).click();
+  await dialog.locator('input[type=file]').setInputFiles({ name: 'prices.md', mimeType: 'text/markdown', buffer: Buffer.from('# Prices\n\nA loaf of spelt costs seven francs.') });
+  await expect(dialog.getByRole('button', { name: 'Remove prices.md' })).toBeVisible();
+  await dialog.getByRole('textbox', { name: 'Folder' }).fill(folder);
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByText(/: 1 new$/)).toBeVisible();
+  await expect(dialog.getByText('1 left out')).toBeVisible();
+  expect(await findings(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(dialog).toBeHidden();
+
+  // A chat in it, from the list; its request holds what the project gives.
+  const list = page.getByRole('navigation', { name: 'Sessions' });
+  await list.getByRole('button', { name: /^Bakery/ }).hover();
+  await list.getByRole('button', { name: 'Actions for the folder Bakery' }).click();
+  await page.getByRole('menuitem', { name: 'New chat in this project' }).click();
+  const reach = page.getByRole('button', { name: /^Memory reaches/ });
+  await expect(reach).toHaveAccessibleName('Memory reaches: This project. Change it');
+  await expect(page.getByRole('button', { name: /^Project Bakery/ })).toBeVisible();
+  expect(await findings(page)).toEqual([]);
+  await chat.askAndWait(1, 'How long does the sourdough of the rye bread rest?', 'It is noted.');
+  const request = JSON.stringify(provider.lastRequest());
+  for (const part of ['Always answer as a baker would.', 'The oven is called Hildegard.', 'nineteen hours']) expect(request).toContain(part);
+  expect(request).not.toContain('hunter2');
+
+  // Kept to this branch, the file is not recalled.
+  await reach.click();
+  await page.getByRole('menuitemradio', { name: /^This branch/ }).click();
+  await expect(reach).toHaveAccessibleName('Memory reaches: This branch. Change it');
+  await chat.askAndWait(2, 'And how many hours does the rye sourdough rest?', 'It is noted.');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('x-ray');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Memory is searched in: This branch')).toBeVisible();
+  await page.getByRole('button', { name: 'Previous turn' }).click();
+  await page.getByRole('button', { name: 'Previous turn' }).click();
+  await expect(page.getByText('Memory was searched in: this project, “Bakery”')).toBeVisible();
+
+  // What changes in the folder is told.
+  rmSync(join(folder, 'rye.md'));
+  await page.getByRole('button', { name: /^Project Bakery/ }).click();
+  await page.getByRole('menuitem', { name: 'Documents and folder…' }).click();
+  await dialog.getByRole('button', { name: 'Look now' }).click();
+  await expect(dialog.getByText(/: 1 removed$/)).toBeVisible();
+});
