@@ -217,7 +217,7 @@ func (s *broken) Index(ctx context.Context, i chat.Indexing) error {
 }
 
 // TestDeadAndDegraded: after 8 tries the job is dead, the turn is shown as not
-// searchable, nothing runs for ever, and a retry by hand repairs it.
+// searchable, nothing runs forever, and a retry by hand repairs it.
 func TestDeadAndDegraded(t *testing.T) {
 	b := newBench(t)
 	turn := b.final(1)

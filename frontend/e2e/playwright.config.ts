@@ -12,7 +12,7 @@ const chrome = {
   launchOptions: launch,
   viewport: { width: 1280, height: 800 },
   locale: 'en-GB',
-  // A colour in the middle of a transition is no colour of the window.
+  // A colour in the middle of a transition is not a colour of the window.
   contextOptions: { reducedMotion: 'reduce' },
   screenshot: 'only-on-failure',
   trace: 'on-first-retry', // to trace every test took a fifth of the suite's time; `--trace retain-on-failure` does it by hand

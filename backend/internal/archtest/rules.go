@@ -271,7 +271,7 @@ func storeRooms() []string {
 	return out
 }
 
-// maxFiles is how many Go files that are no tests a directory of backend holds at most.
+// maxFiles is how many Go files that are not tests a directory of backend holds at most.
 const maxFiles = 30
 
 // largeRooms hold more. One that no longer does is taken out of the list; none is added.

@@ -9,10 +9,10 @@ export type Chord = string;
 export type KeyPress = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'> & Partial<Pick<KeyboardEvent, 'getModifierState'>>;
 
 const names: Record<string, string> = { ' ': 'Space', Escape: 'Esc' };
-/** Keys with no letter that do not stand for themselves: modifiers, and what an input method or a dead key begins. */
+/** Keys with no letter that do not represent themselves: modifiers, and what an input method or a dead key begins. */
 const noKey = /^(?:|Control|Shift|Alt|Meta|AltGraph|CapsLock|NumLock|ScrollLock|Fn|FnLock|Hyper|Super|Symbol|SymbolLock|OS|Dead|Process|Compose|Unidentified)$/;
 
-/** What was pressed; null for a modifier alone, and for what is no key yet. */
+/** What was pressed; null for a modifier alone, and for what is not a key yet. */
 export function chordOf(event: KeyPress): Chord | null {
   if (noKey.test(event.key)) return null;
   const character = [...event.key].length === 1 && event.key !== ' ';

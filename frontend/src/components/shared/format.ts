@@ -8,7 +8,7 @@ export function grouped(value: number): string {
   return number(locale(), Math.round(value));
 }
 
-/** A number that is no count: "0.85", "2.50" where it has to have two decimals. */
+/** A number that is not a count: "0.85", "2.50" where it has to have two decimals. */
 export function decimal(value: number, options: Intl.NumberFormatOptions = { maximumFractionDigits: 6 }): string {
   return number(locale(), value, options);
 }

@@ -40,7 +40,7 @@ export function holdsWords(backup: Pick<BackupView, 'sessions' | 'turns' | 'prob
   return t('storage.holds', { sessions: backup.sessions, turns: backup.turns });
 }
 
-/** What came of reading all backups through and verifying them. */
+/** The outcome of reading all backups through and verifying them. */
 export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'problems'>[]): string {
   const damaged = list.filter((one) => one.problem !== '').length;
   const faulty = list.filter((one) => one.problem === '' && one.problems > 0).length;
@@ -66,7 +66,7 @@ export function removedWords(parts: readonly ErasedPart[]): string {
 
 export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'project' ? t('projects.deletedTitle') : receipt.kind === 'turn' ? t('storage.aTurnDeleted') : t('storage.aSessionDeleted'));
 
-/** What is gone, and from where: exactly, for copies in the data directory go on holding it. */
+/** What is gone, and from where: exactly, for copies in the data directory continue holding it. */
 export function goneWords(receipt: ReceiptView): string {
   const turn = receipt.kind === 'turn';
   const copies = receipt.backups.length;

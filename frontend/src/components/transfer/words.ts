@@ -50,7 +50,7 @@ export function progressWords(task: TaskView): string {
   return total > 0 ? t(`transfer.${known}Of`, { done, total }) : t(`transfer.${known}Done`, { done });
 }
 
-/** What a screen reader is told while work goes on: a quarter at a time, not each step. */
+/** What a screen reader is told while work continues: a quarter at a time, not each step. */
 export function spokenProgress(task: TaskView): string {
   const title = program(task.title);
   if (task.state !== 'running') return task.error ? t('transfer.failedWith', { title, state: stateWord(task), error: program(task.error.message) }) : t('transfer.titleAndState', { title, state: stateWord(task) });

@@ -62,7 +62,7 @@ async function call(name: string, method: string, args: unknown[]): Promise<unkn
   }
 }
 
-/** Puts an empty list in the place of each null that the program sends for one. The shape is an entry of `lists`. */
+/** Puts an empty list in place of each null that the program sends for one. The shape is an entry of `lists`. */
 function withEmptyLists(value: unknown, shape: string | undefined): unknown {
   if (shape === undefined) return value;
   if (shape.endsWith('[]')) {

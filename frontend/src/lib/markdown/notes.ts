@@ -97,7 +97,7 @@ export const noteExtension: MarkedExtension = {
   ],
 };
 
-/** A note goes on over lines that begin nothing else; after a blank line, over lines that are indented. */
+/** A note continues over lines that begin nothing else; after a blank line, over lines that are indented. */
 function read(src: string, begin: number): { raw: string; texts: string[] } {
   const texts = [''];
   let at = 0;

@@ -1,5 +1,5 @@
 /**
- * Shows code as what it draws: a Mermaid diagram, an SVG picture, an HTML page. Each stands in a frame of its own that
+ * Shows code as what it draws: a Mermaid diagram, an SVG picture, an HTML page. Each is in a frame of its own that
  * may run no script, has no origin, and is allowed no address at all. A script in any frame of the window could reach the
  * program itself, so none runs, not even in a sandbox: what a page does by script is not shown.
  */
@@ -15,7 +15,7 @@ const opened = new Set<string>();
 
 const keyOf = (text: string, kind: PreviewKind) => `${kind}\n${text}`;
 
-/** What stands in the frame. The policy is the window's own once more, for an engine that should not hand it on. */
+/** What is in the frame. The policy is the window's own once more, for an engine that should not hand it on. */
 function page(body: string, style: string): string {
   return `<!doctype html><html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">`
     + `<meta name="color-scheme" content="light only"><style>${style}</style></head>${body}</html>`;
@@ -125,7 +125,7 @@ export function htmlPage(text: string): string {
   return page(`${style}${parsed.body.outerHTML}`, 'html { background: #fff; color: #111; font: 15px/1.5 sans-serif; overflow-wrap: anywhere; }');
 }
 
-/** As a picture an SVG runs nothing and fetches nothing, whatever stands in it. */
+/** As a picture an SVG runs nothing and fetches nothing, whatever is in it. */
 function pictureOf(svg: SVGElement): string {
   const bytes = new TextEncoder().encode(new XMLSerializer().serializeToString(svg));
   let binary = '';

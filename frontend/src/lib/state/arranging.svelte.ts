@@ -26,7 +26,7 @@ function movedWords(moved: readonly SessionRow[], folder: string): string {
   return folder === '' ? t('state.tookOut', { title, folder: first.folder }) : t('state.moved', { title, folder });
 }
 
-/** How sessions are kept: in folders, several at a time, as copies. A folder is there as long as a session is in it. */
+/** How sessions are kept: in folders, several at a time, as copies. A folder exists as long as a session is in it. */
 export class ArrangingState {
   readonly selection = new SelectionState();
   #collapsed = $state.raw<ReadonlySet<string>>(new Set());

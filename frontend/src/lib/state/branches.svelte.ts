@@ -208,7 +208,7 @@ export class BranchesState {
     return this.open(branchId, run.ends && run.branchId === branchId ? '' : run.firstTurn);
   }
 
-  /** A branch that goes on after a turn. */
+  /** A branch that continues after a turn. */
   fork(turnId: string, seq: number, label: string): Promise<boolean> {
     return this.#act(() => this.#begin(() => this.#parts.backend.sessions.fork(turnId, false, label), (branch) => t('state.forked', { branch: branch.label, seq })));
   }

@@ -8,7 +8,7 @@ import type { ConversationState } from './conversation.svelte';
 import { nothing, together, type DraftState, type Written } from './draft.svelte';
 import { Refresh } from './refresh';
 
-/** What becomes of an incomplete turn that stands in the way; empty refuses to send over it. */
+/** The outcome of an incomplete turn that is in the way; empty refuses to send over it. */
 export type Incomplete = '' | 'keep' | 'discard';
 
 /** What the documents of a message may take of the working set together; the program leaves the rest to memory. */
@@ -20,7 +20,7 @@ export interface Once {
   effort: string;
 }
 
-/** Sending: the message being written, what it weighs, and what stands in its way. */
+/** Sending: the message being written, what it weighs, and what is in its way. */
 export class ComposerState {
   #sending = $state(false);
   #error = $state.raw<BackendError | null>(null);
@@ -48,7 +48,7 @@ export class ComposerState {
     this.#backend = backend;
     this.#conversation = conversation;
     this.#draft = draft;
-    conversation.onLeave(() => {
+    conversation.onNavigate(() => {
       this.cancelEdit();
       this.#once = null;
       this.#several = [];
@@ -222,7 +222,7 @@ export class ComposerState {
     }
   }
 
-  /** Sends other words in the place of a turn: a fork before it, which leaves that turn where it is. */
+  /** Sends other words in place of a turn: a fork before it, which leaves that turn where it is. */
   async resend(turn: TurnView, written: Written): Promise<void> {
     const still = this.#conversation.wish();
     const branch = await this.#backend.sessions.fork(turn.id, true, '');
@@ -283,7 +283,7 @@ export class ComposerState {
       await this.resend(turn, written);
       if (this.#editing === turn) this.cancelEdit();
     } catch (error) {
-      // The edit still stands in the field. Else it stays on the fork made for it, if that is open, or where it was written.
+      // The edit still is in the field. Else it stays on the fork made for it, if that is open, or where it was written.
       const forked = sessionId === this.#conversation.sessionId && this.#draft.isEmpty;
       if (this.#editing === turn) throw error;
       if (forked || branchId === this.#draft.branchId) this.#draft.written = together(this.#draft.written, written);

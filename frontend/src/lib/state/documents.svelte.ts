@@ -45,7 +45,7 @@ export class DocumentsState {
     return this.#error;
   }
 
-  /** A long text that was just pasted and still stands in the message. */
+  /** A long text that was just pasted and still is in the message. */
   get offered(): boolean {
     const { typed, long, queued } = this.#draft;
     return this.#offered !== '' && !queued && (long.includes(this.#offered) || typed.includes(this.#offered));

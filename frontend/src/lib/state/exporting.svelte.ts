@@ -142,7 +142,7 @@ export class ExportState {
     void this.ask();
   }
 
-  /** What was begun goes on. */
+  /** What was begun continues. */
   close(): void {
     this.#asked++;
     this.#target = null;

@@ -50,7 +50,7 @@ export class TurnActions {
       if (still()) this.#showAnswers(turn.id);
     });
 
-  /** A new branch that goes on after this turn. */
+  /** A new branch that continues after this turn. */
   fork = (turn: TurnView, label = ''): Promise<void> => this.#guard(() => this.forkAfter(turn, label));
 
   /** As fork, but throws what went wrong: for callers that show it themselves. */

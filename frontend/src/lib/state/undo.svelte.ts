@@ -64,5 +64,5 @@ export class UndoState {
   }
 }
 
-/** "archived it": English alone goes on in lower case after a colon. */
+/** "archived it": English alone continues in lower case after a colon. */
 const lowered = (text: string): string => (language() === 'en' ? text.charAt(0).toLowerCase() + text.slice(1) : text);

@@ -10,7 +10,7 @@ import type { ToastsState } from './toasts.svelte';
 /** How often progress is asked for at most, in ms. */
 const progressMs = 150;
 
-/** Long work that somebody began, and what goes on behind the window. It goes on whether or not it is looked at. */
+/** Long work that somebody began, and what goes on behind the window. It continues whether or not it is looked at. */
 export class WorkState {
   #tasks = $state.raw<readonly TaskView[]>([]);
   #background = $state.raw<Background | null>(null);

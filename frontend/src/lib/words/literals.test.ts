@@ -5,7 +5,7 @@ import { findFrozen, findLiterals } from './literals';
 
 const root = 'src';
 
-/** What is no text for people of this window: catalogues, names of programming languages, generated types, stand-ins, tests. */
+/** What is not text for people of this window: catalogues, names of programming languages, generated types, stand-ins, tests. */
 const notTexts = ['lib/words', 'lib/markdown/languages.ts', 'lib/backend/types.ts', 'lib/backend/fake', 'lib/backend/fake.ts', 'lib/markdown/testing', 'components/shared/testing', 'parts', 'test'];
 
 /** Strings that look like texts and are none: file and line are left out, so that code may move. */

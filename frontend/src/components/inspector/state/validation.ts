@@ -1,4 +1,4 @@
-/** What the librarian says about a state it made (SPEC 7), read leniently: an account of another version is no error. */
+/** What the librarian says about a state it made (SPEC 7), read leniently: an account of another version is not an error. */
 import type { StateView } from '$lib/backend/types';
 import { program } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';

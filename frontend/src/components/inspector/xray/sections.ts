@@ -25,7 +25,7 @@ const looks: Record<string, Omit<Look, 'title'> & { title: PlainKey }> = {
   message: { number: 9, title: 'inspector.yourMessage', fill: 'var(--color-section-message)', striped: false },
 };
 
-/** What stands for the oldest turns: summaries by a model, extracts until they are made, or both. */
+/** What represents the oldest turns: summaries by a model, extracts until they are made, or both. */
 export function replacingTitle(summaries: boolean, extracts: boolean): string {
   return extracts ? (summaries ? t('inspector.rangesAndExtracts') : t('inspector.extracts')) : t('inspector.rangeSummaries');
 }
