@@ -12,7 +12,7 @@ import (
 
 // Merge asks a model for one answer out of all final answers to the message of a turn. What
 // it is asked is an ordinary message, on a new branch before that turn, which becomes the
-// active one: everything that is sent can be read there, and the conversation can go on from it.
+// active one: everything that is sent can be read there, and the conversation can continue from it.
 func (s *Service) Merge(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 	all, err := s.Of(ctx, id)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Service) Merge(ctx context.Context, id chat.TurnID, model string) (*tur
 	return s.turns.Send(ctx, turn.Message{Branch: b.ID, Content: mergeMessage(first.User, given), Model: model})
 }
 
-// quoted is an answer as it stands in the message that asks to merge it.
+// quoted is an answer as it is in the message that asks to merge it.
 type quoted struct{ model, text string }
 
 // mergeMessage puts the question and the answers into one message. What was attached to the

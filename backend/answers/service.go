@@ -19,7 +19,7 @@ import (
 const (
 	// MostAsked is how many models one message goes to at once.
 	MostAsked = 4
-	// mostShown is how many answers to one message stand beside each other; the newest do.
+	// mostShown is how many answers to one message are beside each other; the newest do.
 	mostShown = 8
 )
 
@@ -62,7 +62,7 @@ type Sent struct {
 // Ask sends a message to several models at once: to the first on the branch of the message,
 // to each other one on a new branch that forks off before it. The active branch stays. An
 // error means that nothing was sent; once the first model has the message, what keeps it
-// from another one stands beside that model.
+// from another one is beside that model.
 func (s *Service) Ask(ctx context.Context, m turn.Message, models []string) ([]Sent, error) {
 	if err := s.checkModels(ctx, models); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (s *Service) asked(ctx context.Context, id chat.TurnID) (chat.Turn, error) 
 	t, err := s.store.Turn(ctx, id)
 	for err == nil && t.RetryOf != "" {
 		before, berr := s.store.Turn(ctx, t.RetryOf)
-		if berr != nil || before.BranchID != t.BranchID || before.Seq >= t.Seq { // one that was deleted is no obstacle
+		if berr != nil || before.BranchID != t.BranchID || before.Seq >= t.Seq { // one that was deleted is not an obstacle
 			return t, nil
 		}
 		t = before

@@ -33,7 +33,7 @@ func (s *Chat) SendToSeveral(req SendRequest, models []string) (SentToSeveral, e
 		return v, err
 	}
 	if !slices.Contains(chat.Efforts, req.Effort) {
-		return v, chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort, nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
+		return v, chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
 	}
 	sess, err := s.session(ctx, req, content)
 	if err != nil {

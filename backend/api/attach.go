@@ -32,11 +32,11 @@ func (u *uploads) take(p AttachPart, data []byte, newID func() string) (id strin
 	one := u.open[p.Upload]
 	switch {
 	case p.Upload == "" && len(u.open) >= maxUploads:
-		return "", nil, chat.Errorf(chat.CodeBusy, "chat.attach", "Too many documents are being attached at once, %s was not.", p.Name).WithHint("try it again in a moment")
+		return "", nil, chat.Errorf(chat.CodeBusy, "chat.attach", "Too many documents are being attached at once; %s was not attached.", p.Name).WithHint("try again in a moment")
 	case p.Upload == "":
 		p.Upload, one = newID(), &upload{branch: chat.BranchID(p.BranchID), name: p.Name}
 	case one == nil:
-		return "", nil, chat.Errorf(chat.CodeNotFound, "chat.attach", "This document is not being attached any more.").WithHint("attach it again")
+		return "", nil, chat.Errorf(chat.CodeNotFound, "chat.attach", "This document is no longer being attached.").WithHint("attach it again")
 	}
 	if err := documents.CheckSize(one.name, int64(len(one.data)+len(data))); err != nil {
 		delete(u.open, p.Upload)
@@ -69,7 +69,7 @@ func (s *Chat) Attach(part AttachPart) (AttachResult, error) {
 	data, err := base64.StdEncoding.DecodeString(part.Data)
 	if err != nil {
 		s.uploads.drop(part.Upload)
-		return AttachResult{}, chat.Errorf(chat.CodeInvalid, "chat.attach", "%s did not arrive whole, nothing was attached.", part.Name).WithHint("attach it again")
+		return AttachResult{}, chat.Errorf(chat.CodeInvalid, "chat.attach", "%s did not arrive completely; nothing was attached.", part.Name).WithHint("attach it again")
 	}
 	id, whole, err := s.uploads.take(part, data, s.c.newID)
 	if err != nil || whole == nil {

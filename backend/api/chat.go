@@ -35,7 +35,7 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 		return SendResult{}, err
 	}
 	if !slices.Contains(chat.Efforts, req.Effort) {
-		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort, nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
+		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
 	}
 	sess, err := s.session(ctx, req, content)
 	if err != nil {
@@ -57,11 +57,11 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 // sendable refuses a message without content, or with memory that is not there.
 func (c *Core) sendable(ctx context.Context, m chat.Message) error {
 	if m.IsEmpty() && len(m.Blocks.Memories()) > 0 {
-		return chat.Errorf(chat.CodeInvalid, "chat.send", "There are no words beside the memory that is attached, nothing was sent.").
+		return chat.Errorf(chat.CodeInvalid, "chat.send", "The message has attached memory but no text; nothing was sent.").
 			WithHint("add a message to go with it")
 	}
 	if m.IsEmpty() {
-		return chat.Errorf(chat.CodeInvalid, "chat.send", "The message is empty, nothing was sent.")
+		return chat.Errorf(chat.CodeInvalid, "chat.send", "The message is empty; nothing was sent.")
 	}
 	return c.checkMemories(ctx, m)
 }
@@ -134,7 +134,7 @@ func (s *Chat) Retry(turnID, model string) (SendResult, error) {
 	return s.again(s.c.Turns.Retry, turnID, model)
 }
 
-// Continue asks the model to go on from an incomplete answer. After a stopped
+// Continue asks the model to continue from an incomplete answer. After a stopped
 // one, which is final, asking is a new message.
 func (s *Chat) Continue(turnID, model string) (SendResult, error) {
 	return s.again(s.c.Turns.Continue, turnID, model)

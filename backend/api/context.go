@@ -202,7 +202,7 @@ func bytesOf(items []ContextItem) int {
 	return n
 }
 
-// contextView draws a manifest with the texts of its items, which stand in the
+// contextView draws a manifest with the texts of its items, which are in the
 // same order.
 func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 	u := prompt.UsageOf(m)

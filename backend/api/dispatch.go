@@ -94,7 +94,7 @@ func (r *Relay) Call(service, method, args string) (string, error) {
 func ErrorOf(words string) error {
 	var v ErrorView
 	if err := json.Unmarshal([]byte(words), &v); err != nil || v.Message == "" {
-		return chat.Errorf(chat.CodeInternal, "window.call", "The program that has the data answered with an error that cannot be read.")
+		return chat.Errorf(chat.CodeInternal, "window.call", "The program that has the data returned an error that cannot be read.")
 	}
 	e := chat.Errorf(chat.Code(v.Code), v.Op, "%s", v.Message)
 	if v.Hint != "" {

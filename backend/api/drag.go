@@ -13,7 +13,7 @@ const dragPath = "/drag"
 // maxDragRequest bounds the request, in bytes: a few identifiers.
 const maxDragRequest = 16 << 10
 
-// DragHandler writes the file that a drag out of the window carries, and returns it. It is no bound method, because the
+// DragHandler writes the file that a drag out of the window carries, and returns it. It is not a bound method, because the
 // page has to wait for it: the file must be whole before the drag begins, and nothing may be written before that. A page
 // can wait for a request, but not for a bound method.
 func DragHandler(write func(ExportRequest) (DraggedFile, error)) http.Handler {

@@ -118,7 +118,7 @@ type BlockView struct {
 	Data    string `json:"data"`
 	IsError bool   `json:"isError"`
 	Tokens  int    `json:"tokens"` // of a whole document
-	Whole   bool   `json:"whole"`  // all of the document stands in the message
+	Whole   bool   `json:"whole"`  // all of the document is in the message
 }
 
 // StepView is one attempt of a provider call.
@@ -153,7 +153,7 @@ const (
 	TurnIncomplete TurnState = "incomplete"
 	TurnFailed     TurnState = "failed"
 	TurnUnsent     TurnState = "unsent"
-	TurnUnsaved    TurnState = "unsaved" // the whole answer is there and becomes final by itself once the database takes it
+	TurnUnsaved    TurnState = "unsaved" // the whole answer is there and becomes final automatically once the database takes it
 	TurnPending    TurnState = "pending"
 	TurnCommitted  TurnState = "committed"
 	TurnHead       TurnState = "head"
@@ -175,7 +175,7 @@ type TurnView struct {
 	Assistant []BlockView `json:"assistant"`
 	State     TurnState   `json:"state"`
 	Live      bool        `json:"live"` // a stream runs in this process
-	// LiveStep and LiveSeq say where frames go on: take frames of LiveStep with seq > LiveSeq.
+	// LiveStep and LiveSeq say where frames continue: take frames of LiveStep with seq > LiveSeq.
 	LiveStep     string           `json:"liveStep"`
 	LiveSeq      int64            `json:"liveSeq"`
 	Displayed    int64            `json:"displayed"`
@@ -193,7 +193,7 @@ type TurnView struct {
 	StateAfter   string           `json:"stateAfter"`
 	CreatedAt    int64            `json:"createdAt"`
 	UpdatedAt    int64            `json:"updatedAt"`
-	// CanContinue: an incomplete or stopped answer the model may be asked to go on with.
+	// CanContinue: an incomplete or stopped answer the model may be asked to continue with.
 	CanContinue bool `json:"canContinue"`
 	// Cost is what the turn cost by the configured prices, "0.031"; empty if there are none.
 	Cost string `json:"cost"`
@@ -270,7 +270,7 @@ type AttachPart struct {
 	Last     bool   `json:"last"`
 }
 
-// AttachResult is what became of a piece. File is there after the last; of an image
+// AttachResult is the outcome of a piece. File is there after the last; of an image
 // that was given by its path, Image is, and goes with the draft.
 type AttachResult struct {
 	Upload string       `json:"upload"`
@@ -289,7 +289,7 @@ type SendRequest struct {
 	Memories  []MemoryChip  `json:"memories"`
 	Model     string        `json:"model"`  // of this message; "": the session's
 	Effort    string        `json:"effort"` // likewise
-	// Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
+	// Incomplete says the outcome of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
 	Incomplete string `json:"incomplete"`
 }
 
@@ -464,7 +464,7 @@ type TurnMetrics struct {
 	// Memory could not be searched for the turn, and why, of the context made last.
 	RetrievalFailed bool   `json:"retrievalFailed"`
 	RetrievalError  string `json:"retrievalError"`
-	// What became of the model's state summary: "passed", "repaired", "failed"; "": none was asked for.
+	// The outcome of the model's state summary: "passed", "repaired", "failed"; "": none was asked for.
 	ValidationResult string `json:"validationResult"`
 	ValidationTries  int    `json:"validationTries"`
 }

@@ -16,7 +16,7 @@ type BranchTree struct {
 // without turns of its own is an empty run: ToSeq is FromSeq-1 and its turns are "".
 type TreeRun struct {
 	ID        string    `json:"id"`     // of its first turn; of an empty run its branch
-	Parent    string    `json:"parent"` // the run it goes on from; empty at a root
+	Parent    string    `json:"parent"` // the run it continues from; empty at a root
 	BranchID  string    `json:"branchId"`
 	FromSeq   int64     `json:"fromSeq"`
 	ToSeq     int64     `json:"toSeq"`

@@ -82,8 +82,8 @@ type ServerLog struct {
 	Dropped int             `json:"dropped"` // lines before these that are not kept any more
 }
 
-// ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is no message
-// of the protocol), "server" (a log message of the protocol) or "program" (what became of it).
+// ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is not a message
+// of the protocol), "server" (a log message of the protocol) or "program" (the outcome of it).
 type ServerLogLine struct {
 	At   int64  `json:"at"`
 	From string `json:"from"`

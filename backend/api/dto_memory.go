@@ -11,7 +11,7 @@ type MemoryFilter struct {
 	Role      string `json:"role"`  // user or assistant
 	Since     int64  `json:"since"` // Unix ms of the turn, inclusive
 	Until     int64  `json:"until"` // exclusive
-	Text      string `json:"text"`  // of the browser: stands in the chunk's own words
+	Text      string `json:"text"`  // of the browser: is in the chunk's own words
 	Offset    int    `json:"offset"`
 	Limit     int    `json:"limit"` // 0: 50
 }

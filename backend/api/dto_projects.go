@@ -18,7 +18,7 @@ type ProjectRow struct {
 type ProjectView struct {
 	ID           string           `json:"id"`
 	Name         string           `json:"name"`
-	Instructions string           `json:"instructions"` // stand before a session's own
+	Instructions string           `json:"instructions"` // are before a session's own
 	Model        string           `json:"model"`        // of new sessions; empty: the default
 	ToolsMode    string           `json:"toolsMode"`    // "" (as configured), disabled, parse_only, enabled
 	Tools        []string         `json:"tools"`        // the only ones offered, SOURCE or SOURCE/TOOL; none: all

@@ -53,7 +53,7 @@ type Span struct {
 	To   int `json:"to"`
 }
 
-// FindResult is where a text stands in a branch's lineage, oldest first.
+// FindResult is where a text is in a branch's lineage, oldest first.
 type FindResult struct {
 	Hits      []FindHit `json:"hits"`
 	Total     int       `json:"total"` // occurrences, in all turns

@@ -61,14 +61,14 @@ type MovePreview struct {
 	Reason string `json:"reason"` // why it cannot be done, in words; empty: it can
 }
 
-// DeletePreview is what a hard delete would remove, before it does (SPEC 12).
+// DeletePreview is what a permanent deletion would remove, before it does (SPEC 12).
 type DeletePreview struct {
 	Kind     string       `json:"kind"`    // session or turn
 	Title    string       `json:"title"`   // of the session, or "#12 of ..."
 	Confirm  string       `json:"confirm"` // the word to type
 	Parts    []ErasedPart `json:"parts"`
 	Sessions []string     `json:"sessions"` // titles of others whose stored requests hold its text
-	Backups  []string     `json:"backups"`  // files that still hold it, and go on doing so
+	Backups  []string     `json:"backups"`  // files that still hold it, and continue doing so
 	Reason   string       `json:"reason"`   // why it cannot be done now (an answer runs); empty: it can
 }
 

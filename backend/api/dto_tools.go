@@ -88,7 +88,7 @@ type ToolPermissionView struct {
 	Session   string            `json:"session"`   // title
 	Decision  chat.ToolDecision `json:"decision"`  // session, always; never, also in one session alone
 	CreatedAt int64             `json:"createdAt"`
-	// FromConfig: it stands in config.toml (tools.allow), and is taken back there.
+	// FromConfig: it is in config.toml (tools.allow), and is taken back there.
 	FromConfig bool `json:"fromConfig"`
 }
 
@@ -119,7 +119,7 @@ type ToolDecisionRequest struct {
 	Hash   string            `json:"hash"`
 }
 
-// ToolResolveRequest says what becomes of a call whose outcome is unknown: "enter" (Text is
+// ToolResolveRequest sets the outcome of a call whose outcome is unknown: "enter" (Text is
 // the result as the person found it), "rerun", "tell" (the model is told that it is unknown).
 // Hash is that of the definition which was shown: with another one the tool is not run again.
 // To give up, discard the turn.

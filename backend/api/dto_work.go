@@ -20,8 +20,8 @@ type TaskView struct {
 	Path      string        `json:"path"`      // the file or folder that was written
 	Import    *ImportReport `json:"import"`    // of an import
 	Check     *CheckReport  `json:"check"`     // of a check of everything
-	Resumable bool          `json:"resumable"` // Resume goes on where it stopped
-	Firm      bool          `json:"firm"`      // it cannot be cancelled once begun: the program starts anew for it
+	Resumable bool          `json:"resumable"` // Resume continues where it stopped
+	Firm      bool          `json:"firm"`      // it cannot be cancelled once begun: the program starts again for it
 }
 
 // CheckReport is what a check of everything found. Each finding names its record; at most

@@ -84,7 +84,7 @@ func (s *Embedders) Estimate(id string) (EmbedderEstimate, error) {
 	if out.Units, out.Tokens, err = s.c.Store.UnitTotals(ctx); err != nil {
 		return out, err
 	}
-	e, err := s.c.Recollection.Connect(ctx, o.Embedding)
+	e, err := s.c.Retrieval.Connect(ctx, o.Embedding)
 	if err != nil {
 		return out, err
 	}

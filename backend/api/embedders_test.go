@@ -77,7 +77,7 @@ func newEmbedderEnv(t *testing.T, units int, options []models.EmbedderOption) *e
 			e.changes++
 		}
 	})
-	core := &Core{Store: e.store, Hub: hub, Log: slog.New(slog.DiscardHandler), Recollection: Recollection{
+	core := &Core{Store: e.store, Hub: hub, Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
 		Connect: func(context.Context, config.Embedding) (embedding.Embedder, error) { return e.sent, nil },
 	}}
 	e.Embedders = NewEmbedders(core, cfg, func(context.Context) []models.EmbedderOption { return options })

@@ -152,7 +152,7 @@ func (s *Servers) EnableServer(name string, on bool) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error { return p.Setup.Enable(name, on) })
 }
 
-// Restart starts a server anew, at once, and returns when it is ready or has failed. Calls that
+// Restart starts a server again, at once, and returns when it is ready or has failed. Calls that
 // run in it have an unknown outcome then.
 func (s *Servers) Restart(name string) (ServersPanel, error) {
 	return s.edited(func(p ServerPorts) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // Tries of one call take the time from the first one's start to the last one's end; the
-// time before the user went on with an answer is nobody's.
+// time before the user continued with an answer is nobody's.
 func TestMeasure(t *testing.T) {
 	at := func(ms int) time.Time { return time.UnixMilli(int64(ms)) }
 	step := func(index, attempt, from, to int, status chat.StepStatus) chat.Step {

@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// Recollection is what the window shows of memory beyond what the store holds.
-type Recollection struct {
+// Retrieval is what the window shows of memory beyond what the store holds.
+type Retrieval struct {
 	Engine interface {
 		Search(context.Context, retrieval.Query) (retrieval.Result, error)
 	}
@@ -76,7 +76,7 @@ func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error)
 	if err != nil {
 		return out, err
 	}
-	found, err := s.c.Recollection.Engine.Search(s.c.ctx(), retrieval.Query{
+	found, err := s.c.Retrieval.Engine.Search(s.c.ctx(), retrieval.Query{
 		Text: query, Within: in, Limit: filter.Offset + limit, WordsAlone: true,
 	})
 	if err != nil {
@@ -149,9 +149,9 @@ func (s *Memory) Status(branchID string) (IndexStatus, error) {
 		return st, err
 	}
 	ctx := s.c.ctx()
-	on, scope := s.c.Recollection.Retrieves()
+	on, scope := s.c.Retrieval.Retrieves()
 	st.On, st.Scope = on, string(scope)
-	spaces, err := s.c.Recollection.Vectors.Status(ctx)
+	spaces, err := s.c.Retrieval.Vectors.Status(ctx)
 	if err != nil {
 		return st, err
 	}
@@ -244,15 +244,15 @@ func (f MemoryFilter) within() (chat.Within, error) {
 	case f.Scope != "" && f.Scope != string(chat.ScopeLineage) && f.Scope != string(chat.ScopeSession) && f.Scope != string(chat.ScopeProject) && f.Scope != string(chat.ScopeAll):
 		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a scope of memory.", f.Scope).WithHint("choose lineage, session, project or all")
 	case in.Scope == chat.ScopeProject && f.BranchID == "":
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "A project's memory can be looked at only from a conversation of it.").WithHint("open one, or choose all")
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "A project's memory can be shown only from a conversation of the project.").WithHint("open one, or choose all")
 	case in.Scope == chat.ScopeLineage && f.BranchID == "":
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The past of a branch can be looked at only of a branch.").WithHint("open a conversation, or choose all")
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The past of a branch can be shown only for a branch.").WithHint("open a conversation, or choose all")
 	case in.Scope == chat.ScopeSession && f.SessionID == "" && f.BranchID == "":
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "A conversation's memory can be looked at only of a conversation.").WithHint("open one, or choose all")
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The memory of a conversation can be shown only for a conversation.").WithHint("open one, or choose all")
 	case f.Type != "" && !slices.Contains(chunkTypes, chat.ChunkType(f.Type)):
 		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a kind of memory.", f.Type)
 	case f.Role != "" && in.Role != chat.RoleUser && in.Role != chat.RoleAssistant:
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is nobody who speaks: it is user or assistant.", f.Role)
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a speaker: choose user or assistant.", f.Role)
 	case f.Since < 0 || f.Until < 0 || f.Until > 0 && f.Until < f.Since:
 		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The last day is before the first.")
 	}

@@ -131,7 +131,7 @@ func TestStatusNamesWhatWasGivenUp(t *testing.T) {
 			"a": turn("a", "other", chat.IndexDegraded), "b": turn("b", "mine", chat.IndexDegraded), "c": turn("c", "mine", chat.IndexOK),
 		},
 	}
-	m := NewMemory(&Core{Store: g, Log: slog.New(slog.DiscardHandler), Recollection: Recollection{
+	m := NewMemory(&Core{Store: g, Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
 		Vectors: noVectors{}, Retrieves: func() (bool, chat.Scope) { return true, chat.ScopeSession },
 	}})
 	st, err := m.Status("branch")

@@ -20,8 +20,8 @@ func (c *Core) chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, erro
 		return chat.ChunkText{}, err
 	}
 	if len(found) == 0 {
-		return chat.ChunkText{}, chat.Errorf(chat.CodeNotFound, "memory.chunk", "This piece of memory is not there any more.").
-			WithHint("what was said stands in its conversation; search for it")
+		return chat.ChunkText{}, chat.Errorf(chat.CodeNotFound, "memory.chunk", "This piece of memory no longer exists.").
+			WithHint("what was said is still in its conversation; search for it")
 	}
 	return found[0], nil
 }
@@ -142,9 +142,9 @@ func memoryChip(c chat.ChunkText) MemoryChip {
 	return MemoryChip{ID: string(c.ID), Label: day(c.At) + ", " + speaker(c), Title: chat.TitleFrom(c.Text)}
 }
 
-// goneChip stands for a chunk that cannot be read, so that it can be taken off.
+// goneChip represents a chunk that cannot be read, so that it can be taken off.
 func goneChip(id chat.ChunkID) MemoryChip {
-	return MemoryChip{ID: string(id), Label: "Memory " + chat.ShortID(id), Title: "It is not there any more."}
+	return MemoryChip{ID: string(id), Label: "Memory " + chat.ShortID(id), Title: "It no longer exists."}
 }
 
 // chips draws the chunks that are attached among blocks.
@@ -165,7 +165,7 @@ func (c *Core) chips(ctx context.Context, ids []chat.ChunkID) ([]MemoryChip, err
 }
 
 // nameMemories fills in what the attached chunks of turns are called. Where they cannot
-// be read the turns are shown all the same.
+// be read the turns are shown anyway.
 func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []TurnView) {
 	var ids []chat.ChunkID
 	for _, t := range turns {
@@ -221,7 +221,7 @@ func memoryBlocks(chips []MemoryChip) (chat.Blocks, error) {
 	}
 	if len(out) > maxMemories {
 		return nil, chat.Errorf(chat.CodeInvalid, "chat.memory", "%d pieces of memory are attached, at most %d can be; nothing was sent.", len(out), maxMemories).
-			WithHint("take some of them off; what is found besides needs not be attached")
+			WithHint("remove some of them; what a search finds does not have to be attached")
 	}
 	return out, nil
 }
@@ -235,8 +235,8 @@ func (c *Core) checkMemories(ctx context.Context, m chat.Message) error {
 	}
 	for _, id := range ids {
 		if _, ok := known[id]; !ok {
-			return chat.Errorf(chat.CodeNotFound, "chat.memory", "A piece of memory that is attached is not there any more, nothing was sent.").
-				WithHint("take it off the message; what was said stands in its conversation")
+			return chat.Errorf(chat.CodeNotFound, "chat.memory", "An attached piece of memory no longer exists; nothing was sent.").
+				WithHint("remove it from the message; what was said is still in its conversation")
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func (v *ContextView) messageText() string {
 	return strings.Join(texts, "\n")
 }
 
-// chunkLabel names a chunk of a context: what is of another session by its title.
+// chunkLabel names a chunk of a context: what belongs to another session by its title.
 func chunkLabel(c chat.ChunkText, session chat.SessionID) string {
 	if row := chunkRow(c, 0); row.TurnSeq == 0 && row.Document != "" {
 		return row.Document

@@ -141,8 +141,8 @@ type Core struct {
 	Counter  Counter
 	Hub      *Hub
 	// Documents reads files that are attached.
-	Documents    documents.Reader
-	Recollection Recollection
+	Documents documents.Reader
+	Retrieval Retrieval
 	// Tools are those that models may call.
 	Tools ToolPorts
 	// Cost is what calls of a model cost, by configured prices or as an estimate; false where no price is known.

@@ -22,7 +22,7 @@ type ProgramAccess struct {
 	Store ProgramStore
 	// Status is the server over HTTP: where it listens, and why it does not.
 	Status func() (running bool, url, problem string)
-	// MakeToken makes a program's token, in the place of the one before; RevokeToken takes it away.
+	// MakeToken makes a program's token, in place of the one before; RevokeToken takes it away.
 	MakeToken   func(ctx context.Context, name string) (string, error)
 	RevokeToken func(ctx context.Context, name string) error
 	// Snippets are configurations of other programs; with a token, one that holds it.
@@ -115,7 +115,7 @@ func (s *Programs) Forget(name string) (ProgramsPanel, error) {
 	return s.changed(s.c.Programs.Store.ForgetClient(s.c.ctx(), name))
 }
 
-// MakeToken makes a token for HTTP, in the place of the program's token before. It is shown
+// MakeToken makes a token for HTTP, in place of the program's token before. It is shown
 // this once: only its hash is kept.
 func (s *Programs) MakeToken(name string) (ProgramToken, error) {
 	if err := s.c.ready(); err != nil {

@@ -128,7 +128,7 @@ func (s *Projects) Files(id, kind string, offset, limit int) (ProjectFilesPage, 
 	return v, nil
 }
 
-// AddDocument takes a piece of a document; with the last one it is read and kept, in the place of one of the same name.
+// AddDocument takes a piece of a document; with the last one it is read and kept, in place of one of the same name.
 func (s *Projects) AddDocument(id string, part AttachPart) (AttachResult, error) {
 	if err := s.c.ready(); err != nil {
 		return AttachResult{}, err

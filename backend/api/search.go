@@ -106,11 +106,11 @@ func (s *Search) Everything(query SearchQuery) (SearchResult, error) {
 func (q SearchQuery) check() error {
 	switch {
 	case q.Role != "" && chat.Role(q.Role) != chat.RoleUser && chat.Role(q.Role) != chat.RoleAssistant:
-		return chat.Errorf(chat.CodeInvalid, "search", "%q is nobody who speaks: it is user or assistant.", q.Role)
+		return chat.Errorf(chat.CodeInvalid, "search", "%q is not a speaker: choose user or assistant.", q.Role)
 	case q.Since < 0 || q.Until < 0 || q.Until > 0 && q.Until < q.Since:
 		return chat.Errorf(chat.CodeInvalid, "search", "The last day is before the first.")
 	case q.Limit < 0:
-		return chat.Errorf(chat.CodeInvalid, "search", "A search brings at least one session.")
+		return chat.Errorf(chat.CodeInvalid, "search", "A search returns at least one session.")
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (s *Search) meaning(ctx context.Context, q SearchQuery, g *groups) (warning
 	if q.SessionID != "" {
 		in.Scope, in.Session = chat.ScopeSession, chat.SessionID(q.SessionID)
 	}
-	found, err := s.c.Recollection.Engine.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: byMeaning, WordsAlone: true})
+	found, err := s.c.Retrieval.Engine.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: byMeaning, WordsAlone: true})
 	if err != nil {
 		return "", err
 	}
@@ -369,7 +369,7 @@ func (q MetricsQuery) measures() (chat.MeasureQuery, error) {
 		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "%q is not a scope of figures.", q.Scope).WithHint("choose branch, session or all")
 	}
 	if m.Branch == "" && m.Session == "" {
-		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "The figures of a %s are those of one that is named.", q.Scope)
+		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "Name the %s whose figures you want.", q.Scope)
 	}
 	return m, nil
 }

@@ -82,7 +82,7 @@ func (s *Settings) opensOn(ctx context.Context) string {
 	return last
 }
 
-// lastSession is the one that was open, if it still stands.
+// lastSession is the one that was open, if it still exists.
 func (s *Settings) lastSession(ctx context.Context) string {
 	id, ok, err := s.c.Store.Setting(ctx, lastSession)
 	if err != nil || !ok {

@@ -19,7 +19,7 @@ type DataFolder interface {
 	PreviewRestore(ctx context.Context, path string) (chat.Restoration, error)
 	PlanMove(to string) (MovePreview, error)
 	// RestartToRestore and RestartToMove write down what the next start is to do first,
-	// and have the program start anew.
+	// and have the program start again.
 	RestartToRestore(path string) error
 	RestartToMove(to string) error
 	Restart()
@@ -44,7 +44,7 @@ func NewStorage(c *Core) *Storage {
 		c.Tasks.Resumes(tasks.Backup, func(input json.RawMessage) (tasks.Run, error) {
 			var path string
 			if err := json.Unmarshal(input, &path); err != nil {
-				return nil, chat.WrapError(chat.CodeCorrupt, "backup.resume", err, "Where the backup was to be written is not known any more.").WithHint("make a new one")
+				return nil, chat.WrapError(chat.CodeCorrupt, "backup.resume", err, "The place for the backup is no longer known.").WithHint("make a new one")
 			}
 			return s.backingUp(path), nil
 		})
@@ -83,7 +83,7 @@ func (s *Storage) BackUp(path string) (TaskView, error) {
 		return TaskView{}, err
 	}
 	if path != "" && !filepath.IsAbs(path) {
-		return TaskView{}, chat.Errorf(chat.CodeInvalid, "backup.begin", "The backup needs a whole path.")
+		return TaskView{}, chat.Errorf(chat.CodeInvalid, "backup.begin", "The backup needs a full path.")
 	}
 	input, err := json.Marshal(path)
 	if err != nil {
@@ -135,8 +135,8 @@ func milliseconds(t *time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// Restore puts a backup in the place of the data: the program ends in order, starts
-// anew, and does it before it opens anything.
+// Restore puts a backup in place of the data: the program ends in order, starts
+// again, and does it before it opens anything.
 func (s *Storage) Restore(path string) error {
 	const op = "restore.begin"
 	if s.c.Fatal == nil {
@@ -205,8 +205,8 @@ func (s *Storage) MovePreview(to string) (MovePreview, error) {
 	return s.c.Data.PlanMove(to)
 }
 
-// Move has the data moved to a folder: the program ends in order, starts anew, copies and
-// compares everything while nothing is open, and goes on there. The old folder stays until it is removed by hand.
+// Move has the data moved to a folder: the program ends in order, starts again, copies and
+// compares everything while nothing is open, and continues there. The old folder stays until it is removed by hand.
 func (s *Storage) Move(to string) (TaskView, error) {
 	const op = "move.begin"
 	p, err := s.MovePreview(to)
@@ -229,7 +229,7 @@ func (s *Storage) Move(to string) (TaskView, error) {
 		}))
 }
 
-// DeletePreview tells what a hard delete of a session or turn (kind) would remove.
+// DeletePreview tells what a permanent deletion of a session or turn (kind) would remove.
 func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
 	if err := s.c.ready(); err != nil {
 		return DeletePreview{}, err
@@ -284,7 +284,7 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	return receiptView(receipt), nil
 }
 
-// Receipts are those of all hard deletes, newest first.
+// Receipts are those of all permanent deletions, newest first.
 func (s *Storage) Receipts() ([]ReceiptView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err

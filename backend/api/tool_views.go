@@ -65,7 +65,7 @@ func whyCallWaits(c chat.CallRecord, d tools.Definition, offered bool) string {
 	case d.Hash != c.Definition:
 		return "The tool's definition has changed since the model saw it. Look at it again."
 	case d.AsksEachCall:
-		return "This tool is asked about each time, because nothing confines what it does."
+		return "You are asked about each call of this tool, because nothing confines what it does."
 	}
 	return "The model asks to run this tool."
 }

@@ -107,7 +107,7 @@ func (s *Tools) Decide(r ToolDecisionRequest) error {
 	switch choice {
 	case chat.DecisionOnce, chat.DecisionSession, chat.DecisionAlways, chat.DecisionDeny, chat.DecisionNever:
 	default:
-		return chat.Errorf(chat.CodeInvalid, "tools.decide", "%q is no decision about a tool call. Nothing was changed.", r.Choice)
+		return chat.Errorf(chat.CodeInvalid, "tools.decide", "%q is not a decision about a tool call. Nothing was changed.", r.Choice)
 	}
 	return s.c.Tools.Turns.DecideCall(s.c.ctx(), turn.CallChoice{Call: chat.ToolCallID(r.CallID), Decision: choice, Server: r.Server, Hash: r.Hash})
 }
@@ -119,7 +119,7 @@ func (s *Tools) Resolve(r ToolResolveRequest) error {
 	}
 	as := r.Choice
 	if as != chat.ResolveEnter && as != chat.ResolveRerun && as != chat.ResolveTell {
-		return chat.Errorf(chat.CodeInvalid, "tools.resolve", "%q is no way to resolve a tool call. Nothing was changed.", r.Choice)
+		return chat.Errorf(chat.CodeInvalid, "tools.resolve", "%q is not a way to resolve a tool call. Nothing was changed.", r.Choice)
 	}
 	return s.c.Tools.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: as, Text: r.Text, IsError: r.IsError, Hash: r.Hash})
 }
@@ -237,7 +237,7 @@ func (s *Tools) SetSessionMode(sessionID, mode string) error {
 	switch llm.ToolsMode(cmp.Or(mode, string(llm.ToolsDisabled))) {
 	case llm.ToolsDisabled, llm.ToolsParseOnly, llm.ToolsEnabled:
 	default:
-		return chat.Errorf(chat.CodeInvalid, "tools.mode", "%q is no mode of tools. Nothing was changed.", mode).
+		return chat.Errorf(chat.CodeInvalid, "tools.mode", "%q is not a mode of tools. Nothing was changed.", mode).
 			WithHint("choose disabled, parse_only, enabled, or nothing for the configured mode")
 	}
 	ctx, id := s.c.ctx(), chat.SessionID(sessionID)

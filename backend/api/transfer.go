@@ -48,7 +48,7 @@ func NewTransfer(c *Core) *Transfer {
 		c.Tasks.Resumes(tasks.Import, func(input json.RawMessage) (tasks.Run, error) {
 			var i importInput
 			if err := json.Unmarshal(input, &i); err != nil {
-				return nil, chat.WrapError(chat.CodeCorrupt, "import.resume", err, "What was imported is not known any more.").WithHint("choose the file again")
+				return nil, chat.WrapError(chat.CodeCorrupt, "import.resume", err, "The file to import is no longer known.").WithHint("choose the file again")
 			}
 			return s.importing(i), nil
 		})
@@ -105,7 +105,7 @@ func (s *Transfer) SaveText(name, text string) (string, error) {
 		return "", chat.Errorf(chat.CodeUnavailable, op, "This system offers no dialog to save a file.").WithHint("copy the text instead")
 	}
 	if len(text) > mostSaved {
-		return "", chat.Errorf(chat.CodeInvalid, op, "The text is longer than the %d MB that are saved at once; nothing was written.", mostSaved>>20).WithHint("export the turn instead")
+		return "", chat.Errorf(chat.CodeInvalid, op, "The text is longer than %d MB, the most that can be saved at once; nothing was written.", mostSaved>>20).WithHint("export the turn instead")
 	}
 	ext := filepath.Ext(name)
 	path, err := s.c.Shell.PickTarget(exporting.FileName(strings.TrimSuffix(name, ext)) + ext)
@@ -141,7 +141,7 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 	}
 	running, waiting := s.c.Tasks.Open()
 	if left := tasks.MaxOpen - running - waiting; len(paths) > left {
-		return nil, chat.Errorf(chat.CodeBusy, op, "These are %d files, and %d more can be begun now; nothing was imported.", len(paths), left).
+		return nil, chat.Errorf(chat.CodeBusy, op, "There are %d files, and only %d more can be imported now; nothing was imported.", len(paths), left).
 			WithHint("put them into a folder and import that, or take fewer")
 	}
 	inputs := make([]importInput, 0, len(paths))
@@ -212,7 +212,7 @@ func (s *Transfer) Printable(request ExportRequest) (string, error) {
 		return "", err
 	}
 	if out.over {
-		return "", chat.Errorf(chat.CodeInvalid, "transfer.print", "This conversation is larger than the %d MB that are printed at once.", mostPrinted>>20).
+		return "", chat.Errorf(chat.CodeInvalid, "transfer.print", "This conversation is larger than %d MB, the most that can be printed at once.", mostPrinted>>20).
 			WithHint("print single turns, or export it as HTML and print that from a browser")
 	}
 	return out.text.String(), nil
@@ -252,7 +252,7 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 		return TaskView{}, err
 	}
 	if plan.Exists && !request.Replace {
-		return TaskView{}, chat.Errorf(chat.CodeConflict, "transfer.export", "%s is there already; nothing was written.", plan.Path).
+		return TaskView{}, chat.Errorf(chat.CodeConflict, "transfer.export", "%s already exists; nothing was written.", plan.Path).
 			WithHint("choose another name, or replace it")
 	}
 	session, err := s.sessionOf(ctx, request)
@@ -287,7 +287,7 @@ func (s *Transfer) PastedPicture() (ImageUpload, error) {
 		return ImageUpload{}, err
 	}
 	if len(data) > filetype.MaxImageBytes {
-		return ImageUpload{}, chat.Errorf(chat.CodeInvalid, op, "The picture in the clipboard is larger than the %d MB that can be sent. It was not attached.", filetype.MaxImageBytes>>20).WithHint("copy a smaller part of it, or make it smaller")
+		return ImageUpload{}, chat.Errorf(chat.CodeInvalid, op, "The picture in the clipboard is larger than %d MB, the most that can be sent. It was not attached.", filetype.MaxImageBytes>>20).WithHint("copy a smaller part of it, or make it smaller")
 	}
 	return ImageUpload{MediaType: filetype.MediaType(data), Data: base64.StdEncoding.EncodeToString(data), Name: "Pasted picture"}, nil
 }
@@ -321,7 +321,7 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 	return AttachResult{File: &v}, nil
 }
 
-// notAttached says why something that can be read is no document.
+// notAttached says why something that can be read is not a document.
 var notAttached = map[filetype.Kind]string{
 	filetype.Bundle: "It is a conversation; import it instead.",
 	filetype.Backup: "It is a backup; restore it in the settings.",
@@ -348,7 +348,7 @@ func readWhole(f filetype.File) ([]byte, error) {
 	case err != nil:
 		return nil, chat.WrapError(chat.CodeInvalid, op, err, f.Name+" cannot be read to its end; nothing was attached.")
 	case int64(len(data)) > most:
-		return nil, chat.Errorf(chat.CodeInvalid, op, "%s has more than the %d MB that are taken; nothing was attached.", f.Name, most>>20)
+		return nil, chat.Errorf(chat.CodeInvalid, op, "%s is larger than %d MB, the most that can be attached; nothing was attached.", f.Name, most>>20)
 	}
 	return data, nil
 }

@@ -215,7 +215,7 @@ func TestImportThatEndsEarly(t *testing.T) {
 	}
 }
 
-// What the end of the program interrupts goes on after its next start, with the same
+// What the end of the program interrupts continues after its next start, with the same
 // file and format.
 func TestImportIsResumedAfterARestart(t *testing.T) {
 	d := newDesk(t)
@@ -311,7 +311,7 @@ func TestAttachByPath(t *testing.T) {
 	for name, c := range map[string]struct{ path, reason string }{
 		"nothing there": {filepath.Join(t.TempDir(), "gone"), "no such file"},
 		"a folder":      {t.TempDir(), "folder"},
-		"a program":     {d.file("a.bin", "\x7fELF\x00"), "neither text"},
+		"a program":     {d.file("a.bin", "\x7fELF\x00"), "not text"},
 		"empty":         {d.file("a.txt", ""), "empty"},
 		"large image":   {d.file("a.gif", "GIF89a"+strings.Repeat("x", filetype.MaxImageBytes)), "5 MB"},
 	} {

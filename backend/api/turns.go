@@ -41,7 +41,7 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 	return out, c.erased(ctx, branch.SessionID, turns, out)
 }
 
-// addCalls adds the calls of tools; a turn that goes on only after a person's decision waits.
+// addCalls adds the calls of tools; a turn that continues only after a person's decision waits.
 func (c *Core) addCalls(ctx context.Context, turns []chat.Turn, ids []chat.TurnID, out []TurnView) error {
 	of, err := (&Tools{c}).callsOf(ctx, ids)
 	if err != nil {
@@ -178,7 +178,7 @@ func (v *TurnView) measure(steps []chat.Step) {
 	}
 }
 
-// again reports whether next is the same call of the model as failed, tried anew by
+// again reports whether next is the same call of the model as failed, tried again by
 // itself: nothing had arrived, and the pause is none that only a person makes.
 func again(failed, next chat.Step) bool {
 	if failed.EndedAt == nil || failed.Outcome.Status != chat.StepFailed || failed.DisplayedBytes > 0 || next.Index != failed.Index {

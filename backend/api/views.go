@@ -92,7 +92,7 @@ func blockView(b chat.Block) BlockView {
 }
 
 // imageURL is the image as a data: URL; one that lives elsewhere gives none,
-// because nothing is fetched by itself (SPEC 13).
+// because nothing is fetched automatically (SPEC 13).
 func imageURL(b chat.Image) string {
 	var src struct {
 		Data string `json:"data"`
@@ -120,11 +120,11 @@ func userMessage(text string, images []ImageUpload, files []FileView, memories [
 		raw, err := base64.StdEncoding.DecodeString(img.Data)
 		switch {
 		case err != nil:
-			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is not a readable image, nothing was sent.", nameOr(img))
+			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is not a readable image; nothing was sent.", nameOr(img))
 		case !imageTypes[img.MediaType]:
-			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is of a kind no model takes (%s), nothing was sent.", nameOr(img), img.MediaType).WithHint("use PNG, JPEG, GIF or WebP")
+			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is of a type that no model accepts (%s); nothing was sent.", nameOr(img), img.MediaType).WithHint("use PNG, JPEG, GIF or WebP")
 		case len(raw) > maxImageBytes:
-			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s has %d bytes, more than 5 MB, nothing was sent.", nameOr(img), len(raw)).WithHint("scale it down")
+			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s has %d bytes, more than 5 MB; nothing was sent.", nameOr(img), len(raw)).WithHint("scale it down")
 		}
 		src, _ := json.Marshal(map[string]string{"data": img.Data})
 		m.Blocks = append(m.Blocks, chat.Image{MediaType: img.MediaType, Source: src})

@@ -56,7 +56,7 @@ func (s *Work) Cancel(id string) error {
 	return s.c.Tasks.Cancel(id)
 }
 
-// Resume goes on with work that was cut short.
+// Resume continues with work that was cut short.
 func (s *Work) Resume(id string) (TaskView, error) {
 	if err := s.c.ready(); err != nil {
 		return TaskView{}, err
@@ -160,12 +160,12 @@ func (s *Work) NewWindow(sessionID string) error {
 		return err
 	}
 	if s.c.Shell.NewWindow == nil {
-		return chat.Errorf(chat.CodeUnavailable, "window.new", "There can be no further window on this data now.")
+		return chat.Errorf(chat.CodeUnavailable, "window.new", "No more windows can be opened on this data now.")
 	}
 	return s.c.Shell.NewWindow(sessionID)
 }
 
-// ShowInFirst brings the first window to the front, on a session: what was begun in a small window goes on there.
+// ShowInFirst brings the first window to the front, on a session: what was begun in a small window continues there.
 func (s *Work) ShowInFirst(sessionID string) error {
 	if err := s.c.ready(); err != nil {
 		return err

@@ -62,7 +62,7 @@ type app struct {
 	http      *mcpserver.HTTP  // nil: there is no window that serves other programs
 	leaveHTTP func()
 	tasks     *tasks.Manager // nil: there is no window to begin any
-	recollection
+	memoryParts
 	backups  backupNotice
 	readOnly bool
 
@@ -150,7 +150,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	if !o.ReadOnly {
 		a.catalog.Remember(cardMemory{a.store, a.log})
 	}
-	a.recollection = newRecollection(recollectionDeps{
+	a.memoryParts = newMemoryParts(memoryDeps{
 		store: a.store, config: a.config.Config, keys: a.keys, redact: a.redactText, publish: reindexing(o.Publish.Change), log: a.log,
 	})
 	journals := journal.New(journalOptions(cfg))
@@ -480,8 +480,8 @@ func (k verbKeys) List(context.Context) ([]cli.KeyInfo, error) {
 
 func (k verbKeys) Set(_ context.Context, provider, key string) error {
 	if !k.keys.KeyringOK() {
-		return chat.Errorf(chat.CodeUnavailable, "keys.set", "This system has no keyring that answers, so the key was not kept.").
-			WithHint("put it into the environment instead: %s", k.envOf(provider))
+		return chat.Errorf(chat.CodeUnavailable, "keys.set", "No keyring is available on this system, so the key was not stored.").
+			WithHint("set it in the environment instead: %s", k.envOf(provider))
 	}
 	_, err := k.keys.SetKey(provider, key)
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
+	"contextinfinity/backend/internal/storetest"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/test/harness"
 )
@@ -48,6 +49,7 @@ func memoryDir(t testing.TB) string {
 // runs only when a verb asks for it.
 func (d *desk) open() {
 	d.t.Helper()
+	storetest.Fill(d.t, d.dir)
 	var err error
 	d.app, err = openApp(context.Background(), cli.OpenOptions{DataDir: d.dir, ConfigPath: d.config, Publish: newWitness()}, secrets.New())
 	if err != nil {

@@ -109,7 +109,7 @@ func fortyTurns(t *testing.T, w harness.WireProtocol) *conversation {
 	return c
 }
 
-// continued is a turn whose answer was cut, and that the model went on with.
+// continued is a turn whose answer was cut, and that the model continued with.
 func (c *conversation) continued(text string) {
 	c.t.Helper()
 	s := c.Run("send", "--json", "--session", c.session, "--model", "m", text).Exits(1).Sent()

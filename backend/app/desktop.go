@@ -21,7 +21,7 @@ var raise = desktop.Raise
 // handleOpen does what a start of the program asks of the window: of this one before its
 // page is there, or of another one that runs already.
 func handleOpen(hub *api.Hub, o cli.OpenOptions) {
-	if o.NewChat || o.Quick { // a first window is no small one: what is asked goes there
+	if o.NewChat || o.Quick { // a first window is not a small one: what is asked goes there
 		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestNewChat, X: -1, Y: -1}))
 	}
 	if o.Session != "" {
@@ -68,7 +68,7 @@ func (w *deskWork) Paused() bool { return w.a.upkeep.Paused() }
 
 func (w *deskWork) Pause(paused bool) {
 	if err := w.a.upkeep.SetPaused(w.a.life, paused); err != nil && w.a.life.Err() == nil {
-		w.a.log.Warn("the pause holds for this run alone", "err", err)
+		w.a.log.Warn("the pause applies to this run only", "err", err)
 	}
 }
 
@@ -161,7 +161,7 @@ func (a *app) notices(hub *api.Hub) {
 		if c.Kind == chat.ChangeTurn {
 			select {
 			case looks <- chat.TurnID(c.ID):
-			default: // hundreds at once are no conversation; nobody is told of each
+			default: // hundreds at once are not conversation; nobody is told of each
 			}
 		}
 	})
@@ -223,9 +223,9 @@ func endWords(t chat.Turn) string {
 	case chat.OutcomeStopped, chat.OutcomeKept, chat.OutcomeDiscarded:
 		return ""
 	case chat.OutcomeIncomplete:
-		return "The answer broke off. What arrived is kept."
+		return "The answer was interrupted. What arrived is kept."
 	case chat.OutcomeFailed:
-		return "There is no answer: it failed."
+		return "The answer failed."
 	}
 	return "Your answer is ready."
 }

@@ -34,13 +34,13 @@ func TestWhoIsToldOfAnAnswersEnd(t *testing.T) {
 		"elsewhere, short":         {steps: []chat.Turn{open, done}, took: longAnswer - 1, there: true},
 		"elsewhere, long":          {steps: []chat.Turn{open, done}, took: longAnswer, there: true, want: []string{ready}},
 		"looking":                  {steps: []chat.Turn{open, done}, took: time.Hour, there: true, focused: true},
-		"hidden, broken off":       {steps: []chat.Turn{open, broken}, want: []string{"The answer broke off. What arrived is kept."}},
-		"hidden, tried again":      {steps: []chat.Turn{open, broken, open, done}, want: []string{"The answer broke off. What arrived is kept.", ready}},
-		"hidden, failed":           {steps: []chat.Turn{open, failed}, want: []string{"There is no answer: it failed."}},
+		"hidden, broken off":       {steps: []chat.Turn{open, broken}, want: []string{"The answer was interrupted. What arrived is kept."}},
+		"hidden, tried again":      {steps: []chat.Turn{open, broken, open, done}, want: []string{"The answer was interrupted. What arrived is kept.", ready}},
+		"hidden, failed":           {steps: []chat.Turn{open, failed}, want: []string{"The answer failed."}},
 		"hidden, stopped":          {steps: []chat.Turn{open, stopped}},
 		"not of this run":          {steps: []chat.Turn{done}},
 		"the answer's own words":   {steps: []chat.Turn{open, done}, preview: true, want: []string{"The secret word"}},
-		"no words of a broken one": {steps: []chat.Turn{open, broken}, preview: true, want: []string{"The answer broke off. What arrived is kept."}},
+		"no words of a broken one": {steps: []chat.Turn{open, broken}, preview: true, want: []string{"The answer was interrupted. What arrived is kept."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told []string

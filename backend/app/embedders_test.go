@@ -94,11 +94,11 @@ func (e *embedded) nearest(ns chat.Namespace, question string) (text string, cos
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	sieve, err := e.store.ScopeFilter(ctx, chat.Within{Scope: chat.ScopeAll})
+	scope, err := e.store.ScopeFilter(ctx, chat.Within{Scope: chat.ScopeAll})
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	hits, err := e.index.Search(ctx, retrieval.VectorQuery{Namespace: ns, Vector: vectors[0], Sieve: sieve, Limit: 1})
+	hits, err := e.index.Search(ctx, retrieval.VectorQuery{Namespace: ns, Vector: vectors[0], Scope: scope, Limit: 1})
 	if err != nil || len(hits) != 1 {
 		e.t.Fatalf("%d hits, %v", len(hits), err)
 	}

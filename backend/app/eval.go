@@ -29,7 +29,7 @@ func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*ev
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	r := newRecollection(recollectionDeps{store: db, config: s.config.Config, keys: s.keys, redact: s.redactText, log: s.log})
+	r := newMemoryParts(memoryDeps{store: db, config: s.config.Config, keys: s.keys, redact: s.redactText, log: s.log})
 	runner := jobs.NewRunner(jobs.Deps{
 		Store: db, Publish: o.Publish, Counter: counter{}, Log: s.log, Vectors: r.vectors,
 		TargetTokens: func() int { return s.config.Config().Librarian.TargetTokens },

@@ -109,7 +109,7 @@ func TestADroppedConstraintIsAdded(t *testing.T) {
 	d.Clean()
 }
 
-// While the librarian hangs the chat goes on: the next message is answered, with
+// While the librarian hangs the chat continues: the next message is answered, with
 // the turn before in full, and the state is still to be made.
 func TestTheChatNeverWaitsForTheLibrarian(t *testing.T) {
 	t.Parallel()

@@ -21,9 +21,9 @@ import (
 	"contextinfinity/backend/vectorindex"
 )
 
-// recollection is all that finds what was said: vectors kept complete, an index over
+// memoryParts is all that finds what was said: vectors kept complete, an index over
 // them that is rebuilt from the store whenever it is needed, and the search itself.
-type recollection struct {
+type memoryParts struct {
 	vectors *embedding.Manager
 	index   *vectorindex.Index
 	engine  *retrieval.Engine
@@ -31,8 +31,8 @@ type recollection struct {
 	connect func(context.Context, config.Embedding) (embedding.Embedder, error)
 }
 
-// recollectionDeps are what it is made of.
-type recollectionDeps struct {
+// memoryDeps are what it is made of.
+type memoryDeps struct {
 	store   *store.Store
 	config  func() *config.Config
 	keys    models.Keyring
@@ -41,9 +41,9 @@ type recollectionDeps struct {
 	log     *slog.Logger
 }
 
-func newRecollection(d recollectionDeps) recollection {
+func newMemoryParts(d memoryDeps) memoryParts {
 	e := &embedders{config: d.config, keys: d.keys, client: models.NewHTTPClient(), local: local.New()}
-	r := recollection{index: vectorindex.New(vectorindex.Options{Source: d.store, Log: d.log})}
+	r := memoryParts{index: vectorindex.New(vectorindex.Options{Source: d.store, Log: d.log})}
 	r.connect = func(ctx context.Context, c config.Embedding) (embedding.Embedder, error) {
 		return e.make(ctx, c, c.Dimension > 0)
 	}
@@ -59,7 +59,7 @@ func newRecollection(d recollectionDeps) recollection {
 }
 
 // reranker is the configured one, or nil. What it is sent is redacted.
-func (d recollectionDeps) reranker(client *http.Client) (retrieval.Reranker, error) {
+func (d memoryDeps) reranker(client *http.Client) (retrieval.Reranker, error) {
 	c, ok := d.config().Reranker()
 	if !ok {
 		return nil, nil //nolint:nilnil // none is configured

@@ -12,10 +12,10 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// wanted is set when the program is to start anew once it has ended.
+// wanted is set when the program is to start again once it has ended.
 var wanted atomic.Bool
 
-// donePending is what became of one.
+// donePending is the outcome of one.
 type donePending struct {
 	store.PendingOperation
 	err error
@@ -52,7 +52,7 @@ func mayName(path, dir string) bool {
 	return err != nil || cfg.Config().General.DataDir == dir
 }
 
-// show has the window tell what became of it, until it is dismissed.
+// show has the window tell the outcome of it, until it is dismissed.
 func (d *donePending) show(a *app) {
 	if d == nil {
 		return

@@ -60,7 +60,7 @@ func (p *project) ask(text string) (harness.Sent, string) {
 	return s, string(p.relay.LastBody(p.t))
 }
 
-// A project's instructions, facts and files stand in the contexts of its sessions and of no
+// A project's instructions, facts and files are in the contexts of its sessions and of no
 // others, every byte of them shown; its files follow the disk.
 func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
 	t.Parallel()

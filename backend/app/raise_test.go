@@ -108,7 +108,7 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 	if len(files) != 3 || files[0].Path != line || files[0].Kind != "transcript" || files[1].Kind != "folder" || list[1].X != -1 {
 		t.Errorf("%+v", files)
 	}
-	// What is no file is a wrong word, as ever, and reaches nobody.
+	// What is not a file is a wrong word, as ever, and reaches nobody.
 	h.Run("--data-dir", dir, filepath.Join(dir, "none.cinf")).Exits(2)
 	if list, _ := work.WindowRequests(); len(list) != 0 {
 		t.Errorf("%+v", list)

@@ -90,7 +90,7 @@ func importFile(t *testing.T, name, file string) *importedChat {
 		results: map[string]results{},
 	}
 	core := &api.Core{Store: d.store, Turns: d.app.turns, Jobs: d.jobs, Branches: d.branches, Counter: counter{}, Hub: api.NewHub(), Log: d.log}
-	core.Recollection.Engine = d.engine
+	core.Retrieval.Engine = d.engine
 	c.memory = api.NewMemory(core)
 	c.readQuestions()
 	return c
@@ -104,7 +104,7 @@ type line struct {
 	Text    string    `json:"text"`
 }
 
-// goingOn writes a conversation that goes on about other things for at least so many bytes, and returns the file. The
+// goingOn writes a conversation that continues about other things for at least so many bytes, and returns the file. The
 // other conversations follow again and again, a day at a time.
 func goingOn(t *testing.T, name string, size int, others ...string) string {
 	t.Helper()
@@ -305,7 +305,7 @@ func TestRepliesAreRemembered(t *testing.T) {
 	c.ranksFirst(26)
 }
 
-// TestRepliesAreRememberedInLargeContexts: the same conversation goes on about other things, until the history of a
+// TestRepliesAreRememberedInLargeContexts: the same conversation continues about other things, until the history of a
 // large working set holds little of what is asked about.
 func TestRepliesAreRememberedInLargeContexts(t *testing.T) {
 	t.Parallel()

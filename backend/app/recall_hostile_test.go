@@ -37,10 +37,10 @@ func hostile(t *testing.T) []string {
 // marker is a word by which one of them is found.
 func marker(i int) string { return fmt.Sprintf("hz%dq", i) }
 
-// together is how many stand in one message.
+// together is how many are in one message.
 const together = 8
 
-// SPEC 2.8, SRD 14.2: whatever was said once and is recalled stands in the memory
+// SPEC 2.8, SRD 14.2: whatever was said once and is recalled is in the memory
 // block of the last user message, and nowhere else; it cannot close the block, hides
 // nothing, and never reaches the system role. Looked at on the bytes that a server was sent.
 func TestHostileMemoryStaysData(t *testing.T) {
@@ -123,7 +123,7 @@ func wireRoles(t *testing.T, body []byte) []roleText {
 // ownTag are the marks that the program itself sets inside its blocks.
 var ownTag = regexp.MustCompile(`<m>|</?state_summary>|<turns from="\d+" to="\d+">|</turns>`)
 
-// memoryOf checks a request and returns what stands in its memory block.
+// memoryOf checks a request and returns what is in its memory block.
 func memoryOf(t *testing.T, said []roleText, question string) string {
 	t.Helper()
 	for _, m := range said {
@@ -144,7 +144,7 @@ func memoryOf(t *testing.T, said []roleText, question string) string {
 	return inside
 }
 
-// insideBlock is what stands in the block that a text begins with: nothing in it is a
+// insideBlock is what is in the block that a text begins with: nothing in it is a
 // tag of anybody else's, a control token, or invisible, and after it the rest follows.
 func insideBlock(t *testing.T, text, rest string) string {
 	t.Helper()

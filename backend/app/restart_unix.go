@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// restart puts the program anew in its own place: the same process, arguments and
+// restart puts the program again in its own place: the same process, arguments and
 // environment.
 func restart() error {
 	path, err := os.Executable()

@@ -11,7 +11,7 @@ import (
 // detachedProcess keeps the new program from ending with the console of this one.
 const detachedProcess = 0x00000008
 
-// restart starts the program anew beside this one, which is about to end and has
+// restart starts the program again beside this one, which is about to end and has
 // closed everything.
 func restart() error {
 	path, err := os.Executable()

@@ -84,7 +84,7 @@ type planned struct {
 	number int
 	kind   string
 	wire   string
-	policy turn.IncompletePolicy // for what stands in its way
+	policy turn.IncompletePolicy // for what is in its way
 }
 
 func (p planned) message() string {

@@ -164,7 +164,7 @@ func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool
 	call.Config, call.Terminals = realPath(cfg.Path()), handover.Terminals(h.Terminals)
 	var err error
 	if call.Dir, err = os.Getwd(); err != nil {
-		return 0, false, chat.WrapError(chat.CodeInvalid, "handover.ask", err, "The working directory is gone; nothing was done.")
+		return 0, false, chat.WrapError(chat.CodeInvalid, "handover.ask", err, "The working directory no longer exists; nothing was done.")
 	}
 	return ask(ctx, cfg.Config().DataDir, call, handover.Asker{In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts})
 }

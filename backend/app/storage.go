@@ -63,7 +63,7 @@ func (d dataFolder) unmovable() string {
 	case d.flag != "":
 		return "The program was started with --data-dir, which names the place."
 	case d.config.Err() != nil:
-		return "The configuration has a fault, so the new place could not be written into it."
+		return "The configuration has an error, so the new place could not be written to it."
 	}
 	return ""
 }

@@ -125,7 +125,7 @@ func TestAModelSearchesMemory(t *testing.T) {
 	}
 }
 
-// TestAFileIsWrittenOnceAPersonAllowedIt shows the change, survives a restart, and goes on.
+// TestAFileIsWrittenOnceAPersonAllowedIt shows the change, survives a restart, and continues.
 func TestAFileIsWrittenOnceAPersonAllowedIt(t *testing.T) {
 	p := newToolPage(t, calling("c1", "write_file", `{"path":"list.txt","content":"milk\nbread\n"}`), saying("Written."))
 	if err := os.WriteFile(filepath.Join(p.folder, "list.txt"), []byte("milk\n"), 0o600); err != nil {

@@ -46,7 +46,7 @@ func TestAnotherServerReadsTheStepsOfATurn(t *testing.T) {
 }
 
 // readBy is what the server says at the end, as provider.mjs writes it, in its order. A
-// result stands in the frame of what a tool says.
+// result is in the frame of what a tool says.
 func readBy(steps int) []string {
 	parts := []string{"Offered: get_weather files__search\n"}
 	for i := range steps {

@@ -72,7 +72,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			return
 		}
 		if err := a.close(); err != nil {
-			s.log.Error("the program did not close in order", "err", err)
+			s.log.Error("the program did not shut down cleanly", "err", err)
 		}
 	}
 	return w
@@ -103,7 +103,7 @@ func (a *app) provide(core *api.Core) {
 	core.Answers = several.New(a.store, a.turns, a.branches)
 	core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
 	core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
-	core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: a.retrieves}
+	core.Retrieval = api.Retrieval{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: a.retrieves}
 	core.Tools = a.toolPorts()
 	core.Programs = a.programAccess()
 	core.Library, core.Projects = a.library, a.projects

@@ -20,7 +20,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// TestWindowPausesBackgroundWork: paused, a conversation goes on and nothing of it is
+// TestWindowPausesBackgroundWork: paused, a conversation continues and nothing of it is
 // summarized or indexed, not after a restart either; resumed, all of it is.
 func TestWindowPausesBackgroundWork(t *testing.T) {
 	dir := t.TempDir()
@@ -141,7 +141,7 @@ func TestWindowImportsAndExports(t *testing.T) {
 }
 
 // TestWindowResumesAnImport: one that a kill cut short is found interrupted by the next
-// start, goes on when asked, and is dismissed for good.
+// start, continues when asked, and is dismissed for good.
 func TestWindowResumesAnImport(t *testing.T) {
 	dir := t.TempDir()
 	s, err := store.Open(t.Context(), store.Options{DataDir: dir})

@@ -274,7 +274,7 @@ type furtherWindow struct {
 func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop.Window, error) {
 	input, toHolder := io.Pipe()
 	fromHolder, output := io.Pipe()
-	f := &furtherWindow{hub: api.NewHub(), closing: true} // until the other end has answered, its end is no surprise
+	f := &furtherWindow{hub: api.NewHub(), closing: true} // until the other end has answered, its end is not a surprise
 	f.link = relay.New(fromHolder, toHolder, relay.Handler{Call: f.shell, Words: func(err error) any { return f.core.FormatError(err) }, Event: f.event})
 	f.core = &api.Core{Hub: f.hub, Log: slog.New(slog.DiscardHandler)}
 	over := make(chan error, 1)
@@ -409,7 +409,7 @@ func (f *furtherWindow) leave() {
 	f.closing = true
 }
 
-// ended opens the window anew where the program that had the data ended by itself: this process has the data then, or
+// ended opens the window again where the program that had the data ended by itself: this process has the data then, or
 // another window's.
 func (f *furtherWindow) ended() {
 	f.mu.Lock()

@@ -150,7 +150,7 @@ func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
 	}
 }
 
-// The end of the program ends its further windows, in order; one whose program was lost opens again by itself.
+// The end of the program ends its further windows, in order; one whose program was lost opens again automatically.
 func TestAFurtherWindowEndsWithTheProgramOrOpensAgain(t *testing.T) {
 	dir := socketDir(t)
 	p := openPage(t, dir)
@@ -180,7 +180,7 @@ func TestAFurtherWindowMayBeTheFirst(t *testing.T) {
 	}
 }
 
-// There is one small window: a second start shows it and opens none. What was asked in it goes on in the first window.
+// There is one small window: a second start shows it and opens none. What was asked in it continues in the first window.
 func TestThereIsOneQuickWindow(t *testing.T) {
 	raised := watchRaise(t)
 	dir := socketDir(t)

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
+	"contextinfinity/backend/internal/storetest"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/secrets"
@@ -34,6 +35,7 @@ func openWorld(t testing.TB, dir, config string, tune tuning) *world {
 	t.Helper()
 	path := filepath.Join(dir, "config.toml")
 	harness.WriteFile(t, path, []byte(config))
+	storetest.Fill(t, filepath.Join(dir, "data"))
 	w := &world{t: t, seen: newWitness()}
 	var err error
 	w.app, err = openApp(t.Context(), cli.OpenOptions{DataDir: filepath.Join(dir, "data"), ConfigPath: path, Publish: w.seen}, secrets.New())

@@ -156,7 +156,7 @@ func (s *Service) Rollback(ctx context.Context, session chat.SessionID, id chat.
 		return chat.Branch{}, err
 	}
 	if len(turns) == 0 {
-		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "branches.rollback", "State %s covers no turn that still stands.", id)
+		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "branches.rollback", "State %s covers no turn that still exists.", id)
 	}
 	return s.after(ctx, turns[0], named("rollback to", turns[0]), true)
 }

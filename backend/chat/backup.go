@@ -31,7 +31,7 @@ type Backup struct {
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// AutoBackup is what came of a daily backup.
+// AutoBackup is the outcome of a daily backup.
 type AutoBackup struct {
 	Outcome BackupOutcome
 	Made    Backup   // with BackupMade

@@ -77,7 +77,7 @@ type Document struct {
 }
 
 // Memory is a chunk that the user attached to a message by hand: it is packed into
-// that turn's memory block before anything that is found. It is no part of the
+// that turn's memory block before anything that is found. It is not part of the
 // conversation that follows.
 type Memory struct {
 	Chunk ChunkID `json:"chunk_id"`

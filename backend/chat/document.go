@@ -45,7 +45,7 @@ func (bs Blocks) Memories() []ChunkID {
 // words, or the names of what is attached to it.
 func (m Message) Title() string { return m.firstWords(TitleRunes) }
 
-// Landmark is Title, short enough to stand within the name of something else.
+// Landmark is Title, short enough to be within the name of something else.
 func (m Message) Landmark() string { return m.firstWords(landmarkRunes) }
 
 // landmarkRunes is the most a landmark holds, in runes.

@@ -27,7 +27,7 @@ type FoundTurn struct {
 }
 
 // TextQuery asks sessions for words. The last word of Text may be the beginning of
-// one; what stands in quotes is looked for as it is.
+// one; what is in quotes is looked for as it is.
 type TextQuery struct {
 	Text         string
 	Session      SessionID

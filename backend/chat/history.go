@@ -27,7 +27,7 @@ type RangeSummary struct {
 // GeneratedByExtract marks a range summary that no model made.
 const GeneratedByExtract = "extract"
 
-// NewSummary is a range summary to store. One live summary may stand for one
+// NewSummary is a range summary to store. One live summary may represent one
 // range of a branch: a second is CodeConflict. Supersedes names live ones that
 // lie inside the range.
 type NewSummary struct {

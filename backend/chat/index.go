@@ -89,7 +89,7 @@ type Lease struct {
 }
 
 // errLeaseLost marks the errors that LeaseLost knows.
-var errLeaseLost = errors.New("the job is not held any more")
+var errLeaseLost = errors.New("the lease of the job is no longer held")
 
 // LeaseLostError says that a worker may not finish a job any more.
 func LeaseLostError(job int64) *Error {

@@ -6,13 +6,13 @@ import "time"
 type KnownKind string
 
 const (
-	// KnownPin is a pinned fact: it stands in every request of its session.
+	// KnownPin is a pinned fact: it is in every request of its session.
 	KnownPin KnownKind = "pin"
 	// KnownSuggestion is a standing instruction of a message that is neither pinned nor dismissed.
 	KnownSuggestion KnownKind = "suggestion"
 	// KnownInstructions are a session's own instructions.
 	KnownInstructions KnownKind = "instructions"
-	// KnownSummary is the summary that stands in a session's requests for what is not sent word for word.
+	// KnownSummary is the summary that is in a session's requests for what is not sent word for word.
 	KnownSummary KnownKind = "summary"
 )
 
@@ -36,7 +36,7 @@ type Known struct {
 // KnownQuery asks for a page of one kind.
 type KnownQuery struct {
 	Kind   KnownKind
-	Text   string // stands in it, without regard to case; empty: all
+	Text   string // is in it, without regard to case; empty: all
 	Offset int
 	Limit  int // 0: 50
 }

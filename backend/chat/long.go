@@ -22,7 +22,7 @@ const (
 	textPiece = 4 << 10
 )
 
-// mark stands for the nth long text in the JSON around it.
+// mark represents the nth long text in the JSON around it.
 func mark(n int) string { return "\x00long " + strconv.Itoa(n) + "\x00" }
 
 // markJSON is a mark as JSON.
@@ -267,7 +267,7 @@ func unquote(s string) (string, bool) {
 	return b.String(), plain(s)
 }
 
-// filler returns the long text that a mark stands for, and any other text as it is.
+// filler returns the long text that a mark represents, and any other text as it is.
 type filler func(string) string
 
 func (put filler) blocks(bs Blocks) {

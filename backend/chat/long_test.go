@@ -87,7 +87,7 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 	}
 }
 
-// What is no message is refused as Unmarshal refuses it.
+// What is not a message is refused as Unmarshal refuses it.
 func TestLongMessagesThatAreDamagedAreRefused(t *testing.T) {
 	t.Parallel()
 	whole, err := chat.MarshalJSON(chat.AssistantText(strings.Repeat("word \n", 2_000)))

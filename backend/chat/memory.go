@@ -24,7 +24,7 @@ type Within struct {
 	// Session is what ScopeSession searches.
 	Session SessionID
 	// Before keeps turns of the branch's lineage from this turn_seq on out: they
-	// stand in the prompt as originals.
+	// are in the prompt as originals.
 	Before int64
 	// Beyond are turns of the lineage from Before on whose documents are in reach all
 	// the same: the prompt holds only a part of them.
@@ -87,7 +87,7 @@ type ScopeFilter interface {
 	Span(session SessionID, branch BranchID) (after, upTo int64, ok bool)
 }
 
-// ChunkText is a chunk with the words that it stands for, as they were said, and
+// ChunkText is a chunk with the words that it represents, as they were said, and
 // what a reader needs to place them.
 type ChunkText struct {
 	Chunk
@@ -218,7 +218,7 @@ type TermCount struct {
 	Units int
 }
 
-// VectorRow is a stored vector with what a sieve decides by. Codes are its components as
+// VectorRow is a stored vector with what a scope decides by. Codes are its components as
 // the store keeps them, signed bytes in proportion to the vector's; nil where the vector
 // is damaged.
 type VectorRow struct {
@@ -239,7 +239,7 @@ type VectorBlock struct {
 	Codes  []byte    // of all rows, one after the other: signed bytes, as in VectorRow
 }
 
-// VectorPlace is the branch that a vector's unit stands in.
+// VectorPlace is the branch that a vector's unit is in.
 type VectorPlace struct {
 	Session SessionID
 	Branch  BranchID

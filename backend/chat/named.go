@@ -25,8 +25,8 @@ func (p ErasePreview) NamedIn(record string) bool {
 	})
 }
 
-// follow reports that the words of a name stand in a text one after another, whatever
-// stands between them.
+// follow reports that the words of a name are in a text one after another, whatever
+// is between them.
 func follow(text []string, name string) bool {
 	runes := []rune(name)
 	cut := len(runes) > tellingName

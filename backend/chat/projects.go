@@ -16,7 +16,7 @@ type ProjectID string
 type Project struct {
 	ID           ProjectID     `json:"project_id"`
 	Name         string        `json:"name"`         // of its folder
-	Instructions string        `json:"instructions"` // stand before a session's own
+	Instructions string        `json:"instructions"` // are before a session's own
 	Model        string        `json:"model"`        // of its new sessions; empty: the default
 	ToolsMode    string        `json:"tools_mode"`   // of sessions without their own: disabled, parse_only, enabled; empty: tools.mode
 	Tools        []string      `json:"tools"`        // the only ones offered: SOURCE or SOURCE/TOOL; empty: all
@@ -125,7 +125,7 @@ const (
 
 // ProviderFiles stands as the provider of turns that hold a file of a project: nobody was
 // asked. SourceFiles is the source of the sessions that hold these turns, one each; they
-// stand in no list.
+// are in no list.
 const (
 	ProviderFiles = "files"
 	SourceFiles   = "files"

@@ -95,7 +95,7 @@ type Change struct {
 	Session SessionID
 }
 
-// ChangeKind is a closed list: event names are no loose strings.
+// ChangeKind is a closed list: event names are not loose strings.
 type ChangeKind string
 
 const (
@@ -108,7 +108,7 @@ const (
 	ChangeDraft    ChangeKind = "draft" // ID is the branch
 	ChangeSettings ChangeKind = "settings"
 	ChangeRecovery ChangeKind = "recovery"
-	ChangeReindex  ChangeKind = "reindex"  // vectors are being made anew; ID is "done/total"
+	ChangeReindex  ChangeKind = "reindex"  // vectors are being made again; ID is "done/total"
 	ChangeTask     ChangeKind = "task"     // long work that somebody began
 	ChangeTools    ChangeKind = "tools"    // what tools there are, or what was decided about them
 	ChangeCall     ChangeKind = "call"     // a tool call; ID is the call's, Session its session

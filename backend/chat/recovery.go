@@ -71,8 +71,8 @@ func RecoveredTurn(t Turn, kind RecoveryKind, bytes int64) RecoveryItem {
 func RecoveredCalls(t Turn, unknown int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredTools, 0)
 	i.Count = unknown
-	i.Message = counted(unknown, "tool call was", "tool calls were") + " running when the program ended, and nobody knows what came of it. " +
-		"Nothing is run again by itself: look what happened, then enter the result, run it again, tell the model, or discard the answer."
+	i.Message = counted(unknown, "tool call was", "tool calls were") + " running when the program ended, and its outcome is unknown. " +
+		"Nothing is run again automatically: check what happened, then enter the result, run it again, tell the model, or discard the answer."
 	return i
 }
 
@@ -96,9 +96,9 @@ func UnreadableTurn(t Turn, err error) RecoveryItem {
 // everything from an unreadable one on (0: none).
 func DiscardedLines(t Turn, bytes int64, badLine int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredDiscarded, bytes)
-	i.Message = "The last line of the journal was torn and is not used; it had not been called durable."
+	i.Message = "The last line of the journal was torn and is not used; it had not been reported as durable."
 	if badLine != 0 {
-		i.Message = fmt.Sprintf("The journal is unreadable from line %d on; what stands before it is used and the file is left as it is.", badLine)
+		i.Message = fmt.Sprintf("The journal is unreadable from line %d on; the lines before it are used and the file is left unchanged.", badLine)
 	}
 	return i
 }
@@ -208,7 +208,7 @@ func (i RecoveryItem) decided(t Turn) bool {
 // standing are findings that are found again until somebody acts on them.
 var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredProposed, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
 
-// Routine reports a finding that is no sign of a run which ended badly.
+// Routine reports a finding that is not a sign of a run which ended badly.
 func (i RecoveryItem) Routine() bool {
 	return i.Kind == RecoveredSwept || i.Kind == RecoveredCommitted || i.Kind == RecoveredDead || i.Kind == RecoveredDaily
 }

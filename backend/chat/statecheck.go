@@ -2,7 +2,7 @@ package chat
 
 import "encoding/json"
 
-// CheckResult says what became of a model's summary when it was checked (SRD 10.2).
+// CheckResult says the outcome of a model's summary when it was checked (SRD 10.2).
 type CheckResult string
 
 const (

@@ -31,7 +31,7 @@ func BoundTitle(title string) string {
 // It is empty for a text without a visible character.
 func TitleFrom(text string) string { return firstWords(text, TitleRunes) }
 
-// firstWords are the first words of a text, on one line and of at most so many runes.
+// firstWords are the first words of a text, on one line and of at most this many runes.
 func firstWords(text string, most int) string {
 	var title []rune
 	space := false
@@ -55,7 +55,7 @@ func firstWords(text string, most int) string {
 	return string(title)
 }
 
-// cutTitle ends a title that goes on, at a word if that keeps most of it. It adds no sign that there was more: a title is
+// cutTitle ends a title that continues, at a word if that keeps most of it. It adds no sign that there was more: a title is
 // a name, which people type and search for.
 func cutTitle(title []rune) string {
 	s := string(title)

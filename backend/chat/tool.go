@@ -35,7 +35,7 @@ const ToolSourceBuiltin = "builtin"
 // hash alone. What the program itself makes of a tool (Name, Effects) is not part of it.
 func (d ToolDefinition) Hash() string {
 	text, err := MarshalJSON([]any{d.Source, d.Tool, d.Title, d.Description, d.Schema, d.Annotations})
-	if err != nil { // the schema or the annotations are no JSON: their bytes count
+	if err != nil { // the schema or the annotations are not JSON: their bytes count
 		text = []byte(d.Source + "\x00" + d.Tool + "\x00" + d.Title + "\x00" + d.Description + "\x00" +
 			string(d.Schema) + "\x00" + string(d.Annotations))
 	}

@@ -19,7 +19,7 @@ const (
 	CallDone     ToolCallState = "done"     // has a result; one that was denied has too
 )
 
-// Waits reports a call that goes on only after a decision of a person.
+// Waits reports a call that continues only after a decision of a person.
 func (s ToolCallState) Waits() bool { return s == CallProposed || s == CallUnknown }
 
 // ToolDecision is what was decided about a call, and for how long.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Imported is what became of a conversation, or of a bundle, that was imported (SPEC 12).
+// Imported is the outcome of a conversation, or of a bundle, that was imported (SPEC 12).
 type Imported struct {
 	Session  SessionID
 	Outcome  ImportOutcome
@@ -25,7 +25,7 @@ const (
 	ImportCopied  ImportOutcome = "copied"  // a bundle beside the session it has diverged from
 )
 
-// Receipt tells what a hard delete removed, never its text.
+// Receipt tells what a permanent deletion removed, never its text.
 type Receipt struct {
 	ID      string    `json:"id"`
 	Kind    string    `json:"kind"`    // session, turn or project
@@ -41,7 +41,7 @@ type Erased struct {
 	Count int64  `json:"count"`
 }
 
-// Kinds of what a hard delete takes away.
+// Kinds of what a permanent deletion takes away.
 const (
 	EraseSession = "session"
 	EraseTurn    = "turn"    // its content; the turn stays, empty
@@ -51,7 +51,7 @@ const (
 // ErasedMark stands where content was that was erased. It is none itself.
 const ErasedMark = "[erased]"
 
-// ErasePreview is what a hard delete would remove.
+// ErasePreview is what a permanent deletion would remove.
 type ErasePreview struct {
 	Kind     string   `json:"kind"`
 	Subject  string   `json:"subject"`
@@ -60,7 +60,7 @@ type ErasePreview struct {
 	Seq      int64    `json:"turn_seq"` // of a turn; else 0
 	Erased   []Erased `json:"erased"`
 	Sessions []string `json:"sessions"` // titles of others of whose stored requests it takes away some
-	Backups  []string `json:"backups"`  // files that hold it, and go on doing so
+	Backups  []string `json:"backups"`  // files that hold it, and continue doing so
 	Reason   string   `json:"reason"`   // why it cannot be done now; empty: it can
 	// Names are what the session is and was called, here and where it was imported from:
 	// records of long work may say so. NamedIn tells.

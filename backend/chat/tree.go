@@ -9,7 +9,7 @@ type Folder struct {
 }
 
 // Tree is a session's branches as runs of turns. A run ends where something forks
-// off and where its branch ends; it stands before what goes on from it, siblings
+// off and where its branch ends; it is before what goes on from it, siblings
 // oldest first.
 type Tree struct {
 	Session  Session
@@ -20,7 +20,7 @@ type Tree struct {
 // TreeRun are turns From to To of one branch, inclusive; a branch without turns of its
 // own is an empty run, To is From-1.
 type TreeRun struct {
-	Parent  int // index of the run that this one goes on from; -1: none
+	Parent  int // index of the run that this one continues from; -1: none
 	Branch  BranchID
 	From    int64
 	To      int64

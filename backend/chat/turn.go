@@ -68,7 +68,7 @@ const (
 	OutcomeDiscarded  Outcome = "discarded"  // phase Failed, by the user's Discard
 )
 
-// IndexStatus is where a committed turn stands with the index (SPEC 8).
+// IndexStatus is where a committed turn is with the index (SPEC 8).
 type IndexStatus string
 
 const (
@@ -307,7 +307,7 @@ type RawEvent struct {
 }
 
 // EventSeq is a stream of raw events that can be read again, so that a long one need not
-// be in memory; it ends at its first error. nil is no stream.
+// be in memory; it ends at its first error. nil is not a stream.
 type EventSeq iter.Seq2[RawEvent, error]
 
 // EventPack is a long stream that is encoded for the store while it arrives, so that

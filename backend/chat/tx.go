@@ -157,7 +157,7 @@ type TurnMetrics struct {
 	Selected       int   `json:"selected"`
 	PackedTokens   int   `json:"packed_tokens"`
 	Attempts       int   `json:"attempts"`
-	// What became of the state's summary by a model, and how often the model was asked; empty
+	// The outcome of the state's summary by a model, and how often the model was asked; empty
 	// where none was.
 	ValidationResult CheckResult `json:"validation_result,omitempty"`
 	ValidationTries  int         `json:"validation_tries"`

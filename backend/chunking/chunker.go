@@ -17,7 +17,7 @@
 //
 // What the recall provider answers is quotation from memory and is never made
 // into memory again (SPEC 9). What tools returned is cut as a text of its own, which
-// stands behind the answer's in the text that offsets are of; its chunks are of type
+// is behind the answer's in the text that offsets are of; its chunks are of type
 // tool_result.
 package chunking
 
@@ -30,7 +30,7 @@ import (
 )
 
 // Version is stored with each chunk; turns with chunks of an earlier one are
-// indexed anew.
+// indexed again.
 const Version = 2
 
 // recallProvider is the embedded provider that answers with quotations.

@@ -8,7 +8,7 @@ import (
 )
 
 // Code is cut where a function, class or statement begins. No grammar is known:
-// a declaration stands at the outer indentation, after a blank line or the end
+// a declaration is at the outer indentation, after a blank line or the end
 // of a body, begins with a word that declares, or opens a body; comments and
 // decorators above it belong to it.
 
@@ -30,7 +30,7 @@ const (
 	lineOther   lineRole = iota
 	lineDeclare          // declares a function, class, table
 	lineLead             // comment, decorator, attribute: belongs to what follows
-	lineClose            // closes a body, or goes on with it
+	lineClose            // closes a body, or continues with it
 	lineFence
 )
 
@@ -256,7 +256,7 @@ var (
 		create alter drop insert select update delete with grant merge`)
 	// variables are those of them that begin a variable of C, too: "struct node *n;".
 	variables = lexical.Set(`struct enum union class`)
-	// modifies are words that stand before those.
+	// modifies are words that are before those.
 	modifies = lexical.Set(`public private protected internal static final abstract async export default pub pub(crate) pub(super) virtual
 		override inline unsafe extern open sealed data partial suspend local declare readonly`)
 	// controls begin statements that look like calls and declare nothing.
@@ -302,7 +302,7 @@ func opens(line string) bool {
 	return strings.HasSuffix(line, "{") && called(line)
 }
 
-// called reports a name with a parameter list that is no control statement.
+// called reports a name with a parameter list that is not a control statement.
 func called(line string) bool {
 	open := strings.IndexByte(line, '(')
 	if open <= 0 || strings.HasSuffix(line, ";") {

@@ -22,7 +22,7 @@ const (
 const decisionShare = 8
 
 // describe gives a chunk's type (SRD 5.8) and its summary in a line: the headings
-// it stands under, then of code what it declares, of a decision the sentence that
+// it is under, then of code what it declares, of a decision the sentence that
 // decides, of anything else its first sentences.
 func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) {
 	codeBytes, all, deciding := 0, 0, 0
@@ -135,7 +135,7 @@ func join(path, title string) string {
 	return path + " > " + title
 }
 
-// beginning is how a text begins, in a line of at most so many runes, valid
+// beginning is how a text begins, in a line of at most this many runes, valid
 // and cut between words; what is cut off is marked.
 func beginning(text string, most int) string {
 	// Twice the bytes that the longest runes need: the text itself may be huge.

@@ -19,7 +19,7 @@ const (
 	weightMark        = 6  // punctuation
 	weightSpaces      = 12 // a run of up to spacesPerToken
 	weightUnspaced    = 12 // a Chinese character
-	weightSymbol      = 24 // an emoji, or a byte that is no character
+	weightSymbol      = 24 // an emoji, or a byte that is not a character
 	twelfths          = 12
 	spacesPerToken    = 64
 )

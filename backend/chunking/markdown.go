@@ -20,7 +20,7 @@ const (
 	deepest     = 24
 )
 
-// blocks reads the structure of Markdown and none of what stands inside
+// blocks reads the structure of Markdown and none of what is inside
 // paragraphs, which no chunk depends on. Tables are told by their second line:
 // the extension makes a node of every cell, also of those that a row leaves out.
 var blocks = parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
@@ -157,7 +157,7 @@ func leaf(n ast.Node) (block, bool) {
 	return b, true
 }
 
-// titles are the headings that the text stands under, by level.
+// titles are the headings that the text is under, by level.
 type titles [6]string
 
 func (t *titles) set(level int, title string) {

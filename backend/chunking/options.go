@@ -37,7 +37,7 @@ type Options struct {
 	// user's first words, QuestionTokens how much of the user's message with every
 	// unit of the reply. Negative: none.
 	AnswerTokens, QuestionTokens int
-	// Headings puts those that a unit stands under into what is indexed. Units of
+	// Headings puts those that a unit is under into what is indexed. Units of
 	// documents always have them.
 	Headings bool
 }

@@ -13,7 +13,7 @@ import (
 type border uint8
 
 const (
-	borderNone  border = iota // what follows a heading, or stands in a word: cut only if it must be
+	borderNone  border = iota // what follows a heading, or is in a word: cut only if it must be
 	borderWord                // a line of a paragraph, words
 	borderLine                // sentence, list item, row, statement
 	borderBlock               // paragraph, list, table, blank line of code
@@ -50,7 +50,7 @@ type cutter struct {
 	path  *string // of the next piece
 }
 
-// under names what the next pieces stand under.
+// under names what the next pieces are under.
 func (c *cutter) under(path string) { c.path = &path }
 
 // add appends text[start:end] whole.
@@ -118,7 +118,7 @@ func (c *cutter) words(start, end int, b border, k kind) {
 	}
 	for start < end {
 		n := within(c.text[start:end], limit)
-		for start+n < end { // spaces belong to what stands before them
+		for start+n < end { // spaces belong to what is before them
 			r, size := utf8.DecodeRuneInString(c.text[start+n : end])
 			if !unicode.IsSpace(r) {
 				break
@@ -174,7 +174,7 @@ func mark(r rune) border {
 	return borderNone
 }
 
-// row reports a line that stands for itself: of a table or list.
+// row reports a line that represents itself: of a table or list.
 func row(line string) bool {
 	line = strings.TrimLeft(line, " \t>")
 	return strings.HasPrefix(line, "|") || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ")

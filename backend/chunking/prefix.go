@@ -23,7 +23,7 @@ func speakerOf(m chat.Message) string {
 }
 
 // prefix is what is indexed before a unit's words: when and by whom they were
-// said, what they stand under, and how the other message of the turn begins: a
+// said, what they are under, and how the other message of the turn begins: a
 // question is found by what answers it, an answer by what was asked.
 func (s source) prefix(first piece) string {
 	var b strings.Builder

@@ -123,7 +123,7 @@ func (c *call) deliverToSeveral(ctx context.Context, s *Services, m turn.Message
 }
 
 // eachAnswer waits for each answer and adds it to a reply. Its error is the first that kept
-// one from being whole; the others go on all the same.
+// one from being whole; the others continue anyway.
 func (c *call) eachAnswer(ctx context.Context, s *Services, sent []answers.Sent, to jobs.Level, doc *answersReply) error {
 	interrupts, release := c.signal.hold()
 	defer release()

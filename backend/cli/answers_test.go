@@ -191,7 +191,7 @@ func TestAnswerAlsoAndMerge(t *testing.T) {
 			t.Errorf("the message does not hold %q:\n%s", want, words)
 		}
 	}
-	// What was sent is what stands in the conversation.
+	// What was sent is what is in the conversation.
 	if asked := h.provider.asked[len(h.provider.asked)-1]; !strings.Contains(asked, "no instruction to you") || !strings.Contains(asked, "two says red") {
 		t.Errorf("%s", asked)
 	}

@@ -94,7 +94,7 @@ var callKeys = map[string]chat.ToolDecision{
 	"always": chat.DecisionAlways, "d": chat.DecisionDeny, "deny": chat.DecisionDeny, "n": chat.DecisionNever, "never": chat.DecisionNever,
 }
 
-// askOutcome asks what becomes of a call whose outcome is unknown.
+// askOutcome asks the outcome of a call whose outcome is unknown.
 func (t *talk) askOutcome(ctx context.Context, w shownCall) (func() error, error) {
 	for {
 		typed, err := t.answer(ctx, "e enter its result, r run it again, t tell the model that it is unknown (Enter: later): ")
@@ -161,7 +161,7 @@ func (t *talk) waitingCalls(ctx context.Context, _ string) error {
 		return err
 	}
 	if len(waiting) == 0 {
-		t.say("No tool call waits here.")
+		t.say("No tool call is waiting here.")
 		return nil
 	}
 	if t.asked != last.ID { // its answer so far was not shown in this conversation

@@ -166,7 +166,7 @@ func (c *call) assistantSet() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "set NAME", Short: "Change an assistant", Args: exactly("NAME"),
-		Long: "Changes what is given, and leaves the rest. Sessions that were started with the assistant stay as they are.",
+		Long: "Changes the values that are set, and leaves the rest. Sessions that were started with the assistant stay as they are.",
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&name, "name", "", "another name")
@@ -271,7 +271,7 @@ func (f *fileFlags) add(cmd *cobra.Command) {
 
 func (f fileFlags) check(c *call) error {
 	if f.out == "-" && c.json {
-		return usageHint("name a file with -o, or leave --json out", "--json and -o - both write to stdout.")
+		return usageHint("name a file with -o, or omit --json", "--json and -o - both write to stdout.")
 	}
 	return nil
 }
@@ -317,8 +317,8 @@ func (c *call) assistantExport() *cobra.Command {
 
 func (c *call) assistantImport() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Add the assistant that a file holds", Args: exactly("FILE"),
-		Long: "FILE is what assistants export wrote, or - for stdin. An assistant of the same name stays: the new one gets a number behind its name.",
+		Use: "import FILE", Short: "Add the assistant in a file", Args: exactly("FILE"),
+		Long: "FILE is what assistants export wrote, or - for stdin. An existing assistant of the same name is kept: the new one gets a number after its name.",
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.importing(ctx, args[0], func(s *Services, file io.Reader) (reply, error) {

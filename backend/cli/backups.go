@@ -21,7 +21,7 @@ type Copies interface {
 	Backup(ctx context.Context, path string) (chat.Backup, error)
 	// Backups lists those in the data directory, newest first; check verifies each.
 	Backups(ctx context.Context, check bool) ([]chat.Backup, error)
-	// Restore puts a backup in the place of the data once agree returns nil.
+	// Restore puts a backup in place of the data once agree returns nil.
 	Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error)
 	// StartFresh puts what is left of lost data into a folder, which it returns.
 	StartFresh(ctx context.Context) (string, error)
@@ -35,7 +35,7 @@ func (c *call) backupCommand() *cobra.Command {
 		Use: "backup PATH", Short: "Write a copy of everything to a new file",
 		Long: `The file holds the database, the configuration, and what had arrived of answers
 that were running. Given a folder, it gets a dated name there. A file that exists
-is not overwritten. A window or a conversation may go on meanwhile. The file is read
+is not overwritten. A window or a conversation may stay open meanwhile. The file is read
 back whole before it gets its name; problems that the data itself has are copied
 with it: verify finds them in the data, backups --check in the copies.`, Args: exactly("PATH"),
 	}
@@ -62,7 +62,7 @@ with it: verify finds them in the data, backups --check in the copies.`, Args: e
 			return reply{}, err
 		}
 		return reply{doc: b, text: func(o *output) {
-			o.printf("Written, and read back whole: %s\n%s, schema %d, %s, %s\nsha256 %s\n", line(b.Path), size(b.Bytes), b.Schema,
+			o.printf("Written, and read back in full: %s\n%s, schema %d, %s, %s\nsha256 %s\n", line(b.Path), size(b.Bytes), b.Schema,
 				plural(int(b.Counts["sessions"]), "session"), plural(int(b.Counts["turns"]), "turn"), b.SHA256)
 		}}, nil
 	})
@@ -119,7 +119,7 @@ func wrongWith(list []chat.Backup) error {
 		said = append(said, plural(damaged, "backup")+" cannot be restored.")
 	}
 	if problems > 0 {
-		said = append(said, "verify finds problems in "+plural(problems, "backup")+", which restoring does not mend.")
+		said = append(said, "verify finds problems in "+plural(problems, "backup")+", which restoring does not repair.")
 	}
 	if len(said) == 0 {
 		return nil
@@ -168,13 +168,13 @@ func (r backupsReply) print(o *output, check bool) {
 func (c *call) restoreCommand() *cobra.Command {
 	var yes, fresh, dropLog bool
 	cmd := &cobra.Command{
-		Use: "restore [PATH]", Short: "Put a backup in the place of the present data",
+		Use: "restore [PATH]", Short: "Replace the current data with a backup",
 		Long: `PATH is a backup, or the name of one that backups lists. It is checked first, and
-you are shown what would be replaced by what. The present data is backed up before;
+you are shown what would be replaced by what. The current data is backed up before;
 data that cannot be read is quarantined. Other programs must have the data
 closed. A crash at any moment leaves the old data or the new, whole.
 
-With --fresh, where the database was lost, an empty history is begun instead: what is
+With --fresh, where the database was lost, an empty history is started instead: what is
 left, its backups too, is kept in a folder that is named.
 
 With --drop-log, where the database's write-ahead log is damaged, the data is opened
@@ -182,8 +182,8 @@ again without the changes that cannot be read: the files as they are are kept in
 folder that is named.`, Args: atMost("PATH"),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&fresh, "fresh", false, "begin an empty history in place of one that was lost")
-	cmd.Flags().BoolVar(&dropLog, "drop-log", false, "go on without the changes in a damaged write-ahead log")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "start an empty history in place of a lost one")
+	cmd.Flags().BoolVar(&dropLog, "drop-log", false, "continue without the changes in a damaged write-ahead log")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		switch {
 		case fresh && dropLog || (fresh || dropLog) && len(args) > 0:
@@ -211,7 +211,7 @@ folder that is named.`, Args: atMost("PATH"),
 			if !c.json {
 				printExchange(c.out, r)
 			}
-			err := c.confirm(yes, "Replace the present data?")
+			err := c.confirm(yes, "Replace the current data?")
 			if err == nil {
 				stop = c.watch("restore", nil)
 			}
@@ -250,13 +250,13 @@ func (c *call) dropLog(ctx context.Context, copies Copies, yes bool) (reply, err
 	if !c.json {
 		c.out.printf("The changes in the damaged write-ahead log that cannot be read are left out. The files as they are are kept in a folder.\n")
 	}
-	if err := c.confirm(yes, "Go on without these changes?"); err != nil {
+	if err := c.confirm(yes, "Continue without these changes?"); err != nil {
 		return reply{}, err
 	}
 	kept, err := copies.DropLog(ctx)
 	return reply{doc: freshReply{kept}, text: func(o *output) {
 		if err == nil {
-			o.printf("Kept in %s. Run verify to see whether the rest is whole.\n", line(kept))
+			o.printf("Kept in %s. Run verify to see whether the rest is intact.\n", line(kept))
 		}
 	}}, err
 }
@@ -267,7 +267,7 @@ func (c *call) confirm(yes bool, question string) error {
 		return nil
 	}
 	if c.json || !c.in.terminal {
-		return usageHint("add --yes", "restore replaces the present data, and there is nobody to ask; nothing was changed.")
+		return usageHint("add --yes", "restore replaces the current data, and nobody can be asked; nothing was changed.")
 	}
 	return c.ask("cli.restore", question+" [y/N] ")
 }
@@ -307,7 +307,7 @@ func printExchange(o *output, r chat.Restoration) {
 		o.printf("verify finds no problems in it.\n")
 		return
 	}
-	o.printf("verify finds %s in it, which restoring does not mend:\n", plural(r.Problems, "problem"))
+	o.printf("verify finds %s in it, which restoring does not repair:\n", plural(r.Problems, "problem"))
 	printFindings(o, r.Findings)
 }
 

@@ -19,7 +19,7 @@ func TestWrongWithBackups(t *testing.T) {
 		"none":     {},
 		"sound":    {list: []chat.Backup{{}, {}}},
 		"damaged":  {[]chat.Backup{{}, damaged}, "1 backup cannot be restored.", "make a new one"},
-		"problems": {[]chat.Backup{faulty, faulty}, "verify finds problems in 2 backups, which restoring does not mend.", "contextinfinity verify"},
+		"problems": {[]chat.Backup{faulty, faulty}, "verify finds problems in 2 backups, which restoring does not repair.", "contextinfinity verify"},
 		"both":     {[]chat.Backup{faulty, damaged}, "1 backup cannot be restored. verify finds problems in 1 backup, which", "contextinfinity verify"},
 	} {
 		err := wrongWith(c.list)

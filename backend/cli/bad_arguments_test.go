@@ -14,17 +14,17 @@ func TestBadArguments(t *testing.T) {
 		"reconcile extra":                               `"extra" is one argument too many`,
 		"reconcile --bogus":                             "contextinfinity reconcile --help lists its flags",
 		"metrics nosuch":                                `"nosuch" is not a session id. (give its 26 letters and digits`,
-		"metrics --limit -1":                            "--limit is not negative",
+		"metrics --limit -1":                            "--limit must not be negative",
 		"metrics --all --branch x":                      "--all excludes SESSION and --branch",
 		"chunks --scope bogus":                          `lineage, session, project, all, not "bogus"`,
-		"chunks --offset -1":                            "--offset is not negative",
+		"chunks --offset -1":                            "--offset must not be negative",
 		"chunks --id nosuch":                            `"nosuch" is not a chunk id`,
 		"chunks S --id 01HRZPH300K2A4TS0XFJ1GR8A3":      "--id shows one chunk: SESSION",
 		"summaries":                                     "SESSION is missing",
 		"summaries S --branch nosuch":                   `"nosuch" is not a branch id`,
 		"models --switch-preview":                       "contextinfinity models --help lists its flags",
 		"models --switch-preview=":                      "--switch-preview needs the name of a model. (contextinfinity models lists them)",
-		"models --session S":                            "--session goes with --switch-preview",
+		"models --session S":                            "--session needs --switch-preview",
 		"sessions --set foo":                            "--set foo has no value. (write --set KEY=VALUE)",
 		"sessions --set =5":                             `--set "=5" names no setting. (write --set KEY=VALUE)`,
 		"sessions --set nosuch=1":                       "--set nosuch: there is no setting of that name",
@@ -48,7 +48,7 @@ func TestNothingToList(t *testing.T) {
 	for line, want := range map[string]string{
 		"summaries S":           "No range summaries. They are made when old turns no longer fit",
 		"summaries S --orphans": "No range summary was replaced by another.",
-		"chunks --text zebra":   "No chunk has this text in it.",
+		"chunks --text zebra":   "No chunk contains this text.",
 		"chunks --offset 1000":  "No chunks after --offset: there are ",
 		"reconcile":             "Everything is in order: no work was left.",
 		"reconcile --last":      "No run has found anything to do yet.",
@@ -60,7 +60,7 @@ func TestNothingToList(t *testing.T) {
 	empty := newHome(t)
 	empty.writer() // makes the data
 	for line, want := range map[string]string{
-		"chunks": "No chunks. Turns are indexed", "metrics --all": "Nothing was measured yet.", "sessions": "No sessions.",
+		"chunks": "No chunks. Turns are indexed", "metrics --all": "Nothing has been measured yet.", "sessions": "No sessions.",
 	} {
 		if r := empty.run(strings.Fields(line)...).exits(0); !strings.HasPrefix(r.out, want) {
 			t.Errorf("%s: %q, want %q", line, r.out, want)

@@ -42,9 +42,9 @@ func (c *call) branchesCommand() *cobra.Command {
 }
 
 func (c *call) archiveBranchCommand(use string, archived bool) *cobra.Command {
-	short, done := "Put a branch away; nothing is deleted", "Archived"
+	short, done := "Archive a branch; nothing is deleted", "Archived"
 	if !archived {
-		short, done = "Bring an archived branch back", "Brought back"
+		short, done = "Unarchive a branch", "Brought back"
 	}
 	cmd := &cobra.Command{Use: use + " BRANCH", Short: short, Args: exactly("BRANCH")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {

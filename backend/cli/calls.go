@@ -52,7 +52,7 @@ func (s *Services) waitingOf(ctx context.Context, id chat.TurnID) ([]chat.Waitin
 	return slices.DeleteFunc(all, func(w chat.WaitingCall) bool { return w.TurnID != id }), err
 }
 
-// waits is the error of a turn that goes on once its calls were decided about.
+// waits is the error of a turn that continues once its calls were decided about.
 func waits(calls []chat.WaitingCall) error {
 	first := calls[0]
 	what := "decide ID once, session, always, deny or never"
@@ -119,7 +119,7 @@ func (s *Services) shownCall(ctx context.Context, w chat.WaitingCall) (shownCall
 
 func (r waitingReply) print(o *output) {
 	if len(r.shown) == 0 {
-		o.printf("No tool call waits.\n")
+		o.printf("No tool call is waiting.\n")
 	}
 	for i, w := range r.shown {
 		if i > 0 {
@@ -135,7 +135,7 @@ func (w shownCall) print(o *output, whole bool) {
 	of := "of " + cmp.Or(w.Source, "no source")
 	o.printf("%s %s%s\n", o.bold(line(w.Name)), line(of), map[bool]string{true: ", may have effects"}[w.Effects])
 	if w.State == chat.CallUnknown {
-		o.printf("Nobody knows how it ended (%s). It may have had effects.\n", reasonWords[w.Reason])
+		o.printf("Its outcome is unknown (%s). It may have had effects.\n", reasonWords[w.Reason])
 	}
 	switch {
 	case w.definition == nil:
@@ -216,16 +216,16 @@ func (c *call) callDecideCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "decide CALL CHOICE", Short: "Decide about a tool call that waits: once, session, always, deny or never", Args: exactly("CALL", "CHOICE"),
 		Long: `once runs the call; session and always run it, and later calls of the tool in the session, or anywhere, without
-asking; deny does not run it; never does not run it and offers the tool no more. When nothing of the turn
-waits any more the answer continues and is printed.`,
+asking; deny does not run it; never does not run it, and the tool is no longer offered. When no call of the turn
+is waiting, the answer continues and is printed.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	server := cmd.Flags().Bool("server", false, "session, always and never hold for all tools of its server")
+	server := cmd.Flags().Bool("server", false, "session, always and never apply to all tools of its server")
 	c.shared(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		choice := chat.ToolDecision(args[1])
 		if !slices.Contains(choices, choice) {
-			return reply{}, usageHint("choose once, session, always, deny or never", "%q is no decision about a tool call.", clip(args[1], 40))
+			return reply{}, usageHint("choose once, session, always, deny or never", "%q is not a decision about a tool call.", clip(args[1], 40))
 		}
 		return c.aboutCall(ctx, f, args[0], func(s *Services, one chat.CallRecord) error {
 			s.Tools.Ensure(ctx)
@@ -239,7 +239,7 @@ func (c *call) callResolveCommand() *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{
 		Use: "resolve CALL enter|rerun|tell [TEXT|-]", Short: "Resolve a tool call whose outcome is unknown", Args: between(2, 3),
-		Long: `A call with effects that was cut off is never run again by itself. Look what it did, then enter TEXT as its
+		Long: `A call with effects that was cut off is never run again automatically. Check what it did, then enter TEXT as its
 result, rerun it, or tell the model that its outcome is unknown. To give up, discard the turn.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -255,7 +255,7 @@ result, rerun it, or tell the model that its outcome is unknown. To give up, dis
 			}
 		case chat.ResolveRerun, chat.ResolveTell:
 		default:
-			return reply{}, usageHint("choose enter, rerun or tell", "%q is no way to resolve a tool call.", clip(args[1], 40))
+			return reply{}, usageHint("choose enter, rerun or tell", "%q is not a way to resolve a tool call.", clip(args[1], 40))
 		}
 		return c.aboutCall(ctx, f, args[0], func(s *Services, one chat.CallRecord) error {
 			s.Tools.Ensure(ctx)
@@ -307,7 +307,7 @@ func (c *call) aboutCall(ctx context.Context, f sendFlags, typed string, decide 
 	})
 }
 
-// continued carries out a decision, and follows the turn if it goes on by it.
+// continued carries out a decision, and follows the turn if it continues by it.
 func (c *call) continued(ctx context.Context, s *Services, st *stream, id chat.TurnID, base chat.Blocks, decide func() error) (chat.Turn, chat.Message, error) {
 	st.subscribe()
 	err := decide()
@@ -337,7 +337,7 @@ type cancelReply struct {
 
 func (c *call) callCancelCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "cancel CALL", Short: "Cancel a tool call that runs", Args: exactly("CALL"), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "cancel CALL", Short: "Cancel a running tool call", Args: exactly("CALL"), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: "Cancels a call that runs in the program that has the data open. If its tool may have effects, its outcome is then unknown, and you decide.",
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {

@@ -18,13 +18,13 @@ func (c *call) chatCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat",
 		Short: "Have a conversation in the terminal, line by line",
-		Long: `Reads a message a line; a line that ends with \ goes on in the next. /help lists
+		Long: `Reads one message per line; a line that ends with \ continues on the next. /help lists
 what else can be typed. Ctrl-C stops the answer, Ctrl-D leaves. Without --session a
 new session starts with the first message. Also reads messages from a pipe; then the
 exit code is 1 if one of them was not answered.`,
 		Args: exactly(),
 	}
-	cmd.Flags().StringVar(&session, "session", "", "the session to go on with")
+	cmd.Flags().StringVar(&session, "session", "", "the session to continue")
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&model, "model", "", "a configured model, instead of the session's")
 	cmd.Flags().StringVar(&assistant, "assistant", "", "start the new session with this assistant")
@@ -114,7 +114,7 @@ func (t *talk) end() error {
 			WithHint("contextinfinity tools waiting lists them")}
 	}
 	if t.failed && !t.c.in.terminal {
-		return chat.Errorf(chat.CodeIncomplete, "cli.chat", "Not every message was answered; what was said about each stands above.")
+		return chat.Errorf(chat.CodeIncomplete, "cli.chat", "Not every message was answered; the reasons are above.")
 	}
 	return nil
 }

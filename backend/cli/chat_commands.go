@@ -27,9 +27,9 @@ func commands() []command {
 		{"/prompt", "NAME [VAR=VALUE ...]", "send a saved prompt", (*talk).sendPrompt},
 		{"/new", "", "start a new session with the next message", (*talk).fresh},
 		{"/sessions", "", "list the sessions", (*talk).listSessions},
-		{"/switch", "ID", "go on with another session, or another branch of this one", (*talk).switchTo},
+		{"/switch", "ID", "continue another session, or another branch of this one", (*talk).switchTo},
 		{"/branches", "", "list the branches of this session", (*talk).listBranches},
-		{"/fork", "[TURN]", "branch off after a turn (its id or #number; else the last) and go on there", (*talk).fork},
+		{"/fork", "[TURN]", "branch off after a turn (its id or #number; else the last) and continue there", (*talk).fork},
 		{"/show", "[N]", "print the newest N turns (10)", (*talk).show},
 		{"/pin", "TEXT", "pin a fact that every request carries", (*talk).pin},
 		{"/pins", "", "list the pinned facts", (*talk).listPins},
@@ -37,7 +37,7 @@ func commands() []command {
 		{"/pending", "", "list the turns that are not yet committed", (*talk).listPending},
 		{"/commit", "", "commit them now", (*talk).commit},
 		{"/retry", "", "ask again for the last answer", (*talk).retry},
-		{"/continue", "", "have the last, incomplete answer continued", (*talk).continueAnswer},
+		{"/continue", "", "continue the last, incomplete answer", (*talk).continueAnswer},
 		{"/keep", "", "make it final as it is", (*talk).keep},
 		{"/discard", "", "give it up; it stays readable", (*talk).discard},
 		{"/calls", "", "decide about the tool calls that wait", (*talk).waitingCalls},
@@ -61,7 +61,7 @@ func (t *talk) help(context.Context, string) error {
 		list.add(strings.TrimSpace(cmd.name+" "+cmd.args), cmd.help)
 	}
 	list.print(t.c.note)
-	t.say(`A line that ends with \ goes on in the next. Ctrl-C stops an answer.`)
+	t.say(`A line that ends with \ continues on the next. Ctrl-C stops an answer.`)
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (t *talk) chooseModel(ctx context.Context, name string) error {
 }
 
 // saySwitch says what the switch to another model changes, before it is made. A conversation
-// that the model before cannot be asked about switches all the same.
+// that the model before cannot be asked about switches anyway.
 func (t *talk) saySwitch(ctx context.Context, name string) {
 	change, err := t.s.Turns.PreviewSwitch(ctx, t.branch, t.model, name)
 	switch {

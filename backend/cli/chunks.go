@@ -26,13 +26,13 @@ func (c *call) chunksCommand() *cobra.Command {
 		Use: "chunks [SESSION]", Short: "List the chunks that memory holds, or show one and why it was recalled", Args: atMost("SESSION"),
 		Long: `Lists chunks, newest first: of a session's active branch, or without SESSION of all sessions.
 --id CHUNK shows one whole: where it is from, which embedders have it, in which requests it
-stood and why.`,
+was and why.`,
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session, project or all")
-	cmd.Flags().StringVar(&f.text, "text", "", "only chunks with this text in them")
-	cmd.Flags().IntVar(&f.limit, "limit", 50, "at most so many chunks")
-	cmd.Flags().IntVar(&f.offset, "offset", 0, "leave out so many of the newest")
+	cmd.Flags().StringVar(&f.text, "text", "", "only chunks that contain this text")
+	cmd.Flags().IntVar(&f.limit, "limit", 50, "at most this many chunks")
+	cmd.Flags().IntVar(&f.offset, "offset", 0, "skip this many of the newest")
 	cmd.Flags().StringVar(&f.id, "id", "", "show the chunk with this id")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if len(args) > 0 {
@@ -40,13 +40,13 @@ stood and why.`,
 		}
 		switch {
 		case f.id != "" && (f.session != "" || f.branch != "" || f.scope != "" || f.text != ""):
-			return reply{}, usagef("--id shows one chunk: SESSION, --branch, --scope and --text do not go with it.")
+			return reply{}, usagef("--id shows one chunk: SESSION, --branch, --scope and --text cannot be combined with it.")
 		case f.limit < 1 || f.offset < 0:
-			return reply{}, usagef("--limit is at least 1, --offset is not negative.")
+			return reply{}, usagef("--limit must be at least 1, and --offset must not be negative.")
 		case f.id != "":
 			id, err := parseID("chunk", f.id)
 			if err == nil && !chat.ValidID(id) {
-				err = usageHint("search and chunks print it", "--id needs the whole id of a chunk.")
+				err = usageHint("search and chunks print it", "--id needs the full id of a chunk.")
 			}
 			if err != nil {
 				return reply{}, err
@@ -119,7 +119,7 @@ func (r chunksReply) print(o *output) {
 	}
 	switch {
 	case r.Total == 0 && r.filtered:
-		o.printf("No chunk has this text in it.\n")
+		o.printf("No chunk contains this text.\n")
 	case r.Total == 0:
 		o.printf("No chunks. Turns are indexed while the window is open, or by contextinfinity reconcile.\n")
 	case len(r.Chunks) == 0:
@@ -156,7 +156,7 @@ type chunkUse struct {
 func (s *Services) chunk(ctx context.Context, id chat.ChunkID) (reply, error) {
 	found, err := s.Store.ChunkTexts(ctx, []chat.ChunkID{id})
 	if err == nil && len(found) == 0 {
-		err = chat.Errorf(chat.CodeNotFound, "cli.chunks", "There is no chunk %s.", id).WithHint("search and chunks list them; the whole id is needed")
+		err = chat.Errorf(chat.CodeNotFound, "cli.chunks", "There is no chunk %s.", id).WithHint("search and chunks list them; the full id is needed")
 	}
 	if err != nil {
 		return reply{}, err
@@ -216,7 +216,7 @@ func (r chunkReply) print(o *output) {
 	o.printf("\n")
 	o.text(r.Text + "\n\n")
 	if len(r.Uses) == 0 {
-		o.printf("It stood in no request yet.\n")
+		o.printf("It has not been in a request yet.\n")
 	}
 	for _, u := range r.Uses {
 		if u.Tool != "" {

@@ -19,7 +19,7 @@ type configPathReply struct {
 }
 
 func (c *call) configPathCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "path", Short: "Print where the configuration file is, there or not", Args: exactly()}
+	cmd := &cobra.Command{Use: "path", Short: "Print the path of the configuration file, whether it exists or not", Args: exactly()}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
 		if err != nil {
@@ -48,7 +48,7 @@ type configReply struct {
 }
 
 func (c *call) configShowCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "show", Short: "Print every setting in force and where it comes from", Args: exactly()}
+	cmd := &cobra.Command{Use: "show", Short: "Print every setting in effect and where it comes from", Args: exactly()}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		s, err := c.setup(ctx)
 		if err != nil {
@@ -82,7 +82,7 @@ type configCheckReply struct {
 }
 
 func (c *call) configCheckCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "check", Short: "Check the configuration file and name every fault by line and key", Args: exactly()}
+	cmd := &cobra.Command{Use: "check", Short: "Check the configuration file and report every error by line and key", Args: exactly()}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
 		if err != nil {
@@ -113,7 +113,7 @@ func (c *call) configSetCommand() *cobra.Command {
 }
 
 func (c *call) configResetCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "reset KEY", Short: "Put a setting back to its default", Args: exactly("KEY")}
+	cmd := &cobra.Command{Use: "reset KEY", Short: "Reset a setting to its default", Args: exactly("KEY")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.edit(ctx, args[0], func(s *config.Store) error { return s.Reset(args[0]) })
 	})

@@ -56,12 +56,12 @@ func (c *call) contextCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "context SESSION", Short: "Show what the model saw in a turn, or would see next",
 		Long: "Without --turn it is what the next request would hold. Each item is listed with its source and size;\n" +
-			"--text prints the items' exact texts, --diff what changed since the request before.",
+			"--text prints the items' exact texts, --diff what changed since the previous request.",
 		Args: exactly("SESSION"),
 	}
 	branch := branchFlag(cmd)
 	turnID := cmd.Flags().String("turn", "", "a turn that was sent, instead of what comes next")
-	diff := cmd.Flags().Bool("diff", false, "compare with the request before")
+	diff := cmd.Flags().Bool("diff", false, "compare with the previous request")
 	text := cmd.Flags().Bool("text", false, "print the exact text of every item")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.reading(ctx, func(s *Services) (reply, error) {
@@ -227,7 +227,7 @@ func (r contextReply) print(o *output, text bool) {
 // lookedUpLine says which turn the model asked for with a tool.
 func lookedUpLine(l chat.LookedUp) string {
 	if l.TurnSeq == 0 {
-		return "looked up by the model with " + line(l.Tool) + ": a turn that is not here any more"
+		return "looked up by the model with " + line(l.Tool) + ": a turn that no longer exists here"
 	}
 	return fmt.Sprintf("looked up by the model with %s: turn #%d of %s (%s)", line(l.Tool), l.TurnSeq, line(titleOf(l.Title)), l.Turn)
 }
@@ -253,7 +253,7 @@ func (r contextReply) table() *table {
 }
 
 func (d contextDiff) print(o *output) {
-	o.printf("Since the request before: %d of %d bytes are the same front; %d items are new, %d are gone.\n",
+	o.printf("Since the previous request: %d of %d bytes at the start are the same; %d items are new, %d are gone.\n",
 		d.SharedBytes, d.TotalBytes, len(d.Added), len(d.Removed))
 	for _, it := range d.Removed {
 		o.printf("- %s, %s: %s\n", it.Section, itemName(it.Part), clip(line(it.Text), 80))

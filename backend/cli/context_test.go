@@ -39,7 +39,7 @@ func TestContextInWords(t *testing.T) {
 		}
 	}
 	sent := h.run("context", first.SessionID, "--turn", second.TurnID[18:], "--diff", "--text").exits(0).out
-	for _, part := range []string{"Turn 2: ", "The provider counted 10 input tokens", "Since the request before: ", "+ message", "--- message, ", "And another"} {
+	for _, part := range []string{"Turn 2: ", "The provider counted 10 input tokens", "Since the previous request: ", "+ message", "--- message, ", "And another"} {
 		if !strings.Contains(sent, part) {
 			t.Errorf("%q is not in\n%s", part, sent)
 		}

@@ -24,7 +24,7 @@ the active one. An unsent one is sent.`, false,
 }
 
 func (c *call) continueCommand() *cobra.Command {
-	return c.rerunCommand("continue TURN", "Ask the model to go on with an incomplete answer",
+	return c.rerunCommand("continue TURN", "Ask the model to continue an incomplete answer",
 		"Prints the part that had arrived, then what follows as it arrives.", true,
 		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 			return s.Turns.Continue(ctx, id, model)
@@ -38,7 +38,7 @@ func (c *call) resendCommand() *cobra.Command {
 		})
 }
 
-// rerunCommand is a verb that streams like send. goesOn prints what stands first.
+// rerunCommand is a verb that streams like send. goesOn prints what is first.
 func (c *call) rerunCommand(use, short, long string, goesOn bool, start rerun) *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: exactly("TURN")}

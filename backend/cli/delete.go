@@ -14,13 +14,13 @@ func (c *call) deleteCommand() *cobra.Command {
 	var turn string
 	cmd := &cobra.Command{
 		Use: "delete SESSION --hard", Short: "Delete a session or one turn permanently",
-		Long: `Everything that was stored of it goes: messages, summaries, memory, journals, and
+		Long: `Everything that was stored of it is deleted: messages, summaries, memory, journals, and
 the requests of other sessions that quoted it. A receipt tells what was removed, and
 which backups still hold it; those are yours to remove. It cannot be undone. You are
 asked to type the title; --yes does not ask.
 
 With --turn TURN the turn stays in its place, and says [erased].
-To put a session away instead: contextinfinity sessions archive SESSION`,
+To archive a session instead: contextinfinity sessions archive SESSION`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if turn != "" {
 				return exactly()(cmd, args)
@@ -33,7 +33,7 @@ To put a session away instead: contextinfinity sessions archive SESSION`,
 	cmd.Flags().StringVar(&turn, "turn", "", "only what this turn says")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if !hard {
-			return reply{}, usageHint("add --hard, or put it away: contextinfinity sessions archive SESSION",
+			return reply{}, usageHint("add --hard, or archive it: contextinfinity sessions archive SESSION",
 				"delete is permanent and needs --hard; nothing was deleted.")
 		}
 		if !yes && (c.json || !c.in.terminal) {
@@ -87,7 +87,7 @@ func (c *call) agreeToErase(ctx context.Context, s *Services, kind, id string) e
 		c.note.printf("  %8d  %s\n", e.Count, e.Store)
 	}
 	for _, title := range p.Sessions {
-		c.note.printf("Requests of %q that quoted it go too.\n", clip(titleOf(title), 48))
+		c.note.printf("Requests of %q that quoted it are deleted too.\n", clip(titleOf(title), 48))
 	}
 	for _, b := range p.Backups {
 		c.note.printf("%s still contains it.\n", line(b))

@@ -20,7 +20,7 @@
 //   - Reading verbs open the data read-only and work while a window runs. Writing
 //     verbs need the writer's lock; while another process has it they are carried
 //     out by that one, with the same output and exit code, or fail with code
-//     "locked" if it serves nobody. What is handed over begins anew there, with the
+//     "locked" if it serves nobody. What is handed over begins again there, with the
 //     same input: nothing but reading was done here.
 //   - No key is taken from the command line's arguments, printed, or put into an
 //     error. Control characters of a model's text do not reach a terminal.

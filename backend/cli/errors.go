@@ -39,7 +39,7 @@ type problemsError struct{ cause *chat.Error }
 func (e problemsError) Error() string { return e.cause.Error() }
 func (e problemsError) Unwrap() error { return e.cause }
 
-// waitsError is of an answer that goes on once a person has decided about its tool calls.
+// waitsError is of an answer that continues once a person has decided about its tool calls.
 type waitsError struct{ cause *chat.Error }
 
 func (e waitsError) Error() string { return e.cause.Error() }

@@ -20,7 +20,7 @@ type evalFlags struct {
 	budget  int
 }
 
-// evalReply is what a measurement did; what it packed stands in the file.
+// evalReply is what a measurement did; what it packed is in the file.
 type evalReply struct {
 	evaluation.Report
 	Out string `json:"out"`
@@ -38,9 +38,9 @@ func (c *call) evalRecallCommand() *cobra.Command {
 search and packing that a prompt is made with, with the configured embedder, and
 writes a line {"id","packed"} for each. Your own sessions are neither read nor changed.
 
-CORPUS has a message a line: {"conv","session","date","speaker","text"}. Speakers called
+CORPUS has one message per line: {"conv","session","date","speaker","text"}. Speakers called
 user and assistant make turns of a question and its answer; others, turns of two messages.
-QUERIES has a question a line: {"id","conv","query"}; without "conv" the whole corpus is
+QUERIES has one question per line: {"id","conv","query"}; without "conv" the whole corpus is
 searched. A token of the budget is four characters.`,
 	}
 	cmd.Flags().StringVar(&f.corpus, "corpus", "", "the messages, as JSON lines")
@@ -60,7 +60,7 @@ func (f evalFlags) check() error {
 	case f.out == "":
 		return usagef("--out is missing.")
 	case f.budget < 1:
-		return usagef("--budget is at least 1 token.")
+		return usagef("--budget must be at least 1 token.")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (c *call) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export SESSION|--all",
 		Short: "Write a session, a branch, a turn or everything to a file",
-		Long: `Formats: bundle (.cinf, all there is of a session, to be imported again), md, json
+		Long: `Formats: bundle (.cinf, the whole session, to be imported again), md, json
 (what show --json prints) and html (one page, readable offline). Without --format it is
 export.format of the configuration; of a branch or a turn, md in place of bundle.
 
@@ -78,7 +78,7 @@ func (f exportFlags) check(c *call, args []string) error {
 	case f.archived && !f.all:
 		return usagef("--archived goes with --all; a session that is named is exported, archived or not.")
 	case f.out == "-" && c.json:
-		return usageHint("name a file, or leave --json out", "--json and -o - both write to stdout.")
+		return usageHint("name a file, or omit --json", "--json and -o - both write to stdout.")
 	case f.out == "-" && c.out.terminal && (f.all || f.format == string(exporting.FormatBundle)):
 		return usageHint("name a file, or write it into a pipe", "A terminal cannot show a zip.")
 	}

@@ -99,7 +99,7 @@ func TestExportToAFile(t *testing.T) {
 		t.Errorf("over a file: %+v", f)
 	}
 	text := h.fileText(filepath.Join(dir, "Ships + sails.md"))
-	for _, want := range []string{"# Ships \\& sails\n", "## main\n", "## other\n", "Goes on after turn 1 of main", "third answer", "The ship is blue."} {
+	for _, want := range []string{"# Ships \\& sails\n", "## main\n", "## other\n", "Continues after turn 1 of main", "third answer", "The ship is blue."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

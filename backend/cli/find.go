@@ -32,15 +32,15 @@ func (c *call) findCommand() *cobra.Command {
 		Long: `Looks for TEXT as it is written, in any case, in what was said on a branch and before it forked.
 To search all sessions by words and by similarity, use search.`,
 	}
-	cmd.Flags().StringVar(&session, "session", "", "the session that is looked through")
+	cmd.Flags().StringVar(&session, "session", "", "the session to search")
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the session's active one")
-	cmd.Flags().BoolVar(&matchCase, "case", false, "only in this case")
+	cmd.Flags().BoolVar(&matchCase, "case", false, "match upper and lower case")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		switch {
 		case strings.TrimSpace(args[0]) == "":
 			return reply{}, usagef("TEXT is empty.")
 		case session == "":
-			return reply{}, usageHint("sessions lists them; search looks through all", "--session SESSION is missing.")
+			return reply{}, usageHint("sessions lists them; search searches all of them", "--session SESSION is missing.")
 		}
 		return c.reading(ctx, func(s *Services) (reply, error) {
 			found, b, err := s.place(ctx, session, branch)

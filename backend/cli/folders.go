@@ -12,7 +12,7 @@ import (
 func (c *call) folderCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "folder SESSION [FOLDER]", Short: "Put a session into a folder, or take it out", Args: atMost("SESSION", "FOLDER"),
-		Long: "Without FOLDER the session is taken out of its folder. A folder is there as long as a session is in it.",
+		Long: "Without FOLDER the session is taken out of its folder. A folder exists as long as a session is in it.",
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		folder, done := "", "Taken out"

@@ -121,7 +121,7 @@ type turnReply struct {
 	Provider  string         `json:"provider"`
 	// RetrievalError is why memory was not searched for it; absent if nothing failed.
 	RetrievalError string `json:"retrieval_error,omitempty"`
-	// WaitingCalls are tool calls that wait for a person: the answer goes on after that.
+	// WaitingCalls are tool calls that wait for a person: the answer continues after that.
 	WaitingCalls []callJSON `json:"waiting_calls,omitempty"`
 }
 
@@ -232,7 +232,7 @@ func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
 	case errors.Is(bounded.Err(), context.DeadlineExceeded):
 		c.notef("background work is not finished after %s; the next send continues it, contextinfinity reconcile does all of it now", within)
 	case err != nil && ctx.Err() == nil:
-		c.notef("background work failed, and is tried again by the next send: %s", line(c.describe(err).Message))
+		c.notef("background work failed, and is retried by the next send: %s", line(c.describe(err).Message))
 	}
 }
 

@@ -22,7 +22,7 @@ type Handover struct {
 	Terminals Terminals
 	In        io.Reader // from its first byte, though some was read here already
 	Out, Err  io.Writer
-	// Interrupts are each Ctrl-C; the end of the context stands for the other signals.
+	// Interrupts are each Ctrl-C; the end of the context represents the other signals.
 	Interrupts <-chan struct{}
 }
 
@@ -44,8 +44,8 @@ func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
 		return 0, false
 	}
 	if len(c.set) > 0 {
-		return c.finish(chat.Errorf(chat.CodeLocked, "cli.set", "Another program has this data open and works by its own settings, so --set cannot hold; nothing was done.").
-			WithHint("close that program, or leave --set out")), true
+		return c.finish(chat.Errorf(chat.CodeLocked, "cli.set", "Another program has this data open and uses its own settings, so --set cannot apply; nothing was done.").
+			WithHint("close that program, or omit --set")), true
 	}
 	interrupts, release := c.signal.hold()
 	defer release()

@@ -30,7 +30,7 @@ func parseID(kind, s string) (string, error) {
 		"%q is not a %s id.", clip(s, 40), kind)
 }
 
-// match chooses the one id that fragment stands for. An exact one wins.
+// match chooses the one id that fragment represents. An exact one wins.
 func match[T ~string](kind, fragment string, ids []T) (T, error) {
 	var found []T
 	for _, id := range ids {
@@ -57,7 +57,7 @@ func match[T ~string](kind, fragment string, ids []T) (T, error) {
 	if len(found) > len(names) {
 		names = append(names, "...")
 	}
-	return "", usageHint("type more of it: "+strings.Join(names, ", "), "%d %ss fit %s.", len(found), kind, fragment)
+	return "", usageHint("type more of it: "+strings.Join(names, ", "), "%d %ss match %s.", len(found), kind, fragment)
 }
 
 func full(id string) bool { return len(id) == 26 }

@@ -38,7 +38,7 @@ type importedFile struct {
 func (c *call) importCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use: "import FILE...", Short: "Bring in the history of another program, or a bundle",
+		Use: "import FILE...", Short: "Import the history of another program, or a bundle",
 		Long: `Reads exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat,
 AI Studio, Gemini (Google Takeout, as JSON), Grok, Chatbox, Cherry Studio and gptme, as they
 are or in a zip, messages as JSON or JSONL, and bundles of this program. Given a folder
@@ -109,7 +109,7 @@ func (c *call) importFiles(ctx context.Context, s *Services, f transfer.Format, 
 	}
 	rep := reply{doc: doc, text: doc.print, stands: true}
 	if failed == nil && problems > 0 {
-		failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Not all of it could be imported; what could be is in.").
+		failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Some of it could not be imported; the rest was.").
 			WithHint("importing again tries the rest, and adds nothing twice")}
 	}
 	return rep, failed
@@ -133,7 +133,7 @@ func (r *importReply) print(o *output) {
 		f.print(o, len(r.Files) > 1)
 	}
 	if r.Turns > 0 {
-		o.printf("What is new is found once it is indexed: by the window, or by contextinfinity reconcile.\n")
+		o.printf("New turns can be found once they are indexed: by the window, or by contextinfinity reconcile.\n")
 	}
 }
 
@@ -151,16 +151,16 @@ func (f importedFile) print(o *output, many bool) {
 		}
 		return
 	}
-	o.printf("%s made, %d grown, %d there already; %s added", plural(f.Sessions, "session"), f.Grown, f.Already, plural(f.Turns, "turn"))
+	o.printf("%s created, %d extended, %d already there; %s added", plural(f.Sessions, "session"), f.Grown, f.Already, plural(f.Turns, "turn"))
 	if f.Branches > 0 {
 		o.printf(" on %s beside the first", display.Count(f.Branches, "branch", "branches"))
 	}
 	o.printf(".\n")
 	if f.Copied {
-		o.printf("  The session is here and has gone on differently: the bundle's is a copy beside it.\n")
+		o.printf("  The session exists here and has changed since: the bundle's version is a copy beside it.\n")
 	}
 	if f.Torn {
-		o.printf("  The file ends in the middle; what stood before was read.\n")
+		o.printf("  The file is cut off; everything before that was read.\n")
 	}
 	for i, s := range f.Skipped {
 		if i == maxSkippedShown {

@@ -50,10 +50,10 @@ func TestImportVerb(t *testing.T) {
 	h := newHome(t)
 	path := h.exported("talk.jsonl", "first", "second")
 	r := h.run("import", path)
-	if r.code != 0 || !strings.Contains(r.out, "talk.jsonl (jsonl): 2 sessions made, 0 grown, 0 there already; 2 turns added.") || !strings.Contains(r.out, "reconcile") || r.err != "" {
+	if r.code != 0 || !strings.Contains(r.out, "talk.jsonl (jsonl): 2 sessions created, 0 extended, 0 already there; 2 turns added.") || !strings.Contains(r.out, "reconcile") || r.err != "" {
 		t.Fatalf("%d %q %q", r.code, r.out, r.err)
 	}
-	if r := h.run("import", path); r.code != 0 || !strings.Contains(r.out, "0 sessions made, 0 grown, 2 there already; 0 turns added.") || strings.Contains(r.out, "reconcile") {
+	if r := h.run("import", path); r.code != 0 || !strings.Contains(r.out, "0 sessions created, 0 extended, 2 already there; 0 turns added.") || strings.Contains(r.out, "reconcile") {
 		t.Errorf("again: %d %q", r.code, r.out)
 	}
 	none := filepath.Join(filepath.Dir(h.dir), "none.json")
@@ -73,7 +73,7 @@ func TestImportVerb(t *testing.T) {
 	if f := doc.Files; f[0].Error == nil || f[0].Error.Code != "invalid" || f[1].Skipped[0].Reason == "" || len(f[1].Made) != 1 || f[2].Already != 2 {
 		t.Errorf("%s", r.out)
 	}
-	if r := h.run("import", broken); r.code != 3 || !strings.Contains(r.out, "skipped: entry 3") || !strings.Contains(r.err, "Not all of it") {
+	if r := h.run("import", broken); r.code != 3 || !strings.Contains(r.out, "skipped: entry 3") || !strings.Contains(r.err, "Some of it") {
 		t.Errorf("%d %q %q", r.code, r.out, r.err)
 	}
 	var list struct{ Sessions []struct{ Source string } }
@@ -105,7 +105,7 @@ func TestImportVerbRefuses(t *testing.T) {
 		{[]string{"import"}, 2, "FILE is missing"},
 		{[]string{"import", path, "--format", "word"}, 2, `no format "word"`},
 		{[]string{"import", filepath.Join(h.dir, "nowhere.json")}, 1, "nowhere.json cannot be read"},
-		{[]string{"import", h.config}, 1, "is no export"},
+		{[]string{"import", h.config}, 1, "is not an export"},
 	} {
 		if r := h.run(c.args...); r.code != c.code || !strings.Contains(r.err, c.say) {
 			t.Errorf("%q: %d %q", c.args, r.code, r.err)

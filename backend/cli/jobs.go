@@ -13,7 +13,7 @@ type jobsReply struct {
 	Queued  int        `json:"queued"`
 	Running int        `json:"running"`
 	Dead    int        `json:"dead"`
-	Paused  bool       `json:"paused"` // none is begun by itself
+	Paused  bool       `json:"paused"` // none is begun automatically
 	Jobs    []chat.Job `json:"jobs"`
 }
 
@@ -23,7 +23,7 @@ func (c *call) jobsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "jobs", Short: "List background jobs, retry and end one, or pause them all", Args: exactly()}
 	cmd.Flags().StringVar(&state, "state", "", "only queued, running, done or dead ones")
 	cmd.Flags().StringVar(&session, "session", "", "only those of this session")
-	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many, the newest first (0: all)")
+	cmd.Flags().IntVar(&limit, "limit", 50, "at most this many, the newest first (0: all)")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		q := chat.JobQuery{State: chat.JobState(state), Limit: limit}
 		if err := checkJobQuery(q); err != nil {
@@ -33,8 +33,8 @@ func (c *call) jobsCommand() *cobra.Command {
 	})
 	cmd.AddCommand(
 		c.jobCommand("retry", "Retry a job now, even a failed one", "queued again", func(ctx context.Context, s Store, id int64) error { return s.RetryJob(ctx, id) }),
-		c.jobCommand("kill", "Give a job up; it stays visible and can be retried", "given up", func(ctx context.Context, s Store, id int64) error { return s.KillJob(ctx, id) }),
-		c.pauseCommand("pause", "Begin no background work by itself, after a restart too, until `jobs resume`", true),
+		c.jobCommand("kill", "Give up a job; it stays visible and can be retried", "given up", func(ctx context.Context, s Store, id int64) error { return s.KillJob(ctx, id) }),
+		c.pauseCommand("pause", "Start no background work automatically, not even after a restart, until `jobs resume`", true),
 		c.pauseCommand("resume", "Resume background work", false),
 	)
 	return cmd
@@ -47,7 +47,7 @@ func checkJobQuery(q chat.JobQuery) error {
 		return usagef("--state is one of queued, running, done, dead, not %q.", clip(string(q.State), 40))
 	}
 	if q.Limit < 0 {
-		return usagef("--limit is not negative.")
+		return usagef("--limit must not be negative.")
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ type pauseReply struct {
 func (c *call) pauseCommand(use, short string, paused bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: exactly(),
-		Long: short + ". Conversations go on as always, and what is asked for (`commit`, `reconcile`, `--wait`) is done all the same.",
+		Long: short + ". Conversations continue as always, and what you ask for (`commit`, `reconcile`, `--wait`) is still done.",
 	}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {

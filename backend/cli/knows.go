@@ -31,14 +31,14 @@ func (c *call) knowsCommand() *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
 		Use: "knows", Short: "List what is remembered in all sessions: pinned facts, instructions, summaries", Args: exactly(),
-		Long: `Lists what stands in later requests beside the conversation itself, of the active branch of every session, with
+		Long: `Lists what later requests contain besides the conversation itself, of the active branch of every session, with
 where it comes from. unpin, pins --accept and --dismiss, and delete change it. A summary is made from the conversation: pin the
 right fact, or delete the turn.`,
 	}
 	cmd.Flags().StringVar(&kind, "kind", "", "only: pin, suggestion, instructions or summary")
 	cmd.Flags().StringVar(&q.Text, "text", "", "only what contains this")
-	cmd.Flags().IntVar(&q.Limit, "limit", 20, "at most so many of a kind")
-	cmd.Flags().IntVar(&q.Offset, "offset", 0, "leave out so many of a kind first")
+	cmd.Flags().IntVar(&q.Limit, "limit", 20, "at most this many of a kind")
+	cmd.Flags().IntVar(&q.Offset, "offset", 0, "skip this many of each kind first")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"pin", "suggestion", "instructions", "summary"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		kinds := chat.KnownKinds
@@ -48,7 +48,7 @@ right fact, or delete the turn.`,
 			}
 		}
 		if q.Limit < 1 || q.Offset < 0 {
-			return reply{}, usagef("--limit is at least 1, and --offset is not negative.")
+			return reply{}, usagef("--limit must be at least 1, and --offset must not be negative.")
 		}
 		return c.readingAny(ctx, knowsAnswer(knowsReply{[]knownGroup{}}), func(s *Services) (reply, error) {
 			doc := knowsReply{}

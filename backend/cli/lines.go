@@ -3,7 +3,7 @@ package cli
 import "strings"
 
 // lineReader reads stdin a line at a time, when asked: a read cannot be called
-// off, so it happens beside the conversation, which goes on at a Ctrl-C.
+// off, so it happens beside the conversation, which continues at a Ctrl-C.
 type lineReader struct {
 	in     *input
 	asks   chan struct{}

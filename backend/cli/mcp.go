@@ -46,7 +46,7 @@ A program sees nothing until it is allowed to, in the window or with: contextinf
 With --http it serves programs on this computer that have a token (contextinfinity mcp clients token NAME),
 at the port mcp.server.port, until it is interrupted. The window does the same while mcp.server.http is on.`,
 	}
-	cmd.Flags().StringVar(&client, "client", unnamed, "the name of the program that starts it, as it stands in the list of programs")
+	cmd.Flags().StringVar(&client, "client", unnamed, "the name of the program that starts it, as it is in the list of programs")
 	cmd.Flags().BoolVar(&http, "http", false, "serve over HTTP on this computer instead")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		if c.json {
@@ -116,7 +116,7 @@ func (r *carrier) carry(ctx context.Context, q mcpserver.Request) (mcpserver.Ans
 		Error *errorJSON `json:"error"`
 	}
 	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
-		return mcpserver.Answer{}, chat.WrapError(chat.CodeInternal, op, errors.Join(err, out.err), "The program that has the data answered nothing that can be read.")
+		return mcpserver.Answer{}, chat.WrapError(chat.CodeInternal, op, errors.Join(err, out.err), "The program that has the data returned an answer that cannot be read.")
 	}
 	if doc.Error != nil {
 		e := chat.Errorf(doc.Error.Code, op, "%s", doc.Error.Message)
@@ -166,7 +166,7 @@ func (c *call) mcpCallCommand() *cobra.Command {
 		}
 		var q mcpserver.Request
 		if err := json.Unmarshal(raw, &q); err != nil {
-			return reply{}, usagef("stdin holds no request.")
+			return reply{}, usagef("stdin contains no request.")
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 			answer, err := s.Programs.Do(ctx, q)

@@ -112,7 +112,7 @@ func (c *call) mcpAllowCommand() *cobra.Command {
 		Use: "allow NAME", Short: "Let a program see sessions, or write notes", Args: exactly("NAME"),
 		Long: `--all, or --session and --folder, replace what the program was allowed to see before. Archived sessions are
 never shown. --remember lets it write notes, into a session of its own; --remember=false ends that.
-Without one of the first three, what it may see stays.`,
+Without one of the first three, what it may see does not change.`,
 	}
 	cmd.Flags().BoolVar(&f.all, "all", false, "all sessions that are not archived")
 	cmd.Flags().StringArrayVar(&f.sessions, "session", nil, "this session (may be repeated)")
@@ -155,7 +155,7 @@ Without one of the first three, what it may see stays.`,
 }
 
 func (c *call) mcpRefuseCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "refuse NAME", Short: "Show a program nothing, and take no notes from it", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "refuse NAME", Short: "Show a program nothing, and accept no notes from it", Args: exactly("NAME")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.changeClient(ctx, args[0], func(*Services, chat.Client) (chat.ClientChoice, error) {
 			return chat.ClientChoice{Name: args[0], Scope: chat.ClientNone}, nil
@@ -208,12 +208,12 @@ func (c *call) onClient(use, short, done string, do func(context.Context, *Servi
 }
 
 func (c *call) mcpForgetCommand() *cobra.Command {
-	return c.onClient("forget NAME", "Take a program out of the list, with its token", "%s is out of the list. If it connects again, it asks again.",
+	return c.onClient("forget NAME", "Remove a program from the list, with its token", "%s was removed from the list. If it connects again, it asks again.",
 		func(ctx context.Context, s *Services, name string) error { return s.Programs.ForgetClient(ctx, name) })
 }
 
 func (c *call) mcpRevokeCommand() *cobra.Command {
-	return c.onClient("revoke NAME", "End a program's access over HTTP", "The token of %s is valid no longer.",
+	return c.onClient("revoke NAME", "End a program's access over HTTP", "The token of %s is no longer valid.",
 		func(ctx context.Context, s *Services, name string) error { return s.Programs.RevokeToken(ctx, name) })
 }
 
@@ -224,8 +224,8 @@ type tokenReply struct {
 
 func (c *call) mcpTokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "token NAME", Short: "Make a program's token for HTTP, in the place of the one before", Args: exactly("NAME"),
-		Long: "The token is printed this once: only its hash is kept. What the program may see is decided by mcp clients allow.",
+		Use: "token NAME", Short: "Create a program's token for HTTP, which replaces the previous one", Args: exactly("NAME"),
+		Long: "The token is printed only once: only its hash is kept. What the program may see is decided by mcp clients allow.",
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
@@ -287,13 +287,13 @@ func (c *call) mcpAccessCommand() *cobra.Command {
 	q := chat.AccessQuery{}
 	var empties bool
 	cmd := &cobra.Command{Use: "access", Short: "Show what other programs read, newest first", Args: exactly()}
-	cmd.Flags().StringVar(&q.Client, "client", "", "of this program alone")
+	cmd.Flags().StringVar(&q.Client, "client", "", "only of this program")
 	cmd.Flags().Int64Var(&q.Before, "before", 0, "only entries older than this one")
-	cmd.Flags().IntVar(&q.Limit, "limit", 50, "at most so many (500 at once)")
+	cmd.Flags().IntVar(&q.Limit, "limit", 50, "at most this many (500 at once)")
 	cmd.Flags().BoolVar(&empties, "clear", false, "empty the record instead")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		if q.Limit < 1 {
-			return reply{}, usagef("--limit is at least 1.")
+			return reply{}, usagef("--limit must be at least 1.")
 		}
 		if empties {
 			return c.writing(ctx, silent{}, func(s *Services) (reply, error) {

@@ -117,13 +117,13 @@ func (c *call) mcpServersAdd() *cobra.Command {
 	var off bool
 	cmd := &cobra.Command{
 		Use: "add NAME [--url URL | -- COMMAND ARGS...]", Short: "Configure a server",
-		Long: `Adds a program that is started, after --, or with --url a server that runs already. Its tools are
+		Long: `Adds a program that is started, after --, or with --url a server that is already running. Its tools are
 offered to models after you have accepted them. A value that is a secret is named with --secret-env or
 --secret-header and entered with mcp servers secret: it goes to the keyring, never into a file.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.URL, "url", "", "the address of a server that runs already")
+	f.StringVar(&in.URL, "url", "", "the address of a server that is already running")
 	f.StringVar(&in.Cwd, "cwd", "", "the folder it is started in; the home directory if none is named")
 	f.IntVar(&in.TimeoutS, "timeout", 0, "seconds that one call may take, where that is less than tools.call_timeout_s")
 	f.StringArrayVar(&env, "env", nil, "a variable for the program, NAME=VALUE")
@@ -166,14 +166,14 @@ func pairs(plain, secret []string) ([]mcpsetup.Value, error) {
 	}
 	for _, name := range secret {
 		if strings.Contains(name, "=") {
-			return nil, usageHint("enter its value with mcp servers secret", "A secret is named here, and never given on the command line: others can read it there.")
+			return nil, usageHint("enter its value with mcp servers secret", "A secret is only named here, never given on the command line, where others can read it.")
 		}
 		out = append(out, mcpsetup.Value{Name: name, Secret: true})
 	}
 	return out, nil
 }
 
-// serverAnswer says what became of one server.
+// serverAnswer says the outcome of one server.
 func (c *call) serverAnswer(s Servers, name, done string) reply {
 	cfg, _ := s.Setup.Config.Config().Server(name)
 	row := serverRowOf(s.Setup, cfg)
@@ -192,7 +192,7 @@ func (c *call) serverAnswer(s Servers, name, done string) reply {
 }
 
 func (c *call) mcpServersRemove() *cobra.Command {
-	cmd := &cobra.Command{Use: "remove NAME", Short: "Take a server out of the configuration, with its secrets", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "remove NAME", Short: "Remove a server from the configuration, with its secrets", Args: exactly("NAME")}
 	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
 		if err := s.Setup.Remove(args[0]); err != nil {
 			return reply{}, err
@@ -218,7 +218,7 @@ func (c *call) mcpServersEnable(use string, on bool) *cobra.Command {
 }
 
 func (c *call) mcpServersRestart() *cobra.Command {
-	cmd := &cobra.Command{Use: "restart NAME", Short: "Start a server anew; calls that run in it have an unknown outcome then", Args: exactly("NAME")}
+	cmd := &cobra.Command{Use: "restart NAME", Short: "Restart a server; calls that are running in it end with an unknown outcome", Args: exactly("NAME")}
 	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		ctx, cancel := context.WithTimeout(ctx, serverStart)
 		defer cancel()
@@ -261,7 +261,7 @@ type serverLogLine struct {
 func (c *call) mcpServersLogs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "logs NAME", Short: "Print what a server wrote last", Args: exactly("NAME"),
-		Long: "Prints the last lines of a server that runs in the open window; without one it is started first, so that there is something to see.",
+		Long: "Prints the last lines of a server that runs in the open window; without a window the server is started first.",
 	}
 	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		lines, dropped, err := s.Manager.Logs(args[0])
@@ -370,12 +370,12 @@ func (c *call) mcpServersImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Add the servers of another program's configuration, or of a bundle",
 		Long: `Reads mcpServers JSON as Claude Desktop, Cursor and LM Studio have it, mcp.json of VS Code, librechat.yaml, or a bundle (.mcpb);
-- reads stdin. Values that are secrets go to the keyring. --dry-run shows what is in it and adds nothing. What a
-bundle needs to be told is given with --answer KEY=VALUE; a secret that is missing with mcp servers secret after it.`,
+- reads stdin. Values that are secrets go to the keyring. --dry-run shows what is in it and adds nothing. Values
+that a bundle needs are given with --answer KEY=VALUE; a missing secret is entered later with mcp servers secret.`,
 		Args: exactly("FILE"),
 	}
-	cmd.Flags().StringArrayVar(&only, "only", nil, "add this server alone, by its name in FILE; may be repeated")
-	cmd.Flags().StringArrayVar(&answers, "answer", nil, "what a bundle needs to be told, KEY=VALUE")
+	cmd.Flags().StringArrayVar(&only, "only", nil, "add only this server, by its name in FILE; may be repeated")
+	cmd.Flags().StringArrayVar(&answers, "answer", nil, "a value that the bundle needs, KEY=VALUE")
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace servers that have the same name")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be added, and add nothing")
 	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
@@ -488,7 +488,7 @@ func (r serverImportReply) print(o *output) {
 func (c *call) mcpServersSecret() *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
-		Use: "secret NAME SECRET", Short: "Keep a secret of a server in the keyring",
+		Use: "secret NAME SECRET", Short: "Store a secret of a server in the keyring",
 		Long: "Reads the secret from stdin, hidden at a terminal, never from the arguments.", Args: exactly("NAME", "SECRET"),
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, "forget the secret")
@@ -511,7 +511,7 @@ func (c *call) mcpServersSecret() *cobra.Command {
 		}
 		s.Manager.Reset(args[0])
 		if !remove && s.Setup.Secrets.Where(args[0], args[1]) != "keyring" {
-			return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.secret", "This system has no keyring that answers, so the secret was not kept.").
+			return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.secret", "No keyring is available on this system, so the secret was not stored.").
 				WithHint("name a variable of the environment instead: ${env:NAME}")
 		}
 		return c.serverAnswer(s, args[0], "done"), nil

@@ -88,14 +88,14 @@ func readImage(path string) (chat.Image, error) {
 	}
 	media := http.DetectContentType(data)
 	if !slices.Contains(imageTypes, media) {
-		return chat.Image{}, chat.Errorf(chat.CodeInvalid, op, "%s is no PNG, JPEG, GIF or WebP image; nothing was sent.", path)
+		return chat.Image{}, chat.Errorf(chat.CodeInvalid, op, "%s is not a PNG, JPEG, GIF or WebP image; nothing was sent.", path)
 	}
 	source, err := chat.MarshalJSON(map[string]string{"data": base64.StdEncoding.EncodeToString(data)})
 	return chat.Image{MediaType: media, Source: source}, err
 }
 
 // argument is a text given as an argument, or piped in: with `-`, or without an
-// argument when stdin is no terminal.
+// argument when stdin is not a terminal.
 func (c *call) argument(args []string, what string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return args[0], nil

@@ -13,7 +13,7 @@ type meter struct {
 	shown bool
 }
 
-// meterEvery bounds how often the line is drawn anew.
+// meterEvery bounds how often the line is drawn again.
 const meterEvery = 100 * time.Millisecond
 
 func (c *call) meter(what string) *meter { return &meter{o: c.note, what: clip(what, 40)} }

@@ -30,11 +30,11 @@ Times are in milliseconds. Everything was measured on this machine and stays on 
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().BoolVar(&f.all, "all", false, "the turns of all sessions")
-	cmd.Flags().IntVar(&f.limit, "limit", 50, "at most so many turns (0: all)")
+	cmd.Flags().IntVar(&f.limit, "limit", 50, "at most this many turns (0: all)")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		switch {
 		case f.limit < 0:
-			return reply{}, usagef("--limit is not negative.")
+			return reply{}, usagef("--limit must not be negative.")
 		case f.all && (len(args) > 0 || f.branch != ""):
 			return reply{}, usagef("--all excludes SESSION and --branch.")
 		}
@@ -68,7 +68,7 @@ func (s *Services) metrics(ctx context.Context, args []string, f metricsFlags) (
 	return reply{doc: doc, text: doc.print}, err
 }
 
-// measuredBranch is the branch that is asked for; the zero one stands for all sessions.
+// measuredBranch is the branch that is asked for; the zero one represents all sessions.
 func (s *Services) measuredBranch(ctx context.Context, args []string, f metricsFlags) (chat.Branch, error) {
 	switch {
 	case f.all:
@@ -241,7 +241,7 @@ func (s *metricsSum) addCost(m turnMetrics) {
 
 func (r metricsReply) print(o *output) {
 	if len(r.Turns) == 0 {
-		o.printf("Nothing was measured yet.\n")
+		o.printf("Nothing has been measured yet.\n")
 		return
 	}
 	t := newTable("TURN", "IN", "ESTIMATED", "CACHED", "OUT", "COST", "SEARCH", "EMBED", "ASSEMBLE", "FIRST BYTE", "STREAM", "SUMMARIZE", "INDEX",

@@ -29,7 +29,7 @@ func (c *call) modelsCommand() *cobra.Command {
 			return c.previewSwitch(ctx, *session, *preview)
 		}
 		if *session != "" {
-			return reply{}, usagef("--session goes with --switch-preview.")
+			return reply{}, usagef("--session needs --switch-preview.")
 		}
 		setup, err := c.setup(ctx)
 		if err != nil {

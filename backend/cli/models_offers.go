@@ -69,11 +69,11 @@ func (c *call) modelsListCommand() *cobra.Command {
 	var provider, search string
 	cmd := &cobra.Command{
 		Use: "list", Short: "List all models of a provider or server", Args: exactly(),
-		Long: "Asks a provider or server for its models, what they hold and what they can do. Without --provider it lists the\n" +
+		Long: "Asks a provider or server for its models, their limits and what they can do. Without --provider it lists the\n" +
 			"configured models. The key kept for the provider is sent to it, and nothing else.",
 	}
 	cmd.Flags().StringVar(&provider, "provider", "", "one of: contextinfinity models providers")
-	cmd.Flags().StringVar(&search, "search", "", "only models whose id holds these words")
+	cmd.Flags().StringVar(&search, "search", "", "only models whose id contains these words")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		setup, err := c.setup(ctx)
 		if err != nil {

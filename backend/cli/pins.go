@@ -78,7 +78,7 @@ func (c *call) pinsCommand() *cobra.Command {
 		Use: "pins SESSION", Short: "List a branch's pinned facts, or what could be pinned", Args: exactly("SESSION"),
 		Long: `Lists the pinned facts of a branch. With --suggested it lists standing instructions in your own
 messages ("always", "never", "from now on", "I prefer") that could be pinned: --accept ID pins one,
-with --text in other words, and --dismiss ID has it never suggested again. Nothing is pinned by itself.`,
+with --text in other words, and --dismiss ID never suggests it again. Nothing is pinned automatically.`,
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().BoolVar(&f.suggested, "suggested", false, "list standing instructions that could be pinned")
@@ -220,7 +220,7 @@ type unpinReply struct {
 
 func (c *call) unpinCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "unpin SESSION PIN", Short: "Take a pinned fact out of the branch's requests",
+		Use: "unpin SESSION PIN", Short: "Remove a pinned fact from the branch's requests",
 		Long: "On a branch that inherited the fact it goes for that branch alone.", Args: exactly("SESSION", "PIN"),
 	}
 	branch := branchFlag(cmd)

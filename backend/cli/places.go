@@ -19,13 +19,13 @@ import (
 // missing.
 func (c *call) checkPlaces(flags *pflag.FlagSet) error {
 	if flags.Changed("data-dir") && c.dataDir == "" {
-		return usageHint("name a directory, or leave --data-dir out", "--data-dir is empty; nothing was done.")
+		return usageHint("name a directory, or omit --data-dir", "--data-dir is empty; nothing was done.")
 	}
 	if !flags.Changed("config") {
 		return c.checkOverrides()
 	}
 	if c.configPath == "" {
-		return usageHint("name a file, or leave --config out", "--config is empty; nothing was done.")
+		return usageHint("name a file, or omit --config", "--config is empty; nothing was done.")
 	}
 	if _, err := os.Stat(c.path(c.configPath)); errors.Is(err, fs.ErrNotExist) {
 		return usageHint("contextinfinity --config FILE config set KEY VALUE makes one",
@@ -54,7 +54,7 @@ func makesConfig(verb string) bool {
 	return verb == "config_set" || verb == "config_path" || verb == "restore"
 }
 
-// noWindow is the answer to words that are no verb and did not open the window.
+// noWindow is the answer to words that are not verb and did not open the window.
 func (c *call) noWindow(cmd *cobra.Command, args []string) error {
 	if err := c.checkPlaces(cmd.Flags()); err != nil {
 		return err

@@ -138,8 +138,8 @@ func (f *projectFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.instructions, "instructions", "", "what its sessions are told first")
 	cmd.Flags().StringVar(&f.model, "model", "", "the model of its new sessions")
 	cmd.Flags().StringVar(&f.toolsMode, "tools-mode", "", "disabled, parse_only or enabled, for sessions without their own")
-	cmd.Flags().StringArrayVar(&f.tools, "tool", nil, "offer this tool alone, as SOURCE or SOURCE/TOOL (may be repeated)")
-	cmd.Flags().StringArrayVar(&f.facts, "fact", nil, "a pinned fact, in the place of those before (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.tools, "tool", nil, "offer only this tool, as SOURCE or SOURCE/TOOL (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.facts, "fact", nil, "a pinned fact, replacing the earlier ones (may be repeated)")
 }
 
 // over are the settings with what was given on the command line. An empty list that was
@@ -182,7 +182,7 @@ func (c *call) projectNewCommand() *cobra.Command {
 	var f projectFlags
 	cmd := &cobra.Command{
 		Use: "new NAME", Short: "Make a project", Args: exactly("NAME"),
-		Long: "A folder of this name becomes the project's, with the sessions in it. contextinfinity sessions folder SESSION NAME puts others there.",
+		Long: "A folder of this name becomes the project's, with the sessions in it. contextinfinity sessions folder SESSION NAME adds others.",
 	}
 	f.add(cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -206,8 +206,8 @@ func (c *call) projectSetCommand() *cobra.Command {
 	var f projectFlags
 	cmd := &cobra.Command{
 		Use: "set PROJECT", Short: "Change a project", Args: exactly("PROJECT"),
-		Long: `Changes what is named, and leaves the rest. --fact and --tool replace all that were there; with "" they
-leave none. Another --name renames the folder too.`,
+		Long: `Changes the values that are set, and leaves the rest. --fact and --tool replace all earlier ones; with "" they
+remove them. Another --name renames the folder too.`,
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.name, "name", "", "another name")
@@ -237,9 +237,9 @@ func (c *call) projectWatchCommand() *cobra.Command {
 		Use: "watch PROJECT [FOLDER]", Short: "Index the files of a folder, and again when they change", Args: atMost("PROJECT", "FOLDER"),
 		Long: `The text files and PDFs below FOLDER become memory of the project's sessions. While the window is open the folder
 is looked at once a minute; here: contextinfinity projects rescan. Links, hidden files, files that usually hold
-secrets and what .gitignore names are left out. --off ends it, and what was indexed goes.`,
+secrets and what .gitignore names are left out. --off ends it, and removes what was indexed.`,
 	}
-	cmd.Flags().BoolVar(&off, "off", false, "watch no folder any more")
+	cmd.Flags().BoolVar(&off, "off", false, "stop watching a folder")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		dir := ""
 		switch {
@@ -352,7 +352,7 @@ func (r projectFilesReply) print(o *output) {
 func (c *call) projectAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add PROJECT FILE...", Short: "Give a project documents: text, Markdown, source code or PDF",
-		Long: "A copy of each file is kept. One of the same name takes the place of the one before.", Args: atLeast("PROJECT", "FILE"),
+		Long: "A copy of each file is kept. A document replaces an earlier one of the same name.", Args: atLeast("PROJECT", "FILE"),
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		files, err := c.readAttachments(ctx, args[1:])
@@ -372,7 +372,7 @@ func (c *call) projectAddCommand() *cobra.Command {
 }
 
 func (c *call) projectRemoveCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "remove PROJECT DOCUMENT...", Short: "Take documents out of a project", Args: atLeast("PROJECT", "DOCUMENT")}
+	cmd := &cobra.Command{Use: "remove PROJECT DOCUMENT...", Short: "Remove documents from a project", Args: atLeast("PROJECT", "DOCUMENT")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.onProject(ctx, args[0], func(s *Services, p chat.Project) (reply, error) {
 			if err := s.Projects.Remove(ctx, p.ID, args[1:]); err != nil {
@@ -398,7 +398,7 @@ func (c *call) projectDeleteCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "delete PROJECT", Short: "Delete a project permanently, with its files",
-		Long: `Its instructions, pinned facts and files go, and the requests that quoted its files. The sessions stay in a plain folder of its
+		Long: `Its instructions, pinned facts and files are deleted, and the requests that quoted its files. The sessions stay in a plain folder of its
 name, with what was sent in them; files on the disk are not touched. You are asked first; --yes does not ask.`, Args: exactly("PROJECT"),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
@@ -426,7 +426,7 @@ func (c *call) scopeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "scope SESSION [SCOPE]", Short: "Show or set how far a session's memory reaches", Args: atMost("SESSION", "SCOPE"),
 		Long: `lineage is the branch's own past, session all branches, project the sessions and files of its project, all every session.
-default goes by the project, else by retrieval.scope.`,
+default uses the project's scope, else retrieval.scope.`,
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if len(args) < 2 {

@@ -121,7 +121,7 @@ func (c *call) promptSet() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "set NAME [TEXT|-]", Short: "Change a saved prompt", Args: atMost("NAME", "TEXT"),
-		Long: "With --name it gets another name; without TEXT its text then stays.",
+		Long: "With --name it gets another name; without TEXT its text is kept.",
 	}
 	cmd.Flags().StringVar(&name, "name", "", "another name")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -202,10 +202,10 @@ type promptsImportedReply struct {
 
 func (c *call) promptImport() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Add the prompts that a file holds", Args: exactly("FILE"),
+		Use: "import FILE", Short: "Add the prompts in a file", Args: exactly("FILE"),
 		Long: `FILE is what prompts export wrote, or the JSON file that Open WebUI exports its prompts to, or - for
 stdin. A prompt that is there with the same name and text is left out; another one of the same name gets a number
-behind its name. All of them are added, or none.`,
+after its name. All of them are added, or none.`,
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.importing(ctx, args[0], func(s *Services, file io.Reader) (reply, error) {

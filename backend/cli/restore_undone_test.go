@@ -13,7 +13,7 @@ func TestRestoreTellsOfDeletions(t *testing.T) {
 	h := newHome(t)
 	s := h.send("--new", "the first")
 	path := filepath.Join(t.TempDir(), "copy.db")
-	if out := h.run("backup", path).exits(0).out; !strings.Contains(out, "Written, and read back whole: "+path) {
+	if out := h.run("backup", path).exits(0).out; !strings.Contains(out, "Written, and read back in full: "+path) {
 		t.Errorf("%s", out)
 	}
 	if out := h.run("restore", path, "--yes").exits(0).out; strings.Contains(out, "deletion") {

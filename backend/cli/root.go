@@ -15,7 +15,7 @@ const program = "contextinfinity"
 func (c *call) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           program,
-		Short:         "Conversations with language models, whole and for ever",
+		Short:         "Conversations with language models, complete and permanent",
 		Long:          "Without a verb the window opens, on the files that are named. With --json stdout is exactly one JSON document.",
 		Args:          c.noWindow,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -47,7 +47,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 }
 
 func (c *call) persistent(f *pflag.FlagSet) {
-	f.StringVar(&c.dataDir, "data-dir", "", "where sessions are kept, instead of the configured place")
+	f.StringVar(&c.dataDir, "data-dir", "", "where sessions are kept, instead of the configured folder")
 	f.StringVar(&c.configPath, "config", "", "the configuration file, instead of the usual one")
 	f.StringArrayVar(&c.set, "set", nil, "a setting of this run as KEY=VALUE, over the configuration file (may be repeated)")
 	f.BoolVar(&c.json, "json", false, "print exactly one JSON document")
@@ -91,7 +91,7 @@ func group(use, short string, below ...*cobra.Command) *cobra.Command {
 		if len(args) > 0 {
 			return usageHint("one of: "+list, "%s has no %q.", use, args[0])
 		}
-		return usageHint("one of: "+list, "%s needs to be told what to do.", use)
+		return usageHint("one of: "+list, "%s needs a verb.", use)
 	}
 	cmd.AddCommand(below...)
 	return cmd

@@ -275,7 +275,7 @@ func (c *call) closing(s *Services, f func(*Services) (reply, error)) (reply, er
 // noteFault says that the configuration in force is not what the file says.
 func (c *call) noteFault(fault error) {
 	if fault != nil {
-		c.notef("the configuration file has an error, so the defaults hold: %s", line(c.describe(fault).Message))
+		c.notef("the configuration file has an error, so the defaults are used: %s", line(c.describe(fault).Message))
 	}
 }
 
@@ -297,7 +297,7 @@ func (c *call) noteRecovery(r chat.RecoveryReport) {
 	}
 	more := ""
 	if len(open) > 0 {
-		more = "; yours to decide: " + strings.Join(open[:min(3, len(open))], ", ")
+		more = "; needs your decision: " + strings.Join(open[:min(3, len(open))], ", ")
 	}
-	c.notef("an earlier run did not end in order; recovered %s%s", plural(found, "record"), more)
+	c.notef("an earlier run did not shut down cleanly; recovered %s%s", plural(found, "record"), more)
 }

@@ -37,7 +37,7 @@ model, and nothing is written.`,
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session, project or all")
 	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 6000, "how many tokens may be packed (0: only list)")
-	cmd.Flags().IntVarP(&f.limit, "limit", "k", 0, "at most so many results (0: retrieval.top_k)")
+	cmd.Flags().IntVarP(&f.limit, "limit", "k", 0, "at most this many results (0: retrieval.top_k)")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.search(ctx, f, args[0]) })
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopes, cobra.ShellCompDirectiveNoFileComp))
@@ -51,9 +51,9 @@ func (f searchFlags) check(query string) error {
 	case f.scope != "" && !slices.Contains(scopes, f.scope):
 		return usagef("--scope is one of %s, not %q.", strings.Join(scopes, ", "), clip(f.scope, 40))
 	case f.maxTokens < 0:
-		return usagef("--max-tokens is not negative.")
+		return usagef("--max-tokens must not be negative.")
 	case f.limit < 0:
-		return usagef("-k is not negative.")
+		return usagef("-k must not be negative.")
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ type searchReply struct {
 	Latency       retrieval.Timing `json:"latency"`
 }
 
-// foundRow is one chunk that was found. What stands in a prompt of it is Packed.
+// foundRow is one chunk that was found. What is in a prompt of it is Packed.
 type foundRow struct {
 	Rank         int            `json:"rank"`
 	ChunkID      chat.ChunkID   `json:"chunk_id"`
@@ -203,7 +203,7 @@ func (r searchReply) print(o *output) {
 			f.print(o)
 		}
 	}
-	o.printf("\n%s of %s in %s ms; a prompt would hold %s of %s.\n", plural(len(r.Results), "result"), plural(r.Looked, "candidate"),
+	o.printf("\n%s of %s in %s ms; a prompt would contain %s of %s.\n", plural(len(r.Results), "result"), plural(r.Looked, "candidate"),
 		oneDigit(r.Latency.Total), plural(r.PackedResults, "passage"), plural(r.Packed, "token"))
 }
 

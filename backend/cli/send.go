@@ -50,18 +50,18 @@ whole; the active branch is the one of the first. The exit code is 0 only when t
 when it waits for you to decide about calls of tools: contextinfinity tools waiting.`,
 		Args: atMost("TEXT"),
 	}
-	cmd.Flags().StringVar(&f.session, "session", "", "the session to go on with")
+	cmd.Flags().StringVar(&f.session, "session", "", "the session to continue")
 	cmd.Flags().BoolVar(&f.fresh, "new", false, "start a new session")
 	cmd.Flags().StringVar(&f.project, "project", "", "with --new: the project that the session begins in")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&f.incomplete, "incomplete", string(turn.IncompleteDiscard),
-		"what becomes of an incomplete or unsent turn in the way: keep, discard, fail")
+		"what to do with an incomplete or unsent turn that is in the way: keep, discard, fail")
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code or PDF (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message alone (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.models, "model", nil, "a configured model, instead of the session's (two to four: all of them answer)")
 	cmd.Flags().StringVar(&f.assistant, "assistant", "", "start a new session with this assistant")
-	cmd.Flags().StringVar(&f.prompt, "prompt", "", "send this saved prompt, in the place of TEXT")
+	cmd.Flags().StringVar(&f.prompt, "prompt", "", "send this saved prompt instead of TEXT")
 	cmd.Flags().StringArrayVar(&f.vars, "var", nil, "with --prompt: a value for a variable, NAME=VALUE; NAME=- reads it from stdin (may be repeated)")
 	c.following(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.send(ctx, f, args) })
@@ -97,9 +97,9 @@ func (c *call) checkSend(f sendFlags) error {
 	case f.session != "" && f.fresh:
 		return usagef("--session and --new exclude each other.")
 	case c.events && len(f.models) > 1:
-		return usagef("--events shows one answer as it arrives, and does not go with several models.")
+		return usagef("--events shows one answer as it arrives, and cannot be combined with several models.")
 	case f.project != "" && !f.fresh:
-		return usagef("--project goes with --new; a session that is there is moved with: contextinfinity sessions folder.")
+		return usagef("--project needs --new; an existing session is moved with: contextinfinity sessions folder.")
 	case f.branch != "" && f.fresh:
 		return usagef("--branch and --new exclude each other.")
 	case !slices.Contains(levels, f.wait):
@@ -188,7 +188,7 @@ func (s *Services) allow(ctx context.Context, branch chat.BranchID, names []stri
 			return nil, chat.Errorf(chat.CodeConflict, "tools.allow", "Models are not offered %s. Nothing was sent.", clip(name, 80)).
 				WithHint("look at it, then accept it: contextinfinity tools show %s", d.Name)
 		case d.AsksEachCall:
-			return nil, chat.Errorf(chat.CodeInvalid, "tools.allow", "%s is asked about each time, since nothing confines it. Nothing was sent.", d.Name)
+			return nil, chat.Errorf(chat.CodeInvalid, "tools.allow", "%s needs your approval for each call, because nothing confines it. Nothing was sent.", d.Name)
 		}
 		names[i] = d.Name
 	}
@@ -199,7 +199,7 @@ func (s *Services) allow(ctx context.Context, branch chat.BranchID, names []stri
 func (c *call) sendText(ctx context.Context, args []string, f sendFlags) (string, error) {
 	if f.prompt != "" {
 		if len(args) > 0 {
-			return "", usagef("--prompt is sent in the place of TEXT; leave one of them out.")
+			return "", usagef("--prompt is sent instead of TEXT; omit one of them.")
 		}
 		return c.filledPrompt(ctx, f.prompt, f.vars)
 	}
@@ -247,7 +247,7 @@ func (c *call) target(ctx context.Context, s *Services, f sendFlags, title strin
 	return b.ID, err
 }
 
-// newSession starts a session that goes on with the given model, and with the settings of an
+// newSession starts a session that continues with the given model, and with the settings of an
 // assistant if one is named.
 func (s *Services) newSession(ctx context.Context, n chat.NewSession, model, assistant string) (session chat.Session, branch chat.Branch, err error) {
 	var a chat.Assistant
@@ -317,7 +317,7 @@ func withChoices(err error, blocking chat.Turn) error {
 	return e.WithHint("%s turn %s, or send with --incomplete keep or discard", verbs, blocking.ID)
 }
 
-// noteCleared says what became of the turn that stood in the way.
+// noteCleared says the outcome of the turn that stood in the way.
 func (c *call) noteCleared(t chat.Turn, p turn.IncompletePolicy) {
 	switch {
 	case t.ID == "" || !t.Incomplete() && !t.Unsent():

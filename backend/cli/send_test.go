@@ -390,7 +390,7 @@ func TestClosedStdoutDoesNotStopTheAnswer(t *testing.T) {
 	}
 }
 
-// While it goes on, who waits for the program is told why, and can stop it.
+// While it continues, who waits for the program is told why, and can stop it.
 func TestAnAnswerThatNobodyReadsIsToldOf(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -15,7 +15,7 @@ func (c *call) sessionsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "sessions", Short: "List sessions, or arrange them", Args: exactly()}
 	cmd.Flags().BoolVar(&q.Archived, "archived", false, "the archived ones")
 	cmd.Flags().StringVar(&q.Title, "title", "", "only those whose title contains this")
-	cmd.Flags().IntVar(&q.Limit, "limit", 0, "at most so many (0: all)")
+	cmd.Flags().IntVar(&q.Limit, "limit", 0, "at most this many (0: all)")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) { return c.sessions(ctx, q) })
 	cmd.AddCommand(c.renameCommand(), c.archiveCommand("archive", true), c.archiveCommand("unarchive", false),
 		c.folderCommand(), c.scopeCommand(), c.duplicateCommand(), c.titleCommand(), c.instructionsCommand())
@@ -55,7 +55,7 @@ type sessionsReply struct {
 
 func (c *call) sessions(ctx context.Context, q chat.SessionQuery) (reply, error) {
 	if q.Limit < 0 {
-		return reply{}, usagef("--limit is not negative.")
+		return reply{}, usagef("--limit must not be negative.")
 	}
 	return c.readingAny(ctx, sessionsAnswer(nil), func(s *Services) (reply, error) {
 		found, err := s.Store.Sessions(ctx, q)
@@ -125,9 +125,9 @@ func (c *call) renameCommand() *cobra.Command {
 }
 
 func (c *call) archiveCommand(use string, archived bool) *cobra.Command {
-	short, done := "Put a session away; nothing is deleted", "Archived"
+	short, done := "Archive a session; nothing is deleted", "Archived"
 	if !archived {
-		short, done = "Bring an archived session back", "Brought back"
+		short, done = "Unarchive a session", "Brought back"
 	}
 	cmd := &cobra.Command{Use: use + " SESSION", Short: short, Args: exactly("SESSION")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {

@@ -55,7 +55,7 @@ func TestSetIsNotHandedOver(t *testing.T) {
 	app.In, app.Out, app.Err = strings.NewReader(""), &out, &errs
 	args := []string{"--data-dir", h.dir, "--config", h.config, "send", "again", "--json"}
 	if code := cli.Run(t.Context(), app, append(args, "--set", "librarian.timeout_s=9")); code != 1 || !strings.Contains(out.String(), string(chat.CodeLocked)) ||
-		!strings.Contains(out.String(), "--set cannot hold") {
+		!strings.Contains(out.String(), "--set cannot apply") {
 		t.Errorf("%d: %s", code, out.String())
 	}
 	out.Reset()

@@ -31,7 +31,7 @@ prints what had arrived.`,
 		Args: exactly("SESSION"),
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the active one")
-	cmd.Flags().IntVar(&f.last, "last", 0, "only so many of the newest turns (0: all)")
+	cmd.Flags().IntVar(&f.last, "last", 0, "only this many of the newest turns (0: all)")
 	cmd.Flags().StringVar(&f.raw, "raw", "", "print the exact request and stream of this step instead")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.show(ctx, args[0], f) })
 	cmd.ValidArgsFunction = c.completeSession
@@ -40,7 +40,7 @@ prints what had arrived.`,
 
 func (c *call) show(ctx context.Context, session string, f showFlags) (reply, error) {
 	if f.last < 0 {
-		return reply{}, usagef("--last is not negative.")
+		return reply{}, usagef("--last must not be negative.")
 	}
 	return c.reading(ctx, func(s *Services) (reply, error) {
 		found, branch, err := s.place(ctx, session, f.branch)
@@ -222,7 +222,7 @@ func blockText(b chat.Block) string {
 }
 
 // rawHead is a step exactly as it went over the wire, but for its events, which follow.
-// Bytes that are no JSON stand as a string.
+// Bytes that are not JSON stand as a string.
 type rawHead struct {
 	StepID   chat.StepID     `json:"step_id"`
 	TurnID   chat.TurnID     `json:"turn_id"`
@@ -297,7 +297,7 @@ func (c *call) rawEvents(ctx context.Context, s *Services, step chat.StepID, pri
 		return errors.Join(print(ev), ctx.Err())
 	})
 	if errors.Is(err, errUnread) {
-		return nil // what is not written is no failure of the step's
+		return nil // what is not written is not a failure of the step's
 	}
 	return err
 }
@@ -342,6 +342,6 @@ func rawJSON(b []byte) json.RawMessage {
 		s, _ := chat.MarshalJSON(string(b))
 		return s
 	}
-	s, _ := chat.MarshalJSON(b) // base64: bytes that are no text
+	s, _ := chat.MarshalJSON(b) // base64: bytes that are not text
 	return s
 }

@@ -122,10 +122,10 @@ type printer struct {
 	stop chan struct{}
 	done chan struct{}
 
-	block   int // the one being written, -1 before the first
-	shown   printedText
-	jumbled bool // a frame of an earlier block came late
-	ended   bool // what stands before ended a line already
+	block      int // the one being written, -1 before the first
+	shown      printedText
+	outOfOrder bool // a frame of an earlier block came late
+	ended      bool // what is before ended a line already
 }
 
 // startPrinter shows base, what stands already of a turn's answer, then its frames.
@@ -169,11 +169,11 @@ func (p *printer) frames() {
 	for _, f := range p.s.take() {
 		switch {
 		case f.Block < p.block:
-			p.jumbled = true
+			p.outOfOrder = true
 		case f.Block > p.block && p.shown.length > 0:
 			p.write("\n\n")
 		}
-		if p.jumbled {
+		if p.outOfOrder {
 			return
 		}
 		p.block = f.Block

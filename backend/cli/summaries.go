@@ -14,7 +14,7 @@ func (c *call) summariesCommand() *cobra.Command {
 	var orphans, text bool
 	cmd := &cobra.Command{
 		Use: "summaries SESSION", Short: "List a session's range summaries and which of them are in use", Args: exactly("SESSION"),
-		Long: `Lists the range summaries of all branches of a session. "in use" ones stand in the next request of
+		Long: `Lists the range summaries of all branches of a session. "in use" ones are in the next request of
 the branch, "orphan" ones were replaced by a summary of a longer range and are kept.`,
 	}
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch whose next request is looked at, instead of the active one")

@@ -36,7 +36,7 @@ func newInput(r io.Reader) *input {
 }
 
 // keeper keeps what is read through it, until told to forget: a call that another
-// program is to carry out begins anew with the same input.
+// program is to carry out begins again with the same input.
 type keeper struct {
 	r       io.Reader
 	keeping bool

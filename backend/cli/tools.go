@@ -56,7 +56,7 @@ type problemRow struct {
 func (c *call) toolsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tools", Short: "List the tools that models may call, and decide about them and their calls", Args: exactly(),
-		Long: `Lists the tools of this program and of its servers: whether models are offered them, and what holds for
+		Long: `Lists the tools of this program and of its servers: whether models are offered them, and what applies to
 their calls. A tool of a server is offered once you accepted its definition as it is; each call then waits
 for you, unless you allowed the tool. In place of a tool's NAME, the name of a server means all its tools.`,
 	}
@@ -230,13 +230,13 @@ type acceptReply struct {
 
 func (c *call) toolAcceptCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "accept NAME", Short: "Have models offered a tool, or all tools of a server, as they are defined now", Args: exactly("NAME"),
+		Use: "accept NAME", Short: "Offer models a tool, or all tools of a server, as they are defined now", Args: exactly("NAME"),
 		Long: `Accepts the definition of a tool, and prints it. From then on models are offered the tool; its calls still
 wait for you. If its server changes the definition, it is not offered until you accept it again.
 Look at it first: contextinfinity tools show NAME. With --hash and its definition_hash of
-tools show NAME --json, another definition than that one is refused.`,
+tools show NAME --json, any other definition is refused.`,
 	}
-	hash := cmd.Flags().String("hash", "", "accept the definition of this hash alone")
+	hash := cmd.Flags().String("hash", "", "accept only the definition with this hash")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
 			one, whole, err := toolOrSource(p, args[0])
@@ -245,7 +245,7 @@ tools show NAME --json, another definition than that one is refused.`,
 			}
 			switch {
 			case *hash != "" && whole:
-				return reply{}, usageHint("name one tool", "--hash is of one tool, and %s names a server.", clip(args[0], 60))
+				return reply{}, usageHint("name one tool", "--hash is for one tool, and %s is a server.", clip(args[0], 60))
 			case *hash != "" && one.Hash != *hash:
 				return reply{}, chat.Errorf(chat.CodeConflict, "tools.accept", "The definition of %s is not the one that --hash names. Nothing was changed.", clip(args[0], 60)).
 					WithHint("look at it again: contextinfinity tools show NAME")
@@ -270,7 +270,7 @@ tools show NAME --json, another definition than that one is refused.`,
 
 func (r acceptReply) print(o *output) {
 	if len(r.Accepted) == 0 {
-		o.printf("Nothing to accept: it is offered already, or not there now.\n")
+		o.printf("Nothing to accept: it is offered already, or does not exist now.\n")
 	}
 	for _, d := range r.Accepted {
 		d.print(o)
@@ -290,7 +290,7 @@ func (c *call) toolPermitCommand(allow bool) *cobra.Command {
 	if !allow {
 		cmd.Use, cmd.Short = "deny NAME", "Never run a tool, or a server's tools, and do not offer them"
 	}
-	session := cmd.Flags().String("session", "", "in this session alone")
+	session := cmd.Flags().String("session", "", "in this session only")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
 			d, _, err := toolOrSource(p, args[0])
@@ -336,12 +336,12 @@ func (r permitReply) print(o *output) {
 	if r.Decision == chat.DecisionNever {
 		words = "never"
 	}
-	o.printf("%s: run %s, %s. Take it back with: contextinfinity tools forget\n", line(what), words, where)
+	o.printf("%s: run %s, %s. Undo it with: contextinfinity tools forget\n", line(what), words, where)
 }
 
 func (c *call) toolForgetCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "forget NAME", Short: "Forget what was allowed or denied; later calls ask again", Args: exactly("NAME")}
-	session := cmd.Flags().String("session", "", "what was decided for this session alone")
+	session := cmd.Flags().String("session", "", "what was decided for this session only")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.withTools(ctx, func(s *Services, p tools.Panel) (reply, error) {
 			d, _, err := toolOrSource(p, args[0])
@@ -363,9 +363,9 @@ func (c *call) toolForgetCommand() *cobra.Command {
 func (c *call) toolMarkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mark-read-only NAME", Short: "Say that a server's tool has no effects", Args: exactly("NAME"),
-		Long: `A call of a tool with effects that a crash or a timeout cut off is never run again by itself: you decide.
-A tool without effects is run again. What its server says about that does not count; what you say holds
-for its definition as it is now.`,
+		Long: `A call of a tool with effects that a crash or a timeout cut off is never run again automatically: you decide.
+A tool without effects is run again. What its server says about that is ignored; what you say applies
+to its current definition.`,
 	}
 	undo := cmd.Flags().Bool("undo", false, "take it back")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -383,7 +383,7 @@ for its definition as it is now.`,
 			}
 			d.Effects = *undo
 			return reply{doc: toolRowOf(d), text: func(o *output) {
-				o.printf("%s: %s.\n", line(d.Name), map[bool]string{true: "it may have effects", false: "it has no effects, by your word"}[*undo])
+				o.printf("%s: %s.\n", line(d.Name), map[bool]string{true: "it may have effects", false: "it has no effects, as you said"}[*undo])
 			}}, nil
 		})
 	})

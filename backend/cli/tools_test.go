@@ -166,7 +166,7 @@ func TestASendWaitsForADecision(t *testing.T) {
 		t.Errorf("called: %q", got)
 	}
 	h.run("tools", "decide", id, "once").exits(1)
-	if out := h.run("tools", "waiting").exits(0).out; out != "No tool call waits.\n" {
+	if out := h.run("tools", "waiting").exits(0).out; out != "No tool call is waiting.\n" {
 		t.Error(out)
 	}
 	if out := h.run("tools", "permissions").exits(0).out; !strings.Contains(out, "Nothing was allowed") {
@@ -245,7 +245,7 @@ func TestAnUnknownOutcomeIsResolved(t *testing.T) {
 		if !strings.Contains(r.err, "resolve ID enter, rerun or tell") {
 			t.Errorf("%q", r.err)
 		}
-		if out := h.run("tools", "waiting").exits(0).out; !strings.Contains(out, "Nobody knows how it ended (its server ended") {
+		if out := h.run("tools", "waiting").exits(0).out; !strings.Contains(out, "Its outcome is unknown (its server ended") {
 			t.Error(out)
 		}
 		id := h.waiting()
@@ -301,7 +301,7 @@ func TestChatLeavesWaitingWhereNobodySits(t *testing.T) {
 	if r := h.talk("Note milk").exits(4); !strings.Contains(r.err, "waits for your decision") || len(n.called()) != 0 {
 		t.Errorf("%q, called %q", r.err, n.called())
 	}
-	if r := h.chatAt("/calls", "d", "/quit"); !strings.Contains(r.err, "No tool call waits here.") && !strings.Contains(r.err, "no message yet") {
+	if r := h.chatAt("/calls", "d", "/quit"); !strings.Contains(r.err, "No tool call is waiting here.") && !strings.Contains(r.err, "no message yet") {
 		t.Errorf("%q", r.err)
 	}
 }

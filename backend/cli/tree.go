@@ -14,7 +14,7 @@ import (
 
 // treeRun is a run of turns of one branch: nothing forks off inside it.
 type treeRun struct {
-	Parent    int           `json:"parent"` // index of the run that this one goes on from; -1: none
+	Parent    int           `json:"parent"` // index of the run that this one continues from; -1: none
 	BranchID  chat.BranchID `json:"branch_id"`
 	Label     string        `json:"label"`
 	From      int64         `json:"from_seq"`
@@ -82,7 +82,7 @@ func newTreeReply(tree chat.Tree) treeReply {
 	return doc
 }
 
-// print draws the runs with box characters, each below the one it goes on from.
+// print draws the runs with box characters, each below the one it continues from.
 func (r treeReply) print(o *output, archived bool) {
 	o.printf("%s  %s\n", r.SessionID, o.bold(line(titleOf(r.Title))))
 	below := map[int][]int{}
@@ -110,10 +110,10 @@ func (r treeReply) print(o *output, archived bool) {
 	draw(-1, "")
 }
 
-// hidden are the runs of archived branches that nothing shown goes on from.
+// hidden are the runs of archived branches that nothing shown continues from.
 func (r treeReply) hidden(archived bool, below map[int][]int) map[int]bool {
 	hidden := map[int]bool{}
-	for i := len(r.Runs) - 1; i >= 0 && !archived; i-- { // what goes on from a run stands after it
+	for i := len(r.Runs) - 1; i >= 0 && !archived; i-- { // what goes on from a run is after it
 		hidden[i] = r.Runs[i].Archived
 		for _, j := range below[i] {
 			hidden[i] = hidden[i] && hidden[j]
@@ -174,7 +174,7 @@ type compareReply struct {
 }
 
 func (c *call) compareCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "compare BRANCH OTHER", Short: "Set two branches of a session beside each other", Args: exactly("BRANCH", "OTHER")}
+	cmd := &cobra.Command{Use: "compare BRANCH OTHER", Short: "Compare two branches of a session", Args: exactly("BRANCH", "OTHER")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.reading(ctx, func(s *Services) (reply, error) {
 			left, err := s.anyBranch(ctx, args[0])

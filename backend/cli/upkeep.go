@@ -26,7 +26,7 @@ func (c *call) reconcileCommand() *cobra.Command {
 		Use: "reconcile", Short: "Recover what a crash left open and do all background work that is due",
 		Long: "Running it again changes nothing. --last shows what was found the last time that something was, by whichever run.", Args: exactly(),
 	}
-	cmd.Flags().BoolVar(&last, "last", false, "do nothing: show the last report that said something")
+	cmd.Flags().BoolVar(&last, "last", false, "do nothing: show the last report that found something")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		if last {
 			none := recoveryReply{Recovery: chat.RecoveryReport{Items: []chat.RecoveryItem{}}}

@@ -14,7 +14,7 @@ type progress struct {
 	more        string
 }
 
-// watch shows on a terminal that long work goes on, until it is stopped: how far it is by
+// watch shows on a terminal that long work continues, until it is stopped: how far it is by
 // look, or where nobody can say, for how long. Elsewhere it shows nothing. stop may be
 // called twice; nothing else may be printed before.
 func (c *call) watch(what string, look func() progress) (stop func()) {

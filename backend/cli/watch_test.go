@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Long work is shown on a terminal while it goes on and leaves nothing behind; what is
+// Long work is shown on a terminal while it continues and leaves nothing behind; what is
 // short, or has no terminal, shows nothing.
 func TestWatch(t *testing.T) {
 	jobs := func() progress { return progress{more: "7 jobs queued"} }

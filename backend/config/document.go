@@ -21,7 +21,7 @@ type document struct {
 // entry is one `key = value`, wherever it stands. Offsets are into data.
 type entry struct {
 	path       []string
-	table      []string // the header it stands under
+	table      []string // the header it is under
 	start, end int      // from its key to the end of its value
 	valueStart int
 	inline     bool // inside an inline table
@@ -153,7 +153,7 @@ func lineEnd(data []byte, offset int) int {
 	return len(data)
 }
 
-// line is the number, from 1, of the line that best stands for path: the entry
+// line is the number, from 1, of the line that best represents path: the entry
 // itself, else its table, else the first thing under it.
 func (d *document) line(path []string) int {
 	best := -1

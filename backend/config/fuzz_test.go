@@ -52,7 +52,7 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-// keepsLines reports that every comment of a text stands in another, in order.
+// keepsLines reports that every comment of a text is in another, in order.
 func keepsLines(before, after []byte) bool {
 	for line := range bytes.Lines(before) {
 		line = bytes.TrimSpace(line)

@@ -24,7 +24,7 @@ const (
 )
 
 // spec is what a key of the file may hold. Its type is that of the field that
-// receives it; everything else about it stands here once.
+// receives it; everything else about it is here once.
 type spec struct {
 	name     string // "budget.compact_at", or the bare name inside [models.NAME]
 	group    string

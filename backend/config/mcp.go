@@ -109,8 +109,8 @@ var serverTable = []serverKey{
 	{spec{name: "command", label: "Command", def: "", help: "The program that is started."}, func(s *MCPServer) any { return &s.Command }},
 	{spec{name: "args", label: "Arguments", def: []string{}, help: "What it is started with."}, func(s *MCPServer) any { return &s.Args }},
 	{spec{name: "cwd", label: "Folder", def: "", check: checkDataDir, help: "The folder it is started in. Empty is the home directory."}, func(s *MCPServer) any { return &s.Cwd }},
-	{spec{name: "url", label: "Address", def: "", check: checkServerURL, help: "The address of a server that runs already."}, func(s *MCPServer) any { return &s.URL }},
-	{spec{name: "enabled", label: "Enabled", def: true, help: "Off starts it never and offers none of its tools."}, func(s *MCPServer) any { return &s.Enabled }},
+	{spec{name: "url", label: "Address", def: "", check: checkServerURL, help: "The address of a server that is already running."}, func(s *MCPServer) any { return &s.URL }},
+	{spec{name: "enabled", label: "Enabled", def: true, help: "When off, it is never started and none of its tools are offered."}, func(s *MCPServer) any { return &s.Enabled }},
 	{spec{name: "timeout_s", label: "Give up after", unit: "s", def: 0, min: 1, max: 3600, help: "How long one call may take, where that is less than tools.call_timeout_s."}, func(s *MCPServer) any { return &s.TimeoutS }},
 	{spec{name: "oauth_client_id", label: "OAuth client", def: "", help: "For servers with which programs are registered by hand."}, func(s *MCPServer) any { return &s.OAuthClientID }},
 	{spec{name: "oauth_port", label: "OAuth port", def: 0, min: 1, max: 65535, help: "The port of the address to return to, where it was registered."}, func(s *MCPServer) any { return &s.OAuthPort }},
@@ -244,7 +244,7 @@ func (s MCPServer) Faults() []string {
 	}
 	add(hasControl(s.Command) || hasControl(s.Cwd) || strings.ContainsRune(strings.Join(s.Args, ""), 0), "has control characters in what starts it")
 	add(s.URL == "" && len(s.Headers) > 0, "has headers, which only a server with a url can have")
-	add(s.URL != "" && (len(s.Args) > 0 || s.Cwd != "" || len(s.Env) > 0), "has a url, so that args, cwd and env mean nothing")
+	add(s.URL != "" && (len(s.Args) > 0 || s.Cwd != "" || len(s.Env) > 0), "has a url, so args, cwd and env have no meaning")
 	add(s.URL == "" && (s.OAuthClientID != "" || s.OAuthPort != 0), "has settings of OAuth, which only a server with a url can have")
 	add(len(s.Env) > maxPairs || len(s.Headers) > maxPairs || len(s.Args) > maxPairs, "has more than %d arguments, variables or headers", maxPairs)
 	for _, name := range sortedKeys(s.Env) {

@@ -61,7 +61,7 @@ func TestServersThatAreWrong(t *testing.T) {
 		"[mcp.servers.a]\ncommand = \"x\"\nenv = \"A\"":                                   "must be a table",
 		"[mcp.servers.a]\ncommand = \"x\"\nenv = { \"A B\" = \"\" }":                      "not a variable",
 		"[mcp.servers.a]\ncommand = \"x\"\nheaders = { A = \"b\" }":                       "only a server with a url",
-		"[mcp.servers.a]\nurl = \"https://h\"\nargs = [\"x\"]":                            "mean nothing",
+		"[mcp.servers.a]\nurl = \"https://h\"\nargs = [\"x\"]":                            "have no meaning",
 		"[mcp.servers.a]\nurl = \"https://h\"\nheaders = { \"a:\" = \"b\" }":              "not a header",
 		"[mcp.servers.a]\nurl = \"https://h\"\nheaders = { host = \"b\" }":                "set by the protocol",
 		"[mcp.servers.a]\nurl = \"http://far.test\"\nheaders = { A = \"${secret:K}\" }":   "plain http",

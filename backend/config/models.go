@@ -39,7 +39,7 @@ type Model struct {
 	PriceCached float64
 	PriceOutput float64
 	// Options are merged into the request body last. A nil value removes what the
-	// adapter would send; in the file such names stand in omit, TOML having no null.
+	// adapter would send; in the file such names are in omit, TOML having no null.
 	Options map[string]any
 	// Images, Tools and Reasoning say what the model can do: "yes", "no", or AbilityAuto for what its server says.
 	Images, Tools, Reasoning string
@@ -111,7 +111,7 @@ func newModel(name string) Model {
 
 // vendors are the providers whose own service needs a key, and what is built in
 // for them. gpt is SRD 18's; the sonnet it names was retired in June 2026, so its
-// successor stands here.
+// successor is here.
 var vendors = []struct {
 	provider, host, env string
 	chat, cheap         Model
@@ -182,7 +182,7 @@ func (m Model) NeedsKey() bool {
 	return m.Provider != ProviderRecall && (m.vendor() >= 0 || m.APIKeyEnv != "")
 }
 
-// HaveKey reports whether a key is stored under name or stands in the
+// HaveKey reports whether a key is stored under name or is in the
 // environment variable env. nil means there is none at all.
 type HaveKey func(name, env string) bool
 

@@ -58,7 +58,7 @@ func refusedOverride(err error) error {
 	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: "+strings.Join(words, "; ")+".")
 }
 
-// override puts a value in the place of the file's, of a setting or of a model's field
+// override puts a value in place of the file's, of a setting or of a model's field
 // (models.NAME.FIELD).
 func (d *document) override(name, value string) error {
 	path := strings.Split(name, ".")

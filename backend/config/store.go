@@ -396,7 +396,7 @@ func rejected(op string, err error) error {
 func (s *Store) save(op string, data []byte) error {
 	if err := faultfs.MkdirAll(faultfs.Config, filepath.Dir(s.opts.Path), 0o700); err != nil {
 		return chat.WrapError(chat.CodeInternal, op, err,
-			fmt.Sprintf("the folder of %s could not be made; nothing was changed", s.opts.Path))
+			fmt.Sprintf("the folder of %s could not be created; nothing was changed", s.opts.Path))
 	}
 	return s.write(s.opts.Path, data, 0o600)
 }

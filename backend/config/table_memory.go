@@ -108,7 +108,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.ranked_with_neighbours", group: groupRetrieval, label: "Ranked with neighbours", unit: "passages",
 		def: 100, min: 0, max: 10000,
-		help: "Of the best passages, so many bring in what was said right before and after them.",
+		help: "How many of the best passages bring in what was said right before and after them.",
 	}, func(c *Config) any { return &c.Retrieval.RankedWithNeighbours }},
 	{spec{
 		name: "retrieval.max_terms", group: groupRetrieval, label: "Terms of a query", unit: "terms",
@@ -128,7 +128,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.speaker_boost", group: groupRetrieval, label: "Preference for a named person", unit: "share",
 		def: 0.5, min: 0, max: 10,
-		help: "How much more the words of a person count whom the question names.",
+		help: "How much more the words of a person named in the question count.",
 	}, func(c *Config) any { return &c.Retrieval.SpeakerBoost }},
 	{spec{
 		name: "retrieval.length_cost", group: groupRetrieval, label: "Cost of length", unit: "exponent",
@@ -273,12 +273,12 @@ var memoryTable = []key{
 	{spec{
 		name: "backup.keep_daily", group: groupStorage, label: "Daily backups kept", unit: "backups",
 		def: 7, min: 1, max: 365,
-		help: "The newest so many. Older daily backups are removed, but for one a week; no other file is.",
+		help: "How many of the newest daily backups to keep. Older ones are removed, except one per week; no other file is.",
 	}, func(c *Config) any { return &c.Backup.KeepDaily }},
 	{spec{
 		name: "backup.keep_weekly", group: groupStorage, label: "Weekly backups kept", unit: "backups",
 		def: 4, min: 0, max: 520,
-		help: "Of the weeks before the daily ones, the newest of each of so many.",
+		help: "Weekly backups to keep: the newest of each week before the daily ones.",
 	}, func(c *Config) any { return &c.Backup.KeepWeekly }},
 	{spec{
 		name: "storage.encryption", group: groupStorage, label: "Encrypt at rest", def: false, reserved: true,

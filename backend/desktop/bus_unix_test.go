@@ -183,7 +183,7 @@ func TestANotificationOpensItsSession(t *testing.T) {
 }
 
 // The session manager may always end the session, and the work is put away before it
-// is told to go on.
+// is told to continue.
 func TestTheSessionWaitsForTheWork(t *testing.T) {
 	for _, m := range sessionManagers {
 		t.Run(m.name, func(t *testing.T) {

@@ -97,7 +97,7 @@ func (l *life) start(ctx context.Context) {
 	l.frame = wailsFrame{ctx}
 	l.mu.Unlock()
 	shown.Store(l)
-	l.heedSignals()
+	l.handleSignals()
 	setWebLanguages()
 	if !l.w.Quick {
 		fitScreen(ctx)
@@ -182,9 +182,9 @@ func (l *life) putTray() {
 	l.tray = t
 }
 
-// heedSignals ends the program in order. Wails' own handler asks beforeClose, which
+// handleSignals ends the program in order. Wails' own handler asks beforeClose, which
 // would hide the window: it is taken out first.
-func (l *life) heedSignals() {
+func (l *life) handleSignals() {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	signal.Reset(all...)
 	heard := make(chan os.Signal, 1)
@@ -337,7 +337,7 @@ func (l *life) quit() {
 }
 
 // depart begins the end, once: the window goes at once, the work is put away, and
-// should the window's own end be held up, the process ends all the same.
+// should the window's own end be held up, the process ends anyway.
 func (l *life) depart() bool {
 	l.mu.Lock()
 	begun := l.quitting
@@ -362,12 +362,12 @@ func (l *life) depart() bool {
 	return true
 }
 
-// putAway ends the program's work, once; whoever comes later waits for it.
-func (l *life) putAway() { l.work.Do(l.w.Close) }
+// closeWindow ends the program's work, once; whoever comes later waits for it.
+func (l *life) closeWindow() { l.work.Do(l.w.Close) }
 
 // end puts the work away, and takes leave of the desktop.
 func (l *life) end() {
-	l.putAway()
+	l.closeWindow()
 	l.leave.Do(func() {
 		l.mu.Lock()
 		t := l.tray

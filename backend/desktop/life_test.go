@@ -221,7 +221,7 @@ func TestTheEndIsBounded(t *testing.T) {
 func TestASignalQuits(t *testing.T) {
 	gone := make(chan struct{})
 	l, _, _ := living(Window{Settings: wishes(Settings{CloseToTray: true}), Close: func() { close(gone) }})
-	l.heedSignals()
+	l.handleSignals()
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func (m sessionManager) follow(conn *dbus.Conn, client dbus.ObjectPath, l *life)
 			case m.client + ".QueryEndSession":
 				agree()
 			case m.client + ".EndSession":
-				l.putAway()
+				l.closeWindow()
 				agree()
 				l.quit()
 			case m.client + ".Stop":

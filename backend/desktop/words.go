@@ -22,7 +22,7 @@ var trayEnglish = trayWords{
 	show: "Show ContextInfinity", showTip: "Bring the window to the front",
 	newChat: "New chat", newChatTip: "Open the window on a new conversation",
 	pause: "Pause background work", pauseTip: "Summaries and indexing wait; answers do not",
-	reconcile: "Check for unfinished work", reconcileTip: "Do what is due and look for what was left undone",
+	reconcile: "Check for unfinished work", reconcileTip: "Do what is due and look for unfinished work",
 	quit: "Quit", quitTip: "End the program; what is being written is kept",
 }
 

@@ -72,9 +72,9 @@ func (r Reader) Read(ctx context.Context, name string, data []byte) (Document, e
 func CheckSize(name string, size int64) error {
 	switch {
 	case size == 0:
-		return refused("%s is empty, nothing was attached.", baseName(name))
+		return refused("%s is empty; nothing was attached.", baseName(name))
 	case size > MaxBytes:
-		return refused("%s has %d MB, more than the %d MB that are taken; nothing was attached.", baseName(name), size>>20, MaxBytes>>20).
+		return refused("%s has %d MB; at most %d MB can be attached, so nothing was attached.", baseName(name), size>>20, MaxBytes>>20).
 			WithHint("attach the part that matters")
 	}
 	return nil
@@ -83,9 +83,9 @@ func CheckSize(name string, size int64) error {
 func checkText(name, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return refused("%s has no text in it, nothing was attached.", name)
+		return refused("%s has no text in it; nothing was attached.", name)
 	case len(text) > MaxText:
-		return refused("%s holds %d MB of text, more than the %d MB that are taken; nothing was attached.", name, len(text)>>20, MaxText>>20).
+		return refused("%s contains %d MB of text; at most %d MB can be attached, so nothing was attached.", name, len(text)>>20, MaxText>>20).
 			WithHint("attach it in parts")
 	}
 	return nil

@@ -72,7 +72,7 @@ func TestReadRefuses(t *testing.T) {
 		{"latin.txt", "caf\xe9 cr\xe8me", "encoding that it does not name"},
 		{"odd.txt", "\xFF\xFEa", "cut off in the middle"},
 		{"wide.bin", "\xFF\xFE" + strings.Repeat("\x00\xDC", 200), "is not a text file"},
-		{"long.txt", strings.Repeat("a", MaxText+1), "more than the 20 MB"},
+		{"long.txt", strings.Repeat("a", MaxText+1), "at most 20 MB"},
 		{"a.pdf", "%PDF-1.4\n", "cannot be read here"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -238,9 +238,9 @@ func TestHostilePDF(t *testing.T) {
 		{"a beginning alone", []byte("%PDF-1.4\n%%EOF"), "is damaged"},
 		{"no pages", makePDF([]string{"<< /Type /Catalog >>"}), "is damaged"},
 		{"encrypted", encryptedPDF(), "is encrypted"},
-		{"no text", simplePDF("0 0 100 100 re f", "q Q"), "holds pictures of pages"},
+		{"no text", simplePDF("0 0 100 100 re f", "q Q"), "contains pictures of pages"},
 		{"a circle of pages", makePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 9 /Kids [2 0 R 2 0 R] >>"}), "is damaged"},
-		{"a form that draws itself", formPDF(), "holds pictures of pages"},
+		{"a form that draws itself", formPDF(), "contains pictures of pages"},
 		{"nesting without end", simplePDF("BT " + deep), ""},
 		{"an object of itself", makePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>", "2 0 R"}), ""},
 		{"a table for everybody", bytes.Replace(simplePDF("BT (a) Tj ET"), []byte("/Size"), []byte("/Size 999999999999 /X"), 1), ""},
@@ -261,7 +261,7 @@ func TestHostilePDF(t *testing.T) {
 	}
 }
 
-// A file that takes for ever is given up, and its process with it.
+// A file that takes forever is given up, and its process with it.
 func TestPDFTakesTooLong(t *testing.T) {
 	r := reader(t)
 	r.timeout = time.Second

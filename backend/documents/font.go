@@ -7,7 +7,7 @@ import (
 )
 
 // font is how a font's codes are read and how wide they are: looked up once, since
-// the library reads the file anew for every question.
+// the library reads the file again for every question.
 type font struct {
 	encoder pdf.TextEncoding
 	unicode map[int]string // what the file says its codes mean, before any encoding
@@ -18,7 +18,7 @@ type font struct {
 	drawn   bool    // Type 3: its glyphs are drawn to a scale of their own
 }
 
-// averageWidth stands for fonts that do not say theirs.
+// averageWidth represents fonts that do not say theirs.
 const averageWidth = 500
 
 // maxWidths bounds the table of a font.

@@ -215,7 +215,7 @@ func (p *page) move(x, y float64) {
 	p.at = p.line
 }
 
-// advance goes on along the line.
+// advance continues along the line.
 func (p *page) advance(x float64) { p.at = matrix{1, 0, 0, 1, x, 0}.then(p.at) }
 
 // draw takes a string where it stands.

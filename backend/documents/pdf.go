@@ -84,7 +84,7 @@ const (
 )
 
 // pagesOf walks the tree of pages once; asking the library for them one by one walks
-// it for each. What is no tree, but a circle, ends at a bound.
+// it for each. What is not a tree, but a circle, ends at a bound.
 func pagesOf(r *pdf.Reader) (pages []pdf.Value, err error) {
 	defer recovered(&err)
 	nodes := 0

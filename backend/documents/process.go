@@ -114,20 +114,20 @@ func (o output) stopped() string {
 func pdfProblem(name, end string) error {
 	switch end {
 	case endLocked:
-		return refused("%s is encrypted and cannot be read without its password, nothing was attached.", name).
+		return refused("%s is encrypted and cannot be read without its password; nothing was attached.", name).
 			WithHint("save a copy without a password and attach that")
 	case endPictures:
-		return refused("%s holds pictures of pages, no text that can be read; nothing was attached.", name).
+		return refused("%s contains pictures of pages and no text that can be read; nothing was attached.", name).
 			WithHint("run text recognition (OCR) over it first, or attach single pages as pictures")
 	case endTime:
-		return refused("%s takes too long to read, nothing was attached.", name).WithHint("print the part that matters to a new PDF, or save it as text")
+		return refused("%s takes too long to read; nothing was attached.", name).WithHint("print the part that matters to a new PDF, or save it as text")
 	case endMemory:
-		return refused("%s takes more than %d MB of memory to read, nothing was attached.", name, pdfMemory>>20).
+		return refused("%s takes more than %d MB of memory to read; nothing was attached.", name, pdfMemory>>20).
 			WithHint("print the part that matters to a new PDF, or save it as text")
 	case endPages:
-		return refused("%s has more than %d pages, nothing was attached.", name, pdfPages).WithHint("attach it in parts")
+		return refused("%s has more than %d pages; nothing was attached.", name, pdfPages).WithHint("attach it in parts")
 	case endLong:
-		return refused("%s holds more than %d MB of text, nothing was attached.", name, MaxText>>20).WithHint("attach it in parts")
+		return refused("%s holds more than %d MB of text; nothing was attached.", name, MaxText>>20).WithHint("attach it in parts")
 	}
 	return refused("%s is damaged, or a kind of PDF that cannot be read here; nothing was attached.", name).
 		WithHint("print it to a new PDF, or save it as text, and attach that")

@@ -52,11 +52,11 @@ func decode(name string, data []byte) (string, error) {
 		return decodeUTF16(name, data[2:], binary.BigEndian)
 	}
 	if binaryLooking(data) {
-		return "", refused("%s is not a text file, nothing was attached.", name).
+		return "", refused("%s is not a text file; nothing was attached.", name).
 			WithHint("text, Markdown, source code and PDF can be attached; save it as one of these")
 	}
 	if !utf8.Valid(data) {
-		return "", refused("%s is text in an encoding that it does not name, nothing was attached.", name).
+		return "", refused("%s is text in an encoding that it does not name; nothing was attached.", name).
 			WithHint("save it as UTF-8, for instance with iconv -t UTF-8")
 	}
 	return string(data), nil
@@ -64,8 +64,8 @@ func decode(name string, data []byte) (string, error) {
 
 func decodeUTF16(name string, data []byte, order binary.ByteOrder) (string, error) {
 	if len(data)%2 != 0 {
-		return "", refused("%s begins like UTF-16 text and is cut off in the middle of a character, nothing was attached.", name).
-			WithHint("look whether it was copied whole")
+		return "", refused("%s begins like UTF-16 text and is cut off in the middle of a character; nothing was attached.", name).
+			WithHint("check that it was copied completely")
 	}
 	units := make([]uint16, len(data)/2)
 	for i := range units {
@@ -73,12 +73,12 @@ func decodeUTF16(name string, data []byte, order binary.ByteOrder) (string, erro
 	}
 	text := string(utf16.Decode(units))
 	if strings.ContainsRune(text, 0) || strings.Count(text, "\uFFFD") > len(units)/100 {
-		return "", refused("%s is not a text file, nothing was attached.", name)
+		return "", refused("%s is not a text file; nothing was attached.", name)
 	}
 	return text, nil
 }
 
-// binaryLooking: a NUL never stands in text, and other control characters seldom.
+// binaryLooking: a NUL never is in text, and other control characters seldom.
 func binaryLooking(data []byte) bool {
 	controls := 0
 	for _, b := range data {

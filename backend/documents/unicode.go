@@ -89,7 +89,7 @@ func bytesOf(token string) []byte {
 	return b
 }
 
-// codeOf is a code of one or two bytes; others are no font's here.
+// codeOf is a code of one or two bytes; others are not font's here.
 func codeOf(token string) int {
 	b := bytesOf(token)
 	switch len(b) {

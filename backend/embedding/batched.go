@@ -29,7 +29,7 @@ func RemoteLimits(id chat.EmbedderID) Limits {
 const smallest = 64
 
 // Batched sends texts in requests within the limits. A text too long for the model
-// is cut at the border of a character: its vector then stands for its beginning, and
+// is cut at the border of a character: its vector then represents its beginning, and
 // its words are all found by the text index. Empty texts are sent as one space.
 func Batched(e Embedder, l Limits) Embedder { return batched{e, l} }
 

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Checked refuses what is no vector (wrong count, wrong dimension, NaN or infinity,
+// Checked refuses what is not a vector (wrong count, wrong dimension, NaN or infinity,
 // all zeros) and brings the rest to length 1.
 func Checked(e Embedder) Embedder { return checked{e} }
 
@@ -53,7 +53,7 @@ func normalized(v []float32, dimension int) (unit []float32, fault string) {
 	length := math.Sqrt(sum)
 	switch {
 	case math.IsNaN(length) || math.IsInf(length, 0):
-		return nil, "answered with a vector that holds numbers that are none (NaN or infinity)"
+		return nil, "answered with a vector that contains NaN or infinity"
 	case length < 1e-12:
 		return nil, "answered with a vector of zeros"
 	case math.Abs(length-1) < 1e-7:

@@ -70,7 +70,7 @@ const (
 //
 // One namespace serves searches; another, the target, may be filling. When the
 // target is complete it serves and the others are retired and deleted. Only what is
-// missing is ever asked for, so that an interrupted reindex goes on where it stopped,
+// missing is ever asked for, so that an interrupted reindex continues where it stopped,
 // and a target that changes half-way is left as it is and deleted in the end. The
 // same text is never embedded twice for a namespace.
 type Manager struct {
@@ -341,7 +341,7 @@ func (m *Manager) report(ctx context.Context, id int64) {
 }
 
 // Status returns the namespaces, each with the error that its embedder last made, if
-// it has not worked since. An error of the configuration itself stands with the
+// it has not worked since. An error of the configuration itself is with the
 // namespace that serves.
 func (m *Manager) Status(ctx context.Context) ([]chat.Namespace, error) {
 	all, err := m.d.Store.Namespaces(ctx)

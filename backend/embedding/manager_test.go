@@ -126,7 +126,7 @@ func TestReindexServesTheOldUntilTheNewIsComplete(t *testing.T) {
 	if err != nil || len(both[1]) != 1 || len(both[2]) != 1 {
 		t.Fatalf("%v, %v", both, err)
 	}
-	// A restart goes on where it stopped.
+	// A restart continues where it stopped.
 	b.restart()
 	b.finish(t)
 	b.is(t, "hashed:retired:0", "large:serving:150")
@@ -195,7 +195,7 @@ func TestTheSameTextIsNeverEmbeddedTwice(t *testing.T) {
 	}
 }
 
-// TestTheRemoteIsGone: what serves goes on, the failure is shown until it works again.
+// TestTheRemoteIsGone: what serves continues, the failure is shown until it works again.
 func TestTheRemoteIsGone(t *testing.T) {
 	local, remote := newFake(Local, "hashed", 8), newFake("openai", "m", 16)
 	b := newBench(10, local, remote)

@@ -5,7 +5,7 @@ import "strings"
 // Model is what is known of a model by its name alone.
 type Model struct {
 	Dimension int // of its own vectors; 0: unknown, ask it once
-	// Query and Passage stand before a text, as the model was trained.
+	// Query and Passage are before a text, as the model was trained.
 	Query, Passage string
 	// Version names the prefixes: vectors made with others are of another identity.
 	Version int
@@ -82,7 +82,7 @@ func lookUp(name string) (Model, bool) {
 	return found, length > 0
 }
 
-// lmStudioMark stands before the name of every embedding model in LM Studio's list.
+// lmStudioMark is before the name of every embedding model in LM Studio's list.
 const lmStudioMark = "text-embedding-"
 
 // Prefixed puts what the model wants before each text.

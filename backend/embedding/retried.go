@@ -71,7 +71,7 @@ func (r retried) Embed(ctx context.Context, kind Kind, texts []string) ([][]floa
 }
 
 var errSilent = chat.Errorf(chat.CodeTimeout, "embedding.embed", "The embedding server did not answer in time.").
-	WithHint("check that it runs; what was said is kept and is indexed later")
+	WithHint("check that it is running; what was said is kept and is indexed later")
 
 func (r retried) once(ctx context.Context, kind Kind, texts []string, limit time.Duration) ([][]float32, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errSilent)

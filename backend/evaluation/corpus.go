@@ -39,7 +39,7 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	}
 	var n json.Number
 	if err := json.Unmarshal(data, &n); err != nil {
-		return errors.New("a text or a number is wanted")
+		return errors.New("a string or a number is expected")
 	}
 	*t = text(n)
 	return nil
@@ -92,7 +92,7 @@ func ReadCorpus(r io.Reader, name string) ([]Conversation, error) {
 		return nil, err
 	}
 	if len(order) == 0 {
-		return nil, chat.Errorf(chat.CodeInvalid, opRead, "%s holds no message.", name)
+		return nil, chat.Errorf(chat.CodeInvalid, opRead, "%s contains no message.", name)
 	}
 	out := make([]Conversation, len(order))
 	for i, id := range order {
@@ -124,7 +124,7 @@ func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 		return nil
 	})
 	if err == nil && len(out) == 0 {
-		err = chat.Errorf(chat.CodeInvalid, opRead, "%s holds no question.", name)
+		err = chat.Errorf(chat.CodeInvalid, opRead, "%s contains no question.", name)
 	}
 	return out, err
 }
@@ -158,7 +158,7 @@ func eachLine(r io.Reader, name string, f func([]byte) error) error {
 		}
 		if err := f(raw); err != nil {
 			return chat.Errorf(chat.CodeInvalid, opRead, "%s, line %d: %s.", name, n, err).
-				WithHint("one JSON object a line; nothing was imported")
+				WithHint("one JSON object per line; nothing was imported")
 		}
 	}
 	if err := scan.Err(); err != nil {

@@ -37,7 +37,7 @@ func pair(a, b line, named bool) bool {
 	return named || roleOf(a.Speaker) == chat.RoleUser && roleOf(b.Speaker) == chat.RoleAssistant
 }
 
-// message puts a message in its place in a turn. Whoever is not in the place of
+// message puts a message in its place in a turn. Whoever is not in place of
 // their role keeps their name.
 func message(l line, place chat.Role, named bool) chat.Message {
 	m := chat.Message{Role: place, Blocks: chat.Blocks{chat.Text{Text: string(l.Text)}}}

@@ -48,13 +48,13 @@ type Bench struct {
 	Close    func() error
 }
 
-// Calendar is a clock that stands at the date of what is being imported.
+// Calendar is a clock that is at the date of what is being imported.
 type Calendar struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// Now is the moment it stands at, a millisecond later each time it is asked.
+// Now is the moment it is at, a millisecond later each time it is asked.
 func (c *Calendar) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,7 +205,7 @@ func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, ques
 		if q.Conv != "" {
 			branch, ok := branches[string(q.Conv)]
 			if !ok {
-				return chat.Errorf(chat.CodeInvalid, opRead, "Question %s is about conversation %q, which the corpus does not hold.", q.ID, q.Conv)
+				return chat.Errorf(chat.CodeInvalid, opRead, "Question %s is about conversation %q, which the corpus does not contain.", q.ID, q.Conv)
 			}
 			in = chat.Within{Scope: chat.ScopeLineage, Branch: branch}
 		}
@@ -229,7 +229,7 @@ func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, ques
 }
 
 // Tokens is what a text costs of the budget: a token for each four characters, as
-// scorers reckon that know no tokenizer.
+// scorers compute that know no tokenizer.
 func Tokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
 
 // writePacked writes the packed texts as they are read in the prompt, in its order:

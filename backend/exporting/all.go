@@ -166,6 +166,6 @@ func ofSession(s chat.SessionSummary, err error) error {
 	if known.Code != chat.CodeCorrupt {
 		return err
 	}
-	return chat.WrapError(known.Code, "export.all", err, "Session "+string(s.ID)+" cannot be read whole: "+known.Message).
+	return chat.WrapError(known.Code, "export.all", err, "Session "+string(s.ID)+" cannot be read completely: "+known.Message).
 		WithHint("verify says what is wrong with it; the others can be exported one by one")
 }

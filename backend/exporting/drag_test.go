@@ -50,7 +50,7 @@ func TestADraggedFileIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// A turn that goes on brings no event with each word: what is dragged is written anew.
+// A turn that continues brings no event with each word: what is dragged is written again.
 func TestADragWhileAnAnswerRunsIsWrittenAnew(t *testing.T) {
 	d := forked(t)
 	_, err := d.store.Accept(d.ctx, chat.Acceptance{BranchID: d.session.ActiveBranch, User: chat.UserText("open"), Provider: "p", Model: "m"})
@@ -110,7 +110,7 @@ func TestSweepFollowsNoLink(t *testing.T) {
 	d.read(outside)
 }
 
-// A hard delete of a session removes what was dragged out of it.
+// A permanent deletion of a session removes what was dragged out of it.
 func TestDragsLieWhereADeleteLooksForThem(t *testing.T) {
 	if exporting.Dir != store.DragDir {
 		t.Errorf("%q, and a delete looks in %q", exporting.Dir, store.DragDir)

@@ -45,7 +45,7 @@ func (e *Exporter) Plan(ctx context.Context, r Request) (Plan, error) {
 	return p.plan, err
 }
 
-// Write writes a file. If it fails, or is called off, there is none, and one that was
+// Write writes a file. If it fails, or is cancelled, there is none, and one that was
 // to be replaced stands as it was.
 func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result, error) {
 	p, err := e.prepare(ctx, r)

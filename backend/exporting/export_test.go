@@ -468,7 +468,7 @@ func TestWhereNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// What fails, or is called off, leaves neither a file nor a part of one, and what was
+// What fails, or is cancelled, leaves neither a file nor a part of one, and what was
 // to be replaced as it was.
 func TestAnExportThatFailsLeavesNothing(t *testing.T) {
 	d := forked(t)

@@ -42,7 +42,7 @@ func save(ctx context.Context, path string, replace bool, fill func(io.Writer) e
 		return 0, cancelled(ctx, err)
 	}
 	if err := faultfs.SyncDir(faultfs.Export, filepath.Dir(path)); err != nil && runtime.GOOS != "windows" {
-		return 0, chat.WrapError(chat.CodeInternal, opWrite, err, path+" was written, but its folder could not be flushed to disk: a loss of power may take it.")
+		return 0, chat.WrapError(chat.CodeInternal, opWrite, err, path+" was written, but its folder could not be flushed to disk: a power cut may lose it.")
 	}
 	return size, nil
 }
@@ -71,7 +71,7 @@ func target(path string, replace bool) (string, error) {
 			WithHint("name the file itself, or choose another name")
 	}
 	if !info.Mode().IsRegular() {
-		return path, chat.Errorf(chat.CodeInvalid, opWrite, "%s is no file that could be replaced; nothing was written.", path).WithHint("choose another name")
+		return path, chat.Errorf(chat.CodeInvalid, opWrite, "%s is not a file that can be replaced; nothing was written.", path).WithHint("choose another name")
 	}
 	return path, nil
 }
@@ -149,7 +149,7 @@ func refused(path string, err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return exists(path)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return chat.WrapError(chat.CodeNotFound, opWrite, err, "There is no folder "+folder+"; nothing was written.").WithHint("make it, or choose another")
+		return chat.WrapError(chat.CodeNotFound, opWrite, err, "There is no folder "+folder+"; nothing was written.").WithHint("create it, or choose another")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return chat.WrapError(chat.CodeInvalid, opWrite, err, "Nothing may be written to "+folder+"; nothing was written.").WithHint("choose another folder")
 	}
@@ -169,10 +169,10 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// cancelled says that an export was called off, where that is why it failed.
+// cancelled says that an export was cancelled, where that is why it failed.
 func cancelled(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
-		return chat.WrapError(chat.CodeCancelled, "export.cancel", err, "The export was called off.")
+		return chat.WrapError(chat.CodeCancelled, "export.cancel", err, "The export was cancelled.")
 	}
 	return err
 }

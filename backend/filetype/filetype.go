@@ -76,7 +76,7 @@ func Absolute(path string) (string, error) {
 		}
 	}
 	if !filepath.IsAbs(path) {
-		return "", chat.Errorf(chat.CodeInvalid, "file.open", "%q does not say which folder it is in.", path).WithHint("give the whole path")
+		return "", chat.Errorf(chat.CodeInvalid, "file.open", "%q does not say which folder it is in.", path).WithHint("give the full path")
 	}
 	return filepath.Clean(path), nil
 }
@@ -84,7 +84,7 @@ func Absolute(path string) (string, error) {
 // All looks at several files, each by itself.
 func All(paths []string) ([]File, error) {
 	if len(paths) > MaxAtOnce {
-		return nil, chat.Errorf(chat.CodeInvalid, "file.inspect", "These are %d files, and %d at once are the most.", len(paths), MaxAtOnce).
+		return nil, chat.Errorf(chat.CodeInvalid, "file.inspect", "There are %d files; at most %d can be opened at once.", len(paths), MaxAtOnce).
 			WithHint("take the folder that holds them, or fewer")
 	}
 	out := make([]File, 0, len(paths))
@@ -110,7 +110,7 @@ func Detect(path string) File {
 	case info.IsDir():
 		f.Kind = Folder
 	case !info.Mode().IsRegular():
-		f.Reason = "It is no file but " + special(info.Mode()) + "."
+		f.Reason = "It is not a file but " + special(info.Mode()) + "."
 	case info.Size() == 0:
 		f.Reason = "It is empty."
 	default:
@@ -169,7 +169,7 @@ func (f *File) look() {
 	case MediaType(head) != "":
 		f.Kind = Image
 		if f.Size > MaxImageBytes {
-			f.Reason = fmt.Sprintf("It has %d MB, and no model is sent an image of more than %d MB.", f.Size>>20, MaxImageBytes>>20)
+			f.Reason = fmt.Sprintf("It has %d MB; an image can have at most %d MB.", f.Size>>20, MaxImageBytes>>20)
 		}
 	default:
 		f.text(file, head)
@@ -194,7 +194,7 @@ func (f *File) archive(file *os.File) {
 	case err == nil && format == transfer.FormatBundle:
 		f.Kind = Bundle
 	case strings.EqualFold(filepath.Ext(f.Name), ".cinf"):
-		f.Reason = "It is called a bundle of this program, and is none."
+		f.Reason = "It is named .cinf but is not a bundle of this program."
 	case err == nil:
 		f.Kind, f.Format = Transcript, string(format)
 	case officeDocument(file, f.Size):
@@ -229,7 +229,7 @@ func (f *File) text(file io.ReaderAt, head []byte) {
 		if format, err := transfer.Detect(f.Name, begins); err == nil {
 			f.Kind, f.Format = Transcript, string(format)
 			if f.Size > transfer.MaxFileBytes {
-				f.Reason = fmt.Sprintf("It has %d GB, and %d GB are the most that is read.", f.Size>>30, transfer.MaxFileBytes>>30)
+				f.Reason = fmt.Sprintf("It has %d GB; at most %d GB can be read.", f.Size>>30, transfer.MaxFileBytes>>30)
 			}
 			return
 		}
@@ -238,11 +238,11 @@ func (f *File) text(file io.ReaderAt, head []byte) {
 	case documents.LooksReadable:
 		f.Kind = Document
 		if f.Size > documents.MaxBytes {
-			f.Reason = fmt.Sprintf("It has %d MB, and a document may have %d MB; attach the part that matters.", f.Size>>20, documents.MaxBytes>>20)
+			f.Reason = fmt.Sprintf("It has %d MB; a document can have at most %d MB. Attach the part that matters.", f.Size>>20, documents.MaxBytes>>20)
 		}
 	case documents.LooksEncoded:
 		f.Reason = "It is text in an encoding that it does not name; save it as UTF-8."
 	default:
-		f.Reason = "It is neither text, PDF or an image, nor an export that can be imported."
+		f.Reason = "It is not text, a PDF, an image, or an export that can be imported."
 	}
 }

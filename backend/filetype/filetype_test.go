@@ -60,11 +60,11 @@ func TestInspect(t *testing.T) {
 		"an export in a zip":          {"export.zip", zipOf(t, map[string]string{"x/conversations.json": chatgpt, "user.json": "{}"}), Transcript, "chatgpt", ""},
 		"a zip that has lost its end": {"export.zip", zipOf(t, map[string]string{"a.json": chatgpt})[:60], Unknown, "", "damaged"},
 		"a zip that leads out":        {"export.zip", zipOf(t, map[string]string{"../../a.json": chatgpt}), Unknown, "", "outside"},
-		"a zip of something else":     {"photos.zip", zipOf(t, map[string]string{"a.jpg": "\xff\xd8\xff"}), Unknown, "", "no export"},
+		"a zip of something else":     {"photos.zip", zipOf(t, map[string]string{"a.jpg": "\xff\xd8\xff"}), Unknown, "", "not an export"},
 		"a zip in a zip":              {"all.zip", zipOf(t, map[string]string{"inner.zip": zipOf(t, map[string]string{"a.json": chatgpt})}), Unknown, "", "inside an archive"},
 		"a bundle":                    {"session.cinf", zipOf(t, map[string]string{"meta.json": "{}", "events.ndjson": ""}), Bundle, "", ""},
 		"a bundle by another name":    {"session.zip", zipOf(t, map[string]string{"meta.json": "{}", "events.ndjson": ""}), Bundle, "", ""},
-		"an export called a bundle":   {"session.cinf", zipOf(t, map[string]string{"conversations.json": chatgpt}), Unknown, "", "is none"},
+		"an export called a bundle":   {"session.cinf", zipOf(t, map[string]string{"conversations.json": chatgpt}), Unknown, "", "is not a bundle"},
 		"an office document":          {"letter.docx", zipOf(t, map[string]string{"[Content_Types].xml": "<a/>", "word/document.xml": "<a/>"}), Unknown, "", "office document"},
 		"a backup":                    {"copy.db", sqlite(applicationID), Backup, "", ""},
 		"another program's database":  {"history.db", sqlite(7), Unknown, "", "another program"},
@@ -78,7 +78,7 @@ func TestInspect(t *testing.T) {
 		"JSON of something else":      {"package.json", `{"name":"x","version":"1"}`, Document, "", ""},
 		"a picture as text":           {"a.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", Document, "", ""},
 		"text of an old kind":         {"a.txt", "f\xfcr die K\xfcche, und sonst nichts", Unknown, "", "encoding"},
-		"a program":                   {"a.bin", "\x7fELF\x00\x00", Unknown, "", "neither text"},
+		"a program":                   {"a.bin", "\x7fELF\x00\x00", Unknown, "", "not text"},
 		"nothing":                     {"a.txt", "", Unknown, "", "empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// What is no file is told from one, and nothing waits for it.
+// What is not a file is told from one, and nothing waits for it.
 func TestInspectWhatIsNoFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no sockets, no rights of this kind")
@@ -136,8 +136,8 @@ func TestInspectWhatIsNoFile(t *testing.T) {
 		link:                       {Unknown, "cannot be read"},
 		closed:                     {Unknown, "may not read"},
 		sparse:                     {Document, "200 MB"},
-		"notes.txt":                {Unknown, "whole path"},
-		"":                         {Unknown, "whole path"},
+		"notes.txt":                {Unknown, "full path"},
+		"":                         {Unknown, "full path"},
 	} {
 		if path == closed && os.Getuid() == 0 {
 			continue // root may read all

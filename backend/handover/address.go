@@ -58,7 +58,7 @@ func runtimeDir() (string, error) {
 	}
 	// Anybody can make a directory of this name among the temporary files.
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ours(info) {
-		return "", chat.Errorf(chat.CodeUnavailable, "handover.address", "%s is not the user's own alone, so no socket is put there.", dir).
+		return "", chat.Errorf(chat.CodeUnavailable, "handover.address", "%s is not private to the user, so no socket is created there.", dir).
 			WithHint("set XDG_RUNTIME_DIR")
 	}
 	return dir, nil

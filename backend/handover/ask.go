@@ -78,7 +78,7 @@ func greet(l *line, version string, call Call) error {
 	case f.Kind == kindRefused && f.Refusal != nil:
 		return f.Refusal.error()
 	case f.Kind != kindWelcome:
-		return chat.Errorf(chat.CodeConflict, op, "What listens in the data directory speaks another language; nothing was done.").
+		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is a different version; nothing was done.").
 			WithHint("close other versions of the program")
 	}
 	return l.SetDeadline(time.Time{})
@@ -136,7 +136,7 @@ func (s *asking) lost(err error) error {
 	}
 	return chat.WrapError(chat.CodeUnavailable, "handover.ask", err,
 		"The program that carried this out ended before it said how it went. What it had acknowledged is stored.").
-		WithHint("look how far it came before trying again: contextinfinity sessions, contextinfinity show")
+		WithHint("check how far it got before trying again: contextinfinity sessions, contextinfinity show")
 }
 
 // feed answers the call's wish for input.
@@ -199,5 +199,5 @@ func (s *asking) interrupt(ctx context.Context) {
 
 func left() error {
 	return chat.Errorf(chat.CodeCancelled, "handover.ask", "Interrupted.").
-		WithHint("the program that carried this out goes on; what it keeps can be seen with contextinfinity show")
+		WithHint("the program that is carrying this out continues; what it stores can be seen with contextinfinity show")
 }

@@ -106,7 +106,7 @@ func checkHello(f frame, version string) error {
 	const op = "handover.hello"
 	switch {
 	case f.Kind != kindHello || f.Hello == nil:
-		return chat.Errorf(chat.CodeInvalid, op, "The first frame is no hello.")
+		return chat.Errorf(chat.CodeInvalid, op, "The first frame is not a hello.")
 	case f.Hello.Protocol != protocol || f.Hello.Version != version:
 		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is version %s, this one is %s; nothing was done.",
 			version, f.Hello.Version).WithHint("close it and start again, or use the same version")

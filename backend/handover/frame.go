@@ -117,7 +117,7 @@ func readBody(r io.Reader, size uint32) (frame, error) {
 		return f, err
 	}
 	if err := json.Unmarshal(body.Bytes(), &f); err != nil {
-		return frame{}, fmt.Errorf("a frame that is none: %w", err)
+		return frame{}, fmt.Errorf("an invalid frame: %w", err)
 	}
 	return f, nil
 }

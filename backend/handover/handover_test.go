@@ -133,7 +133,7 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatalf("a dead socket is in the way: %v", err)
 	}
 	_ = again.Close()
-	// What is no socket is somebody's, and stays.
+	// What is not a socket is somebody's, and stays.
 	if err := os.WriteFile(address, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestAPanicIsTheCallsAlone(t *testing.T) {
 	})
 	var errs bytes.Buffer
 	code, err := Ask(t.Context(), address, "1.0", Call{}, Asker{In: strings.NewReader(""), Out: io.Discard, Err: &errs})
-	if code != 1 || err != nil || !strings.Contains(errs.String(), "defect") {
+	if code != 1 || err != nil || !strings.Contains(errs.String(), "crashed") {
 		t.Errorf("%d, %v, %q", code, err, errs.String())
 	}
 	if code, err := Ask(t.Context(), address, "1.0", Call{}, nothing()); code != 0 || err != nil {
@@ -372,7 +372,7 @@ func TestAFailedAcceptEndsNothing(t *testing.T) {
 }
 
 // TestHalfFramesAreBounded: callers that announce much, send most of it and stop are
-// given no memory together, and no other caller waits for them for ever.
+// given no memory together, and no other caller waits for them forever.
 func TestHalfFramesAreBounded(t *testing.T) {
 	_, address := holder(t, func(Call, Streams) int { return 7 })
 	head := binary.BigEndian.AppendUint32(nil, maxFrame)

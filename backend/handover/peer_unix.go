@@ -11,7 +11,7 @@ import (
 func withSocket(c net.Conn, f func(fd int) error) error {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
-		return errors.New("the connection is no Unix domain socket")
+		return errors.New("the connection is not a Unix domain socket")
 	}
 	raw, err := u.SyscallConn()
 	if err != nil {

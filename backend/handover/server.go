@@ -223,7 +223,7 @@ func (s *Server) run(v *served, c Call, in io.Reader) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Log.Error("a verb that was carried out for another program failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			_, _ = io.WriteString(pieces{v.line, kindErr}, "error: The verb failed by a defect of the program that carried it out. What was stored before stands.\n")
+			_, _ = io.WriteString(pieces{v.line, kindErr}, "error: The verb crashed in the program that carried it out. What was stored before is kept.\n")
 			code = 1
 		}
 	}()

@@ -4,7 +4,7 @@
 //
 // Guarantees: a conversation is known by what it holds, so a second import of a file
 // adds nothing, one of a file that grew adds what is new, and one after a crash, a full
-// disk or a cancel goes on where the last ended; no model is asked and nothing is
+// disk or a cancel continues where the last ended; no model is asked and nothing is
 // fetched; memory is that of one conversation; a conversation that cannot be read or
 // written is skipped by itself with its place and the reason. What is written is queued
 // to be indexed, behind what was said here. One import runs at a time.

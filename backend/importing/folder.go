@@ -29,7 +29,7 @@ type found struct {
 }
 
 // noticeNoExport is of a file that by its name might have been an export.
-const noticeNoExport = "A file in the folder is no export that can be read; it was passed over."
+const noticeNoExport = "A file in the folder is not an export that can be read; it was skipped."
 
 // folder brings in the exports below a folder, in the order of their names. Links are
 // not followed, hidden folders not looked into.
@@ -134,5 +134,5 @@ func (r *run) walk(root string) ([]found, error) {
 
 func tooMany(root string) error {
 	return chat.Errorf(chat.CodeInvalid, op, "The folder %s holds too many files; nothing was imported.", filepath.Base(root)).
-		WithHint("choose the folder that the exports lie in")
+		WithHint("choose the folder that contains the exports")
 }

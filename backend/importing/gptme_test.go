@@ -10,7 +10,7 @@ import (
 )
 
 // TestBranchesOfGptmeAreBranches: gptme keeps each branch as a log of its own in a folder
-// below the conversation's; its events and shortened views are no conversations.
+// below the conversation's; its events and shortened views are not conversations.
 func TestBranchesOfGptmeAreBranches(t *testing.T) {
 	w := newWorld(t)
 	line := func(role, text string, second int) string {

@@ -66,9 +66,9 @@ func (r *run) ended(err error) (Report, error) {
 	case err == nil:
 	case r.ctx.Err() != nil:
 		r.report.Cancelled = true
-		err = chat.WrapError(chat.CodeCancelled, op, err, "The import was stopped; "+in+".").WithHint("import the same again to go on")
+		err = chat.WrapError(chat.CodeCancelled, op, err, "The import was stopped; "+in+".").WithHint("import the same again to continue")
 	case chat.CodeOf(err) == chat.CodeNoSpace:
-		err = chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; "+in+".").WithHint("free some space, and import the same again to go on")
+		err = chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; "+in+".").WithHint("free some space, and import the same again to continue")
 	}
 	r.tell(r.before, r.before, true)
 	return r.report, err
@@ -127,7 +127,7 @@ func (r *run) packed(list []transfer.PackedBundle, beside int) error {
 		r.before += b.Data.Size()
 	}
 	if beside > 0 {
-		r.notice(transfer.Notice{Text: "Files in the archive stood beside its bundles; they were left out.", Count: beside})
+		r.notice(transfer.Notice{Text: "Files beside the bundles in the archive were left out.", Count: beside})
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (r *run) packed(list []transfer.PackedBundle, beside int) error {
 func open(path string) (*os.File, int64, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, 0, chat.Errorf(chat.CodeInvalid, op, "%s is no file that can be read to its end; nothing of it was imported.", filepath.Base(path))
+		return nil, 0, chat.Errorf(chat.CodeInvalid, op, "%s is not a file that can be read to its end; nothing of it was imported.", filepath.Base(path))
 	}
 	if err != nil {
 		return nil, 0, unreadable(path, err)
@@ -279,7 +279,7 @@ func (r *run) flush() error {
 	return nil
 }
 
-// written counts what became of a conversation. It fails where the import cannot go on.
+// written counts the outcome of a conversation. It fails where the import cannot continue.
 func (r *run) written(c transfer.Conversation, index int, im chat.Imported, err error) error {
 	if err == nil {
 		r.count(im)

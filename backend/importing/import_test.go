@@ -252,7 +252,7 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
-// failing stands before a store whose n-th conversation from now meets an error.
+// failing is before a store whose n-th conversation from now meets an error.
 type failing struct {
 	*store.Store
 	n   int
@@ -314,7 +314,7 @@ func (s *together) ImportConversation(ctx context.Context, c transfer.Conversati
 }
 
 // TestImportMeetsAnError: one conversation's own is skipped; a full disk or a cancel ends
-// the import, says what is in, and the next goes on.
+// the import, says what is in, and the next continues.
 func TestImportMeetsAnError(t *testing.T) {
 	for name, c := range map[string]struct {
 		err     error
@@ -349,7 +349,7 @@ func TestImportMeetsAnError(t *testing.T) {
 	}
 }
 
-// TestImportIsCancelled between two conversations, and goes on where it ended.
+// TestImportIsCancelled between two conversations, and continues where it ended.
 func TestImportIsCancelled(t *testing.T) {
 	w := newWorld(t)
 	path := w.file("conversations.json", chatgpt("c1 First", "c2 Second", "c3 Third"))
@@ -396,7 +396,7 @@ func TestImportOfABundle(t *testing.T) {
 }
 
 // TestImportOfAnArchiveOfBundles, as all sessions are exported: each is brought in, one
-// that is refused is told of, and what stands beside them is counted.
+// that is refused is told of, and what is beside them is counted.
 func TestImportOfAnArchiveOfBundles(t *testing.T) {
 	w := newWorld(t)
 	from := newWorld(t)

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// documentTokens is how much of a document stands in its message. What is beyond it is
+// documentTokens is how much of a document is in its message. What is beyond it is
 // in memory, and recalled with what it answers.
 const documentTokens = 8_000
 

@@ -20,7 +20,7 @@ type clockJumps struct {
 	steady time.Time // with Go's monotonic reading
 }
 
-// since is how far the wall's clock leapt since it was last asked, 0 if it did not.
+// since is how far the wall's clock jumped since it was last asked, 0 if it did not.
 func (l *clockJumps) since(wall, steady time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,13 +39,13 @@ func (l *clockJumps) since(wall, steady time.Time) time.Duration {
 // handleClockJump gives jobs new moments after a leap: set back, the clock would have them
 // wait for hours; set forward, they would be tried all at once.
 func (r *Runner) handleClockJump(ctx context.Context) {
-	off := r.leaps.since(r.d.Clock.Now(), time.Now())
+	off := r.jumps.since(r.d.Clock.Now(), time.Now())
 	if off == 0 {
 		return
 	}
 	n, err := r.d.Store.JitterJobs(ctx, spread)
 	if err != nil && ctx.Err() == nil {
-		r.d.Log.Warn("jobs could not be given new moments after the clock leapt", "by", off, "err", err)
+		r.d.Log.Warn("jobs could not be rescheduled after the clock jumped", "by", off, "err", err)
 		return
 	}
 	r.d.Log.Info("the clock leapt", "by", off, "jobs", n)

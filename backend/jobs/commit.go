@@ -11,11 +11,11 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// commitTries bounds how often a commit goes on after losing to another writer.
+// commitTries bounds how often a commit continues after losing to another writer.
 const commitTries = 5
 
 // maxWalk bounds how many states back the newest one of a model is looked for.
-// Where a model was away for longer, the fallback's summary stands for it.
+// Where a model was away for longer, the fallback's summary represents it.
 const maxWalk = 50
 
 // CommitPolicy says when pending turns become a state (SPEC 7).
@@ -200,7 +200,7 @@ func (r *Runner) tryCommit(ctx context.Context, turns []chat.Turn, c commitment)
 	}
 	sum := r.librarian().Update(ctx, u)
 	if ctx.Err() != nil {
-		return ctx.Err() // stopped, not fallen back: it is done anew next time
+		return ctx.Err() // stopped, not fallen back: it is done again next time
 	}
 	_, err = r.d.Store.Commit(ctx, chat.Commit{
 		BranchID: b.ID, Epoch: b.Epoch, Turns: idsOf(turns), Summary: sum.Summary, PinnedFacts: pinnedFacts(pins),
@@ -230,7 +230,7 @@ func (r *Runner) committed(ctx context.Context, b chat.Branch, turns []chat.Turn
 	if slices.ContainsFunc(turns, hasInstructions) { // they are offered as pins
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangePins, ID: string(b.ID), Session: b.SessionID})
 	}
-	r.heard.committed(turns)
+	r.listener.committed(turns)
 	if r.d.Plan != nil {
 		r.d.Plan(ctx, b.ID)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // index makes a committed turn searchable, by its words and by vectors. Where these
-// cannot be made the words are searchable all the same, and the job is tried again.
+// cannot be made the words are searchable anyway, and the job is tried again.
 // Run twice, it changes nothing (SRD 9.3).
 func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn, m mode) error {
 	begun := time.Now()

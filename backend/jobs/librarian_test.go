@@ -159,17 +159,17 @@ func TestMinTurns(t *testing.T) {
 // gated holds its first commit until another writer has moved the head.
 type gated struct {
 	*store.Store
-	once   sync.Once
-	ready  chan struct{} // closed when a state is prepared
-	goOn   chan struct{}
-	bothAt int64
+	once    sync.Once
+	ready   chan struct{} // closed when a state is prepared
+	proceed chan struct{}
+	bothAt  int64
 }
 
 func (g *gated) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 	g.once.Do(func() {
 		g.bothAt = c.Epoch
 		close(g.ready)
-		<-g.goOn
+		<-g.proceed
 	})
 	return g.Store.Commit(ctx, c)
 }
@@ -182,7 +182,7 @@ func TestRaceOnAHead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			first, second := b.final(1), b.final(2)
-			slow := &gated{Store: b.store, ready: make(chan struct{}), goOn: make(chan struct{})}
+			slow := &gated{Store: b.store, ready: make(chan struct{}), proceed: make(chan struct{})}
 			stale, quick := b.runner(slow), b.runner(b.store)
 			ids := [2]chat.Turn{second, first} // the stale one wants both, the quick one the first
 			if jobFirst {
@@ -197,7 +197,7 @@ func TestRaceOnAHead(t *testing.T) {
 			_, err := quick.RunTurn(t.Context(), ids[1].ID, jobs.LevelCommitted)
 			b.must(err)
 			moved := b.head().Epoch
-			close(slow.goOn)
+			close(slow.proceed)
 			b.must(<-done)
 			if moved == slow.bothAt {
 				t.Fatal("the head did not move: the test shows nothing")
@@ -222,7 +222,7 @@ func TestRaceOnAHead(t *testing.T) {
 	}
 }
 
-// TestRangeJobs: a range is made of what stands in it, supersedes that but for
+// TestRangeJobs: a range is made of what is in it, supersedes that but for
 // what the newest request was made with, and a second writer changes nothing.
 func TestRangeJobs(t *testing.T) {
 	b := newBench(t)

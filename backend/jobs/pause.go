@@ -12,10 +12,10 @@ import (
 const settingPaused = "background.paused"
 
 // Pause does no background work, the runner's included, until Resume. Reconcile works
-// all the same.
+// anyway.
 func (r *Reconciler) Pause() { r.d.Runner.Pause() }
 
-// Resume goes on after Pause.
+// Resume continues after Pause.
 func (r *Reconciler) Resume() {
 	r.d.Runner.Resume()
 	notify(r.wake)
@@ -24,7 +24,7 @@ func (r *Reconciler) Resume() {
 // Paused reports whether background work is paused.
 func (r *Reconciler) Paused() bool { return r.d.Runner.Paused() }
 
-// SetPaused pauses background work or goes on with it, and remembers that for the next
+// SetPaused pauses background work or continues with it, and remembers that for the next
 // start. Where it cannot be remembered it holds for this run, and the error says so.
 func (r *Reconciler) SetPaused(ctx context.Context, paused bool) error {
 	if paused {
@@ -54,7 +54,7 @@ func (r *Reconciler) RecallPause(ctx context.Context) {
 }
 
 // whilePaused is a look of the timer during a pause: turns whose end could not be
-// written yet are the person's own and are settled all the same.
+// written yet are the person's own and are settled anyway.
 func (r *Reconciler) whilePaused(ctx context.Context) time.Duration {
 	if r.d.Turns.Unsaved() == 0 {
 		return every

@@ -10,7 +10,7 @@ import (
 )
 
 // TestAPauseIsRemembered: the next run is paused as this one was, until it is told to
-// go on, and so is the one after it.
+// continue, and so is the one after it.
 func TestAPauseIsRemembered(t *testing.T) {
 	b := newBench(t)
 	run := func(want bool) (set func(bool)) {
@@ -45,7 +45,7 @@ func TestAPauseThatCannotBeKeptHolds(t *testing.T) {
 	}
 }
 
-// TestAPauseLeavesNoTurnUnsettled: what belongs to the person's own turn goes on.
+// TestAPauseLeavesNoTurnUnsettled: what belongs to the person's own turn continues.
 func TestAPauseLeavesNoTurnUnsettled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)

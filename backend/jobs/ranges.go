@@ -16,7 +16,7 @@ const (
 	targetMax   = 2048
 )
 
-// rangeWork is a range and what already stands for parts of it.
+// rangeWork is a range and what already represents parts of it.
 type rangeWork struct {
 	from, to int64 // half-open
 	pieces   []chat.RangeSummary
@@ -113,7 +113,7 @@ func (r *Runner) usedByNewest(ctx context.Context, branch chat.BranchID) (map[st
 func (r *Runner) rangeOf(ctx context.Context, job chat.Job, last chat.Turn) (w rangeWork, done bool, err error) {
 	w = rangeWork{from: job.FromSeq, to: last.Seq + 1}
 	if w.from < 1 || w.from >= w.to {
-		return w, false, chat.Errorf(chat.CodeInvalid, "jobs.range", "Turns %d to %d are no range.", w.from, last.Seq)
+		return w, false, chat.Errorf(chat.CodeInvalid, "jobs.range", "Turns %d to %d are not a range.", w.from, last.Seq)
 	}
 	live, err := r.d.Store.Summaries(ctx, job.BranchID)
 	if err != nil {

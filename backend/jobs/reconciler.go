@@ -47,7 +47,7 @@ type ReconcilerDeps struct {
 	Runner  *Runner
 	Publish Publisher
 	// Daily is called about once an hour while no turn runs, and decides itself whether
-	// a day is over: the automatic backup. nil: none. An error is told in a report.
+	// a day is over: the automatic backup. nil: none. An error is reported in a report.
 	Daily func(context.Context) error
 	Clock clock.Clock // nil: the system's
 	Log   *slog.Logger
@@ -98,7 +98,7 @@ func NewReconciler(d ReconcilerDeps) *Reconciler {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Reconciler{d: d, wake: make(chan struct{}, 1), seen: -1, waiting: map[chat.TurnID]bool{}}
-	d.Runner.heard = listener{committed: r.committed, dead: r.dead}
+	d.Runner.listener = listener{committed: r.committed, dead: r.dead}
 	return r
 }
 
@@ -150,7 +150,7 @@ func (r *Reconciler) loop(ctx context.Context) {
 }
 
 // Reconcile settles what is open, now, and returns all that it found. Background work
-// goes on behind it.
+// continues behind it.
 func (r *Reconciler) Reconcile(ctx context.Context) (chat.RecoveryReport, error) {
 	since := time.Time{}
 	if !r.reports.begun() { // at the start, what the run before told is not told again
@@ -230,7 +230,7 @@ func (r *Reconciler) tick(ctx context.Context) {
 	report, err := r.recoverOpen(ctx, r.reports.load(ctx, r.d.Store))
 	if err != nil {
 		if ctx.Err() == nil {
-			r.d.Log.Warn("not everything could be put in order; it is tried again", "err", err)
+			r.d.Log.Warn("not everything could be repaired; it is tried again", "err", err)
 		}
 		return
 	}
@@ -251,7 +251,7 @@ func (r *Reconciler) tick(ctx context.Context) {
 }
 
 // snapshot takes the snapshots of ledgers that are due. Nothing waits for one: without
-// it a replay begins earlier. One that is damaged is passed by, and told.
+// it a replay begins earlier. One that is damaged is skipped, and told.
 func (r *Reconciler) snapshot(ctx context.Context) {
 	_, ignored, err := r.d.Store.Snapshot(ctx)
 	if err != nil && ctx.Err() == nil {

@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// turns stands for the engine: what it finds, runs and could not settle.
+// turns represents the engine: what it finds, runs and could not settle.
 type turns struct {
 	mu        sync.Mutex
 	found     []chat.RecoveryItem
@@ -72,7 +72,7 @@ func kinds(r chat.RecoveryReport) string {
 }
 
 // TestAReportSaysAllAndIsKept: what is found is one report, in words; pending turns are
-// told once they are committed; what stands is told once; the next run knows the last.
+// told once they are committed; what stands is reported once; the next run knows the last.
 func TestAReportSaysAllAndIsKept(t *testing.T) {
 	b := newBench(t)
 	b.final(1)
@@ -139,7 +139,7 @@ func TestADeadJobIsTold(t *testing.T) {
 
 // TestTheTimer: with nothing written, it looks at nothing; what is written is looked
 // after; a turn that could not be settled is tried soon; the daily work comes up hourly
-// and its failure is told once; and it all stops.
+// and its failure is reported once; and it all stops.
 func TestTheTimer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)

@@ -131,7 +131,7 @@ func LastReport(ctx context.Context, settings interface {
 }
 
 // keep puts the newest report into the settings, unless they hold the same but for its
-// time: finding it again is no change. A failure is made good by the next report.
+// time: finding it again is not a change. A failure is made good by the next report.
 func (r *reports) keep(ctx context.Context, s MaintenanceStore) {
 	r.load(ctx, s)
 	r.mu.Lock()

@@ -47,7 +47,7 @@ type Store interface {
 // Vectors keep units findable by similarity.
 type Vectors interface {
 	// Vectors are those of the texts in every namespace that is kept up to date. An
-	// error comes with what could be made all the same.
+	// error comes with what could be made anyway.
 	Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error)
 	// Step does a part of what is missing; more is false when nothing is.
 	Step(ctx context.Context) (more bool, err error)
@@ -95,7 +95,7 @@ type Deps struct {
 	// Chance is a random number from 0 to below 1, by which pauses differ; nil: the
 	// runtime's.
 	Chance func() float64
-	// Clock is the wall's, by which leaps are noticed; nil: the system's.
+	// Clock is the wall's, by which jumps are noticed; nil: the system's.
 	Clock clock.Clock
 	Log   *slog.Logger
 }
@@ -112,8 +112,8 @@ type Runner struct {
 	wakeVectors chan struct{}
 	older       atomic.Bool // turns of an earlier chunker are to be looked for
 	paused      atomic.Bool
-	leaps       clockJumps
-	heard       listener
+	jumps       clockJumps
+	listener    listener
 
 	mu     sync.Mutex
 	cancel context.CancelFunc
@@ -127,7 +127,7 @@ type listener struct {
 }
 
 // lanes are worked off side by side: a librarian that takes its time does not keep
-// turns from becoming searchable. Vectors have a lane of their own, which is no queue.
+// turns from becoming searchable. Vectors have a lane of their own, which is not a queue.
 var lanes = [...][]chat.JobType{
 	{chat.JobSummarizeTurn, chat.JobSummarizeRange},
 	{chat.JobIndexTurn},
@@ -144,7 +144,7 @@ func NewRunner(d Deps) *Runner {
 		d.Chance = rand.Float64
 	}
 	r := &Runner{d: d, wakeVectors: make(chan struct{}, 1)}
-	r.heard = listener{committed: func([]chat.Turn) {}, dead: func(chat.Job) {}}
+	r.listener = listener{committed: func([]chat.Turn) {}, dead: func(chat.Job) {}}
 	for i := range r.wake {
 		r.wake[i] = make(chan struct{}, 1)
 	}
@@ -182,10 +182,10 @@ func (r *Runner) Stop() {
 }
 
 // Pause begins no more background work, after the job at hand, until Resume. What
-// somebody asks for is done all the same.
+// somebody asks for is done anyway.
 func (r *Runner) Pause() { r.paused.Store(true) }
 
-// Resume goes on after Pause.
+// Resume continues after Pause.
 func (r *Runner) Resume() {
 	r.paused.Store(false)
 	r.Wake()
@@ -262,7 +262,7 @@ func (r *Runner) Drain(ctx context.Context) (int, error) {
 	return r.drain(ctx, slices.Concat(lanes[:]...), inBackground, never)
 }
 
-// CatchUp does all that Drain does, cuts anew what an earlier version cut, and makes
+// CatchUp does all that Drain does, cuts again what an earlier version cut, and makes
 // the vectors that are missing: all background work there is.
 func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 	n, err := r.Drain(ctx)
@@ -384,7 +384,7 @@ func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) e
 			return err
 		}
 		if job.State != chat.JobRunning {
-			if refused { // and not because somebody else has it
+			if refused { // and not because someone else has it
 				return nil
 			}
 			job, ok, err := r.d.Store.ClaimTurnJobs(ctx, lease, id, typ)

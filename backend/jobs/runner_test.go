@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/storetest"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/store"
 )
@@ -57,7 +58,9 @@ func newBenchAt(t *testing.T, c clock.Clock) *bench {
 	t.Helper()
 	b := &bench{t: t}
 	var err error
-	if b.store, err = store.Open(t.Context(), store.Options{DataDir: t.TempDir(), Clock: c}); err != nil {
+	dir := t.TempDir()
+	storetest.Fill(t, dir)
+	if b.store, err = store.Open(t.Context(), store.Options{DataDir: dir, Clock: c}); err != nil {
 		t.Fatal(err)
 	}
 	if _, b.branch, err = b.store.CreateSession(t.Context(), chat.NewSession{}); err != nil {
@@ -214,7 +217,7 @@ func (s *broken) Index(ctx context.Context, i chat.Indexing) error {
 }
 
 // TestDeadAndDegraded: after 8 tries the job is dead, the turn is shown as not
-// searchable, nothing runs for ever, and a retry by hand repairs it.
+// searchable, nothing runs forever, and a retry by hand repairs it.
 func TestDeadAndDegraded(t *testing.T) {
 	b := newBench(t)
 	turn := b.final(1)

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// faulty is a model that keeps what it is told to, or, by lot, does one of the
+// faulty is a model that keeps what it is told to, or, at random, does one of the
 // things models do.
 type faulty struct {
 	mu    sync.Mutex

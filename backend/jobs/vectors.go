@@ -44,7 +44,7 @@ func (r *Runner) step(ctx context.Context) (more bool, err error) {
 func (r *Runner) WakeVectors() { notify(r.wakeVectors) }
 
 // tendVectors is the lane of vectors. Its progress is in the database: what an end
-// of the program interrupts goes on at the next start. An embedder that fails is
+// of the program interrupts continues at the next start. An embedder that fails is
 // asked again after growing pauses; meanwhile the namespace before it serves.
 func (r *Runner) tendVectors(ctx context.Context) {
 	failures := 0

@@ -43,7 +43,7 @@ type idleStore struct{ *memory }
 
 func (idleStore) RequeueOlder(context.Context, int, int) (int, error) { return 0, nil }
 
-// The lane of vectors goes on until nothing is missing, waits after a failure, and
+// The lane of vectors continues until nothing is missing, waits after a failure, and
 // begins again when it is woken: another embedder was chosen.
 func TestVectorsHaveALaneOfTheirOwn(t *testing.T) {
 	s := &steps{left: 3, tried: make(chan int, 100)}
@@ -89,7 +89,7 @@ func (a *asking) Vectors(context.Context, []string) (map[int64][][]float32, erro
 func (*asking) Step(context.Context) (bool, error) { return false, nil }
 
 // A long message, or a document, is found by its words before its vectors are made, and
-// is told to the ledger and stored once.
+// is reported to the ledger and stored once.
 func TestWordsOfMuchAreFoundBeforeItsVectorsAreMade(t *testing.T) {
 	for _, failure := range []error{nil, errors.New("the embedder is gone")} {
 		b := newBench(t)

@@ -124,7 +124,7 @@ func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
 	if job.Type == chat.JobIndexTurn {
 		r.degrade(ctx, job)
 	}
-	r.heard.dead(after)
+	r.listener.dead(after)
 }
 
 // pause before the next try doubles from a second to five minutes, give or take a

@@ -8,7 +8,7 @@
 //
 // seq counts from 1 without gaps, sum is the CRC-32C of the line before it. The payload is the provider's event byte for
 // byte: as JSON where the line can carry it unchanged, else as payload_b64 (an
-// event type that is not UTF-8 likewise stands in event_type_b64). The last line
+// event type that is not UTF-8 likewise is in event_type_b64). The last line
 // of a finished journal is an end entry of provider "contextinfinity": done,
 // error or stopped. A journal that has its end entry and is fsynced is sealed.
 //
@@ -25,7 +25,7 @@
 //     more is called durable: the kernel may have dropped the pages and would
 //     report the next fsync as good. Every later Append and End says so.
 //   - Reading never changes a file. A torn last line and everything from a
-//     damaged line on is left out, counted and reported; what stands before is
+//     damaged line on is left out, counted and reported; what is before is
 //     returned.
 //
 // What may be lost: on a loss of power, what had not been fsynced (at most

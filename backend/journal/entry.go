@@ -85,7 +85,7 @@ func appendEntry(dst []byte, ts time.Time, provider, eventType string, seq int64
 	return append(dst, '}', '\n')
 }
 
-// A line ends with the CRC-32C of what stands before it, so that a bit that flips
+// A line ends with the CRC-32C of what is before it, so that a bit that flips
 // on the disk is not taken for an answer: ,"sum":"0123abcd"}
 const (
 	sumKey    = `,"sum":"`

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/journal"
 )
 
-// Any byte that changes in any line is found, in that line, and what stands before
+// Any byte that changes in any line is found, in that line, and what is before
 // it is read.
 func TestAChangedByteIsFoundInItsLine(t *testing.T) {
 	events := []chat.RawEvent{text("größer"), {Type: "\xff", Data: []byte("not JSON")}, text("漢字 🌍")}

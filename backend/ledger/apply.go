@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Apply makes the state what it is after an event. One that does not go on from the
+// Apply makes the state what it is after an event. One that does not continue from the
 // last, or that cannot be replayed, is an error and changes nothing. The hash chain is
 // not checked: that is what Faults and Intact are for.
 func (s *State) Apply(e Event) error {
@@ -30,7 +30,7 @@ func (s *State) Apply(e Event) error {
 }
 
 // Skip goes past an event that cannot be applied, for those who name what is wrong and
-// go on.
+// continue.
 func (s *State) Skip(e Event) { s.EventSeq, s.EventHash = e.Seq, hex.EncodeToString(e.Hash) }
 
 func (s *State) apply(e Event) error {
@@ -48,7 +48,7 @@ func (s *State) apply(e Event) error {
 // canonicalStart is how Payload begins.
 var canonicalStart = fmt.Appendf(nil, `{"v":%d,"data":`, PayloadVersion)
 
-// dataOf is what a payload tells. Of one that Payload wrote it is no copy: there are
+// dataOf is what a payload tells. Of one that Payload wrote it is not a copy: there are
 // payloads of 40 MB.
 func dataOf(payload []byte) (json.RawMessage, error) {
 	if data, ok := bytes.CutPrefix(payload, canonicalStart); ok && bytes.HasSuffix(data, []byte("}")) {

@@ -41,7 +41,7 @@ func (e Event) Sum() []byte {
 	return sum[:]
 }
 
-// Tail is the end of a ledger: where the next event goes on.
+// Tail is the end of a ledger: where the next event continues.
 type Tail struct {
 	Seq  int64
 	Hash []byte
@@ -75,5 +75,5 @@ func (e Event) Intact() bool {
 	return e.Payload != nil && bytes.Equal(sum[:], e.PayloadHash)
 }
 
-// Tail is where the event after this one goes on.
+// Tail is where the event after this one continues.
 func (e Event) Tail() Tail { return Tail{e.Seq, e.Hash} }

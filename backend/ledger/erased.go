@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ContentErased tells that a hard delete took content out of this ledger (SPEC 12). The
+// ContentErased tells that a permanent deletion took content out of this ledger (SPEC 12). The
 // payloads that held it were put in other words, in place: what is left of each is told
 // here by hash, so that the chain vouches for it as for any other. Replayed, they give
 // what is stored since.
@@ -22,14 +22,14 @@ type ContentErased struct {
 // ErasedEvent is an earlier event whose payload was replaced.
 type ErasedEvent struct {
 	Seq    int64  `json:"event_seq"`
-	SHA256 string `json:"payload_sha256"` // of what stands in its place
+	SHA256 string `json:"payload_sha256"` // of what is in its place
 }
 
 // Erasures are what the content_erased events of a ledger say: by event_seq, the hash
 // of the payload that replaced the one it was chained with, and the receipt it has.
 type Erasures map[int64]Erasure
 
-// Erasure is what became of one payload. The last hard delete that touched it counts.
+// Erasure is the outcome of one payload. The last permanent deletion that touched it counts.
 type Erasure struct {
 	Hash    []byte // SHA-256
 	Receipt string

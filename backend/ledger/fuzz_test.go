@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzDecode: any bytes are a whole state or an error, and what is a state encodes to
-// the same state and can be compared and gone on from.
+// the same state and can be compared and continued from.
 func FuzzDecode(f *testing.F) {
 	whole := encoded(f, replayed(f, history(f)))
 	f.Add(whole)

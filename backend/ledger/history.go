@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Events about what stands for turns in a prompt, how models count, and what was permanently deleted.
+// Events about what represents turns in a prompt, how models count, and what was permanently deleted.
 const (
 	EventSummaryCreated    Type = "summary_created"
 	EventSummarySuperseded Type = "summary_superseded"

@@ -46,7 +46,7 @@ type (
 		Start  int         `json:"start"`
 		End    int         `json:"end"`
 		Tokens int         `json:"tokens"`
-		Text   string      `json:"text"`                  // of a document's: what stands before the words
+		Text   string      `json:"text"`                  // of a document's: what is before the words
 		SHA256 string      `json:"text_sha256,omitempty"` // of all of it, where text is not that
 	}
 	FileAdded struct { // the bytes stay in the file

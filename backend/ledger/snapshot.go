@@ -14,7 +14,7 @@ import (
 const SnapshotVersion = 1
 
 // Snapshot is a session at one of its events: the reducer's state, from which a replay
-// goes on, and what the active branch durably knew.
+// continues, and what the active branch durably knew.
 type Snapshot struct {
 	Version int    `json:"v"`
 	State   *State `json:"state"`

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Sum stands for a content: the first 128 bits of its SHA-256 in hex, empty for none.
+// Sum represents a content: the first 128 bits of its SHA-256 in hex, empty for none.
 // The chain, and the rows themselves, hold whole hashes; here two contents need only be
 // told apart.
 type Sum string
@@ -47,7 +47,7 @@ func SumOfHash(hash []byte) Sum {
 func sumOfHex(s string) (Sum, error) {
 	hash, err := hex.DecodeString(s)
 	if err == nil && len(hash) != 0 && len(hash) != sha256.Size {
-		err = fmt.Errorf("%d bytes are no SHA-256", len(hash))
+		err = fmt.Errorf("%d bytes are not a SHA-256", len(hash))
 	}
 	return SumOfHash(hash), err
 }
@@ -66,7 +66,7 @@ func SumOfCheckpoint(summary, pinned string) Sum {
 	return SumOf([]byte(summary), []byte{0}, []byte(pinned))
 }
 
-// SumOfRaw is the sum of JSON that somebody else wrote, its white space aside; empty
+// SumOfRaw is the sum of JSON that someone else wrote, its white space aside; empty
 // for none.
 func SumOfRaw(raw []byte) Sum {
 	if len(raw) == 0 || string(raw) == "null" {
@@ -103,7 +103,7 @@ type State struct {
 	unitsOf map[string][]string // by turn
 }
 
-// tables are all kinds that stand for rows of the session.
+// tables are all kinds that represent rows of the session.
 func (s *State) tables() []table {
 	return []table{
 		{"sessions", records[Session](s.Sessions)}, {"branches", records[Branch](s.Branches)}, {"states", records[Checkpoint](s.States)},

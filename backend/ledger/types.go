@@ -7,11 +7,11 @@ import (
 
 // Type names what a ledger event records. The list is closed: it is part of the format of
 // bundles and of every later replay. What an event of a type tells, and what a session's
-// state is after it, stands with the feature: session.go, branch.go, turn.go ...
+// state is after it, is with the feature: session.go, branch.go, turn.go ...
 //
 // Payloads hold messages, items and usage as raw JSON, with the same bytes as the derived
 // table; long request and response bytes stay in their step, and payloads hold their hashes.
-// Records of the state have fields that are named as the columns they stand for.
+// Records of the state have fields that are named as the columns they represent.
 type Type string
 
 // reducer makes the state what it is after an event.

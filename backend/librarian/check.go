@@ -321,7 +321,7 @@ func (s Summary) isEmpty() bool {
 	return true
 }
 
-// echoBytes is from which length a message that stands in an answer word for word
+// echoBytes is from which length a message that is in an answer word for word
 // is taken for an echo.
 const echoBytes = 400
 

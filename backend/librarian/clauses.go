@@ -155,7 +155,7 @@ func withoutRequests(s string) (stated, asked string) {
 	return stated, request(wanted.String())
 }
 
-// politeness begins a request and is no part of it.
+// politeness begins a request and is not part of it.
 var politeness = regexp.MustCompile(`(?i)^(?:(?:and|but|so|also|please|hmm),? )*(?:can|could|would|will) you (?:please )?(?:also )?(?:help me (?:to |with )?)?`)
 
 // request is what a request asks for.

@@ -96,7 +96,7 @@ func assignmentsIn(line string, forms ...*regexp.Regexp) []string {
 	return out
 }
 
-// inAddress reports that a position belongs to an address: "?q=1" is no setting.
+// inAddress reports that a position belongs to an address: "?q=1" is not a setting.
 func inAddress(line string, at int) bool {
 	begin := strings.LastIndexAny(line[:at], " \t`\"'") + 1
 	return strings.Contains(line[begin:at], "://") || strings.Contains(line[begin:at], "?")

@@ -5,7 +5,7 @@
 // model, Extract represents a range without one: both read what was said (entities.go), keep what must
 // not be lost, and trim to the budget (trim.go). They are pure and deterministic, their work is linear
 // in their input and their input is bounded, so they are available whenever a model is not. They remember
-// what the user said: an assistant's advice binds nobody, headings are no tasks, and rows of tables no facts.
+// what the user said: an assistant's advice binds nobody, headings are not tasks, and rows of tables no facts.
 //
 // Librarian asks a model first. It is given the newest summary that a model made and what was said
 // since, as escaped data, in as many calls as its input limit needs. Its answer is untrusted: one without

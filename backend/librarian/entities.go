@@ -30,7 +30,7 @@ type Entity struct {
 	Text string
 
 	inCode bool // a name that occurs only inside a code block
-	inItem bool // a name that stands in a list
+	inItem bool // a name that is in a list
 }
 
 // maxScan bounds how much of one text is read: its beginning and its end, where
@@ -86,7 +86,7 @@ func (x *extraction) add(e Entity) {
 	}
 }
 
-// text reads statements from prose only: a heading is no task, and a row of a table,
+// text reads statements from prose only: a heading is not a task, and a row of a table,
 // a footnote or a quotation no fact of its own. All of them may hold names.
 func (x *extraction) text(text string) {
 	text = strings.ToValidUTF8(text, "\uFFFD")

@@ -9,7 +9,7 @@ import (
 )
 
 // A range of more turns than this is read at its two ends: what it was about
-// stands at the beginning, what came of it at the end.
+// is at the beginning, the outcome of it at the end.
 const (
 	rangeTurns = 400
 	rangeHead  = 100
@@ -21,14 +21,14 @@ const rangeMessageBytes = 8 << 10
 // askedBytes bounds a line of what was asked.
 const askedBytes = 140
 
-// Extract stands for a range of turns where no model summarized it (SPEC 6): what
+// Extract represents a range of turns where no model summarized it (SPEC 6): what
 // was demanded, decided, told, named and left open, then what was talked about,
 // within target tokens. It is pure and deterministic, and its work is bounded.
 func Extract(turns []chat.Turn, target int, count func(string) int) string {
 	return ExtractFrom(nil, turns, target, count)
 }
 
-// ExtractFrom is Extract over what already stands for parts of the range, a
+// ExtractFrom is Extract over what already represents parts of the range, a
 // model's summaries or earlier extracts, oldest first, and the turns that none
 // of them covers.
 func ExtractFrom(pieces []string, turns []chat.Turn, target int, count func(string) int) string {
@@ -45,7 +45,7 @@ func ExtractFrom(pieces []string, turns []chat.Turn, target int, count func(stri
 	return fit(g.live(), max(target, 0), counting(count))
 }
 
-// statement is an entry that may stand in an extract.
+// statement is an entry that may be in an extract.
 type statement struct {
 	sec   Section
 	text  string
@@ -230,7 +230,7 @@ const stateMessageBytes = 512 << 10
 
 func longEnds(text string) string { return endsWithin(text, stateMessageBytes) }
 
-// endsWithin is a text of which each end has at most so many bytes.
+// endsWithin is a text of which each end has at most this many bytes.
 func endsWithin(text string, each int) string {
 	if len(text) <= 2*each {
 		return text
@@ -253,13 +253,13 @@ var extractShares = [sectionCount]float64{
 	Facts: 0.36, Decisions: 0.16, Constraints: 0.26, Artifacts: 0.10, OpenTasks: 0.10, Happened: 0.02,
 }
 
-// artifactSeparator stands between names, which are short and many.
+// artifactSeparator is between names, which are short and many.
 const artifactSeparator = " · "
 
 // maxMisses is after how many entries that do not fit no more are tried.
 const maxMisses = 24
 
-// fit chooses what stands within the target: what the user told before what an
+// fit chooses what is within the target: what the user told before what an
 // assistant said, sections by their shares, in a section what is worth most, of
 // equals the newest.
 func fit(list []statement, target int, count func(string) int) string {
@@ -342,7 +342,7 @@ func (c *choosing) cost(s statement) int {
 	return n
 }
 
-// extractOrder is how sections stand in an extract.
+// extractOrder is how sections are in an extract.
 var extractOrder = []Section{Constraints, Decisions, Facts, OpenTasks, Artifacts, Happened}
 
 // renderExtract writes the sections that have something, in the order it was

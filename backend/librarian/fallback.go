@@ -57,7 +57,7 @@ type Result struct {
 	made Validation
 }
 
-// Validation is stored with a state: what was found and what became of it,
+// Validation is stored with a state: what was found and the outcome of it,
 // entries by heading.
 type Validation struct {
 	Method       string         `json:"method"`
@@ -309,7 +309,7 @@ func sectionFor(k Kind) Section {
 }
 
 // ends keeps n entities, half from the beginning and half from the end: what a
-// long paste is about stands before or after it.
+// long paste is about is before or after it.
 func ends(list []Entity, n int) []Entity {
 	if len(list) <= n {
 		return list

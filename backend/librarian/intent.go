@@ -38,7 +38,7 @@ func withoutUnbinding(lower string) string {
 	return unbinding.ReplaceAllString(lower, " ,")
 }
 
-// quotation is what somebody else says, or a message of a program.
+// quotation is what someone else says, or a message of a program.
 var quotation = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”")
 
 // addressed matches a request in which the phrase is addressed to the assistant.
@@ -77,7 +77,7 @@ var worried = regexp.MustCompile(`^(?:i'm|i am|i feel|i'm feeling|we're|we are)(
 var hoping = regexp.MustCompile(`^(?:(?:i|we)(?:'m| am|'re| are)? (?:\w+ ){0,2}?(?:hope|hoping|wish|wishing|fear|fearing|worry|worrying|dread|dreading)\b` +
 	`|hopefully\b|fingers crossed\b|ich hoffe\b|wir hoffen\b|hoffentlich\b|ich fürchte\b|ich mache mir sorgen\b|j'espère\b|je crains\b|espero\b|ojalá\b|temo que\b|spero\b)`)
 
-// isMood reports a sentence whose only cue of a constraint stands in what it hopes or fears: "I'm a bit worried
+// isMood reports a sentence whose only cue of a constraint is in what it hopes or fears: "I'm a bit worried
 // that we must not be late" binds nobody. What follows the mood may: "I hope it helps, but never delete the logs."
 func isMood(sentence string) bool {
 	parts := clausesOf(sentence)

@@ -27,7 +27,7 @@ const (
 	maxFolds      = 4 // ranges that an input over the model's limit is cut into
 	updateFails   = 2 // rejected answers: SRD 10.2 allows one retry
 	rangeFails    = 3
-	runTimeouts   = 3 // a whole run takes at most so many timeouts
+	runTimeouts   = 3 // a whole run takes at most this many timeouts
 	outputTokens  = 4096
 	leastRoom     = 200 // tokens of conversation that a call must have room for
 	promptReserve = 64  // tokens of framing that a model's own count may add
@@ -78,7 +78,7 @@ func (l Librarian) Update(ctx context.Context, u Update) Result {
 }
 
 // older is what an update without its newest turns would be: where more was said
-// since than the model can be given, the deterministic summary stands for it.
+// since than the model can be given, the deterministic summary represents it.
 func (u Update) older() Update {
 	u.Previous, u.Turns = u.ModelPrevious, u.ModelTurns
 	return u
@@ -90,7 +90,7 @@ func (s Summary) withoutExchange() Summary {
 	return s
 }
 
-// run is one use of a model: its limits, and what became of it.
+// run is one use of a model: its limits, and the outcome of it.
 type run struct {
 	ctx     context.Context
 	timeout time.Duration
@@ -116,7 +116,7 @@ type run struct {
 
 // fold gives the model all passages, in as many calls as its input limit needs:
 // each call's answer is the next one's earlier summary. Where even maxFolds calls
-// would not do, older stands for what comes before the last of them.
+// would not do, older represents what comes before the last of them.
 func (r *run) fold(previous string, ps []passage, older func() string) (Summary, bool) {
 	room := r.room(previous)
 	if room < leastRoom || len(ps) == 0 {

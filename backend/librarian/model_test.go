@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// script is a model that gives its answers in turn, the last one for ever.
+// script is a model that gives its answers in turn, the last one forever.
 type script struct {
 	answers []string
 	fail    error
@@ -359,7 +359,7 @@ func (b *bounded) Complete(_ context.Context, system, user string, _ int) (strin
 }
 
 // TestInputLimits: what is over a model's limit is cut into ranges and folded; a
-// message longer than the limit too; and never is more sent, nor for ever.
+// message longer than the limit too; and never is more sent, nor forever.
 func TestInputLimits(t *testing.T) {
 	var turns []chat.Turn
 	for i := range 40 {

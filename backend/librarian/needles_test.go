@@ -15,7 +15,7 @@ import (
 )
 
 // needle is something a user said once and counts on. It is found where all its
-// parts stand in one line.
+// parts are in one line.
 type needle struct {
 	kind, text string
 	parts      []string
@@ -195,7 +195,7 @@ func (m *memory) summarize(g prompt.Range) {
 	})
 }
 
-// standing is what stands for the turns before the cut: ranges and head summary.
+// standing is what represents the turns before the cut: ranges and head summary.
 func (m *memory) standing() (cut int64, ranges string) {
 	plan := prompt.MakePlan(m.sizes, m.budget, m.policy)
 	var b strings.Builder
@@ -210,7 +210,7 @@ func (m *memory) standing() (cut int64, ranges string) {
 }
 
 // TestNeedles: of 200 things told once over 1 000 turns and not pinned, at least
-// 60 % still stand in range extracts and head summary at the end, with no model at
+// 60 % still are in range extracts and head summary at the end, with no model at
 // all, in a window of 200k tokens with a working set of 50k.
 func TestNeedles(t *testing.T) {
 	for _, seed := range []uint64{1} { // 2 and 3 give 73 %

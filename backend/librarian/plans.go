@@ -14,7 +14,7 @@ import (
 var intended = regexp.MustCompile(`\b(?:planning|waiting|expecting|plan to|plan on|preparing|prepare for|scheduled|booked|arranged|upcoming|due|deadline|going to|gonna|i'll|i will|we'll|we will|i have (?:a|an|my|to|another)|i've got (?:a|an|my|to|another)|i need to|we need to|have to|want to|aim to|aiming|hope to|hoping|starts|begins|leaving|moving|flying|meeting|interview|appointment|negotiation|presentation|launch|release|exam|flight|move|by|before|until` +
 	`|plane|geplant|termin|frist|bis|werde|muss|rendez-vous|prévu|avant|échéance|cita|plazo|previsto|antes|prazo|scadenza|entro)\b`)
 
-// done are the words that tell what has been, whatever date stands beside them.
+// done are the words that tell what has been, whatever date is beside them.
 var done = regexp.MustCompile(`\b(?:did|was|were|went|met|sent|submitted|finished|completed|attended|celebrated|uploaded|applied|signed|received|got back|launched|released|decided|chose|agreed)\b`)
 
 // writtenDate is a day as people write it in a sentence, with or without a year.

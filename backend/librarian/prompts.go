@@ -14,7 +14,7 @@ var promptFiles embed.FS
 var templates = template.Must(template.ParseFS(promptFiles, "prompts/*.md"))
 
 // question is what a prompt's template is filled with. Every text in it is
-// escaped: nothing that was said can close the mark it stands in (SPEC 2.8).
+// escaped: nothing that was said can close the mark it is in (SPEC 2.8).
 type question struct {
 	Target   int
 	Pins     int

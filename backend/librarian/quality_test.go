@@ -28,7 +28,7 @@ func told(lines ...string) (out [][2]string) {
 	return out
 }
 
-// TestWhatBinds: an intention, a feeling and a promise are no constraints, a worry is no decision.
+// TestWhatBinds: an intention, a feeling and a promise are not constraints, a worry is not a decision.
 func TestWhatBinds(t *testing.T) {
 	cases := []struct {
 		said string
@@ -90,7 +90,7 @@ func TestRepeatedOnce(t *testing.T) {
 	}
 }
 
-// TestArtifactsAreTheUsers: gaps of templates, suggested links and invented addresses are no artifacts; what the
+// TestArtifactsAreTheUsers: gaps of templates, suggested links and invented addresses are not artifacts; what the
 // user names and what code holds are.
 func TestArtifactsAreTheUsers(t *testing.T) {
 	answer := "Save it as `.odt` or `.rtf` and send it to `[Hiring Manager]`. Write to mara.lind@mail.example for `<role>`.\n\n" +

@@ -7,9 +7,9 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Range is a stretch of a lineage that a summary is to stand for (SPEC 6).
+// Range is a stretch of a lineage that a summary is to represent (SPEC 6).
 type Range struct {
-	// Pieces are what already stands for parts of it, oldest first; Turns, those
+	// Pieces are what already represents parts of it, oldest first; Turns, those
 	// that no piece covers.
 	Pieces []string
 	Turns  []chat.Turn
@@ -29,7 +29,7 @@ const (
 	StyleNarrative = "narrative" // one continuous story, with lists of what it leaves out
 )
 
-// RangeSummary is what came of a range. Text is empty only if the range says
+// RangeSummary is the outcome of a range. Text is empty only if the range says
 // nothing or is too small for anything to be shorter.
 type RangeSummary struct {
 	Text        string
@@ -47,7 +47,7 @@ type RangeSummary struct {
 const methodExtract = chat.GeneratedByExtract
 
 // SummarizeRange makes a range's summary: a model's, if it is about the range,
-// keeps what must be kept and is smaller than what it stands for, within three
+// keeps what must be kept and is smaller than what it represents, within three
 // tries; else the deterministic extract. It always returns.
 func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	g.Count = counting(g.Count)

@@ -25,7 +25,7 @@ var opinionCues = strings.Split("never mind|i must say|i must admit|must have be
 	"|always something|always explain|can't wait|cannot wait|cannot thank|i need to know|need to understand|at least i|i guess", "|")
 
 // guesses are what people say of a state of affairs that they suppose: "That must be hard."
-// What is no guess is a demand: "Passwords must be hashed", "The page must be fast".
+// What is not a guess is a demand: "Passwords must be hashed", "The page must be fast".
 var (
 	guessing = lexical.Set("you that it this there he she they who these those")
 	guesses  = lexical.Set(`nice hard tough great so exciting difficult amazing wonderful fun tired kidding joking proud incredible awesome really such a an the very

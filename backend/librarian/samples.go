@@ -43,10 +43,10 @@ var placeholderGap = regexp.MustCompile(`\[[A-Z][A-Za-z' /-]{2,}\]|<[a-zA-Z][a-z
 // titlesSample reports a heading or a sentence that announces an assistant's sample text.
 func titlesSample(title string) bool { return sampleTitles.MatchString(title) }
 
-// sampleHosts are addresses that stand for any address.
+// sampleHosts are addresses that represent any address.
 var sampleHosts = regexp.MustCompile(`(?i)(?:^|[/@.])example\.(?:com|org|net|edu)\b`)
 
-// samplePart is a part of a name that stands for any name: "your-project", "firstname".
+// samplePart is a part of a name that represents any name: "your-project", "firstname".
 var samplePart = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:your|my|some)?(?:first_?name|last_?name|user_?name|company_?name|website|domain|placeholder|lorem|ipsum|xxx+|foobar)(?:$|[^a-z])|(?:^|[^a-zA-Z])(?:your|YOUR|Your)(?:[_A-Z-]|[^a-zA-Z]|website|domain|name|company|project|app|site|user)|^(?:/?path/to/)|(?:jane|john)[._]?(?:doe|smith)@`)
 
 // isPlaceholder reports a name that names nothing: a bare file extension, a gap of a template, an
@@ -65,7 +65,7 @@ func isPlaceholder(name string) bool {
 	return sampleHosts.MatchString(name) || samplePart.MatchString(name)
 }
 
-// maxLinks is how many addresses outside of code an answer may have that is no list of links.
+// maxLinks is how many addresses outside of code an answer may have that is not a list of links.
 const maxLinks = 2
 
 // settledNames are the names in an assistant's text that a memory keeps: addresses, paths and settings in code,

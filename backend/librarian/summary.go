@@ -43,14 +43,14 @@ type Summary struct {
 func (s Summary) Entries(sec Section) []string { return s.entries[sec] }
 
 // Parse reads a summary, also one that a model wrote: known headings of any
-// level may stand in any order, repeat or lack; what stands under none of them
+// level may be in any order, repeat or lack; what is under none of them
 // is a fact. Parse(s.Render()) is s.
 func Parse(markdown string) Summary {
 	if len(markdown) > maxParse {
 		markdown = markdown[:maxParse]
 	}
 	var s Summary
-	sec, open := Facts, false // open: the last entry may go on
+	sec, open := Facts, false // open: the last entry may continue
 	for line := range strings.Lines(markdown) {
 		text := strings.TrimSpace(line)
 		if text == "" {

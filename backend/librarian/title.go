@@ -97,7 +97,7 @@ func subject(sentence string) string {
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
-// withoutCode leaves out what stands between code fences.
+// withoutCode leaves out what is between code fences.
 func withoutCode(text string) string {
 	parts := strings.Split(text, "```")
 	var out []string

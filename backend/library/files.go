@@ -174,11 +174,11 @@ func readBounded(op string, r io.Reader, most int64) ([]byte, error) {
 }
 
 func notOurs(op, what string) error {
-	return chat.Errorf(chat.CodeInvalid, op, "The file does not hold %s; nothing was imported.", what).
+	return chat.Errorf(chat.CodeInvalid, op, "The file does not contain %s; nothing was imported.", what).
 		WithHint("it is a JSON file that an export made")
 }
 
 func tooNew(op string, version int) error {
-	return chat.Errorf(chat.CodeInvalid, op, "The file is of version %d, and this program reads version %d; nothing was imported.", version, fileVersion).
+	return chat.Errorf(chat.CodeInvalid, op, "The file has version %d, and this program reads version %d; nothing was imported.", version, fileVersion).
 		WithHint("update the program")
 }

@@ -194,7 +194,7 @@ type ImportedPrompts struct {
 }
 
 // ImportPrompts adds the prompts that a file holds. One that is there with the same name and
-// text is left out; one of a name that is taken gets a number behind it.
+// text is left out; one of a name that is taken gets a number after it.
 func (l *Library) ImportPrompts(ctx context.Context, r io.Reader) (ImportedPrompts, error) {
 	list, err := DecodePrompts(r)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// maxFilled bounds a filled-in prompt, in bytes: a value may stand in it many times.
+// maxFilled bounds a filled-in prompt, in bytes: a value may be in it many times.
 const maxFilled = 1 << 20
 
 // Built-in variables. Their values come from where the prompt is used.
@@ -45,7 +45,7 @@ func Variables(text string) []Variable {
 	return out
 }
 
-// Fill puts values in the place of the variables of a text. One without a value has its
+// Fill puts values in place of the variables of a text. One without a value has its
 // default; one with neither is an error. Values are text: variables in them stay as they are.
 func Fill(text string, values map[string]string) (string, error) {
 	filled, missing := map[string]string{}, []string{}

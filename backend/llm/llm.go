@@ -70,14 +70,14 @@ func (s Secret) Reveal() string { return string(s) }
 type Request struct {
 	Endpoint Endpoint
 	Context  prompt.PreparedContext
-	// Continues, if not nil, lets the provider stand in for what it holds already: OpenAI's
+	// Continues, if not nil, lets the provider are in for what it holds already: OpenAI's
 	// previous_response_id, within the steps of one turn (SRD 1.2.5). The answer that it names
 	// must have been asked for with Store. Others ignore it, and where the whole request has to
-	// be sent all the same, the body says so by having no previous_response_id.
+	// be sent anyway, the body says so by having no previous_response_id.
 	Continues *Continuation
 }
 
-// Continuation is an answer that the provider keeps, and which this request goes on from.
+// Continuation is an answer that the provider keeps, and which this request continues from.
 type Continuation struct {
 	ResponseID string
 	// Messages is how many of the context's messages, from the first, the provider holds with
@@ -136,7 +136,7 @@ type Delta struct {
 }
 
 // ReasonPauseTurn is of an answer that the provider paused in a long run of tools that it runs
-// itself: it goes on when the answer is sent back as it is.
+// itself: it continues when the answer is sent back as it is.
 const ReasonPauseTurn = "pause_turn"
 
 // Result is the answer as far as the events tell it.

@@ -18,6 +18,11 @@ const (
 	// rawShare is how many times its limit, the default's at least, an answer may take as
 	// events. Each small delta comes in some hundred bytes of JSON.
 	rawShare = 16
+	// echoes is how often a protocol repeats, in events that show nothing, what it showed: the
+	// Responses API four times. Beside that, such events (signatures, encrypted reasoning,
+	// results of the provider's own tools, pings) may take as much as the answer's limit, the
+	// default's at least: decoders keep many of them.
+	echoes = 5
 	// maxBlocks is how many blocks (texts, thoughts, calls) one answer may have.
 	maxBlocks = 10_000
 	// countEvery is how much text is counted at once, in bytes.
@@ -33,6 +38,7 @@ type Meter struct {
 	Count     func(string) int // of tokens
 	shown     int              // bytes
 	raw       int              // bytes of all events
+	silent    int              // bytes of events that show nothing
 	tokens    int              // of what is counted already
 	uncounted strings.Builder  // the rest
 	block     int              // the highest so far
@@ -43,6 +49,7 @@ type Meter struct {
 func (m *Meter) Add(ev chat.RawEvent, deltas []Delta) error {
 	most, tokens := orDefault(m.MaxBytes, DefaultAnswerBytes), orDefault(m.MaxTokens, DefaultAnswerTokens)
 	m.raw += len(ev.Type) + len(ev.Data)
+	before := m.shown
 	for _, d := range deltas {
 		m.shown += len(d.Text)
 		m.block = max(m.block, d.Block)
@@ -50,7 +57,12 @@ func (m *Meter) Add(ev chat.RawEvent, deltas []Delta) error {
 			m.uncounted.WriteString(d.Text)
 		}
 	}
+	if m.shown == before {
+		m.silent += len(ev.Data)
+	}
 	switch {
+	case m.silent > max(most, DefaultAnswerBytes)+m.shown*echoes:
+		return tooLong("it has more than %s of events that show nothing", size(max(most, DefaultAnswerBytes)))
 	case m.shown > most:
 		return tooLong("it is longer than %s (stream.max_answer_bytes)", size(most))
 	case m.raw/rawShare > max(most, DefaultAnswerBytes):

@@ -21,7 +21,8 @@ func TestMeter(t *testing.T) {
 		"reasoning":         {Meter{MaxBytes: 100}, chat.RawEvent{}, []Delta{{Kind: DeltaReasoning, Text: "0123456789"}}, 11},
 		"arguments":         {Meter{MaxBytes: 100}, chat.RawEvent{}, []Delta{{Kind: DeltaTool, Text: "0123456789"}}, 11},
 		"tokens":            {Meter{MaxTokens: 10, Count: words}, chat.RawEvent{}, say("one two "), 6},
-		"pings":             {Meter{MaxBytes: 100}, chat.RawEvent{Type: "ping", Data: make([]byte, 1<<20)}, nil, 256},
+		"pings":             {Meter{MaxBytes: 100}, chat.RawEvent{Type: "ping", Data: make([]byte, 1<<20)}, nil, 17},
+		"signatures":        {Meter{}, chat.RawEvent{Data: make([]byte, 4<<20)}, []Delta{{Block: 1}}, 5},
 		"blocks":            {Meter{}, chat.RawEvent{}, []Delta{{Block: maxBlocks}}, 1},
 		"tokens, not words": {Meter{MaxBytes: 1000, MaxTokens: 900, Count: words}, chat.RawEvent{}, say("0123456789"), 101},
 	} {

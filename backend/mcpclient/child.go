@@ -41,11 +41,11 @@ type child struct {
 func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring, t *traffic) (*child, error) {
 	path, err := lookPath(cfg.Command, env)
 	if err != nil {
-		return nil, &permanentError{fmt.Sprintf("The program %q was not found. Install it, or give its whole path.", cfg.Command), err}
+		return nil, &permanentError{fmt.Sprintf("The program %q was not found. Install it, or give its full path.", cfg.Command), err}
 	}
 	dir, err := folder(cfg.Cwd)
 	if err != nil {
-		return nil, &permanentError{fmt.Sprintf("It cannot be started in the folder %q: there is none.", cfg.Cwd), err}
+		return nil, &permanentError{fmt.Sprintf("It cannot be started in the folder %q, which does not exist.", cfg.Cwd), err}
 	}
 	cmd := exec.Command(path, cfg.Args...)
 	cmd.Env, cmd.Dir = env, dir
@@ -239,7 +239,7 @@ func folder(cwd string) (string, error) {
 	return dir, nil
 }
 
-// expandHome puts the home directory in the place of ~.
+// expandHome puts the home directory in place of ~.
 func expandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {

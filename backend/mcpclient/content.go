@@ -37,7 +37,7 @@ func blocksOf(parts []mcp.Content) chat.Blocks {
 		case *mcp.EmbeddedResource:
 			out = append(out, resourceBlock(p.Resource))
 		default:
-			out = append(out, note("a part of a kind that is not known: not shown"))
+			out = append(out, note("a part of an unknown kind: not shown"))
 		}
 	}
 	return out
@@ -101,7 +101,7 @@ func image(media string, data []byte) chat.Block {
 	// What it is goes by its bytes: a provider refuses the whole request over one that is something
 	// else than it is said to be.
 	if media = http.DetectContentType(data); !slices.Contains(imageTypes, media) {
-		return note("an image whose data is of no type that can be shown, %d bytes", len(data))
+		return note("an image whose data is not of a type that can be shown, %d bytes", len(data))
 	}
 	source, _ := json.Marshal(map[string]string{"data": base64.StdEncoding.EncodeToString(data)})
 	return chat.Image{MediaType: media, Source: source}

@@ -122,7 +122,7 @@ func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
 	return q, nil
 }
 
-// fieldOrder is the order in which the names stand in the schema; those that are required come
+// fieldOrder is the order in which the names are in the schema; those that are required come
 // first if it has none.
 func fieldOrder(raw []byte, s *jsonschema.Schema) []string {
 	if len(s.PropertyOrder) == len(s.Properties) {
@@ -170,7 +170,7 @@ func fieldOf(name string, s *jsonschema.Schema, required bool) (Field, error) {
 	case s.Type == FieldBoolean:
 		return f, nil
 	default:
-		return f, fmt.Errorf("a field of the form has a type that is not known")
+		return f, fmt.Errorf("a field of the form has an unknown type")
 	}
 	f.Choices = choicesOf(options, titled, s.Extra["enumNames"])
 	if len(f.Choices) == 0 || len(f.Choices) > maxChoices {
@@ -401,7 +401,7 @@ func (qs *Questions) Answer(id string, a Answer) error {
 	i := slices.IndexFunc(qs.asked, func(w *waiting) bool { return w.ID == id })
 	if i < 0 {
 		qs.mu.Unlock()
-		return chat.Errorf(chat.CodeNotFound, "mcp.answer", "This question does not wait any more: its server took it back, or it was answered.")
+		return chat.Errorf(chat.CodeNotFound, "mcp.answer", "This question is no longer open: its server withdrew it, or it was answered.")
 	}
 	w := qs.asked[i]
 	qs.mu.Unlock()

@@ -60,7 +60,7 @@ func (s *server) wordsOf(err error) string {
 	case isDial(err):
 		return "Nothing answers at its address."
 	case errors.Is(err, mcp.ErrSessionMissing):
-		return "It does not know this connection any more."
+		return "It no longer knows this connection."
 	case err == nil:
 		return "The connection ended."
 	}

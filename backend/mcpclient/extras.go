@@ -42,7 +42,7 @@ type Resource struct {
 }
 
 // each asks every server that is ready, or becomes so in time, one after the other. A server that
-// fails is named in its log, and the others are asked all the same.
+// fails is named in its log, and the others are asked anyway.
 func (m *Manager) each(ctx context.Context, what string, offers func(*mcp.ServerCapabilities) bool, ask func(context.Context, *session) error) {
 	m.Ensure(ctx)
 	for _, s := range m.all() {

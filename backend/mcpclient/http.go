@@ -35,7 +35,7 @@ func newHTTPClient(endpoint *url.URL, headers map[string]string, limits Limits, 
 	}, web
 }
 
-var errRedirect = errors.New("the server sends to another address, which is not followed: configure the right one")
+var errRedirect = errors.New("the server redirects to another address, which is not followed: configure the right one")
 
 func sameOrigin(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)
@@ -49,7 +49,7 @@ type serverTransport struct {
 	most     int64
 	traffic  *traffic
 	life     context.Context // of the session: what waits for the server ends with it
-	// signIn says why a refused request cannot go on, nil where a person is there to sign in. It
+	// signIn says why a refused request cannot continue, nil where a person is there to sign in. It
 	// must not be left to the SDK: that ends the whole connection where one call that is refused
 	// has been cancelled.
 	signIn func(*http.Response) error
@@ -113,7 +113,7 @@ func (t *serverTransport) send(r *http.Request) (*http.Response, error) {
 			}
 		}
 	}
-	// An event stream may go on for ever; each event of it is bounded. Of an error the SDK reads
+	// An event stream may continue forever; each event of it is bounded. Of an error the SDK reads
 	// all, whatever its type.
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if strings.TrimSpace(strings.ToLower(media)) == "text/event-stream" && resp.StatusCode >= 200 && resp.StatusCode < 300 {

@@ -24,10 +24,10 @@ type Limits struct {
 	Write       time.Duration // until a program has to read what it is sent; 1 min
 	Terminate   time.Duration // between the steps of ending a process; 2 s
 	Debounce    time.Duration // after a change of a list; 300 ms
-	Backoff     time.Duration // before the first start anew, doubled each time; 1 s
+	Backoff     time.Duration // before the first start again, doubled each time; 1 s
 	MaxBackoff  time.Duration // 1 min
 	Steady      time.Duration // from when on a server that ends is not one that fails again; 1 min
-	Failures    int           // in a row, until it is not started again by itself; 5
+	Failures    int           // in a row, until it is not started again automatically; 5
 }
 
 func or[T int | time.Duration](value *T, standard T) {

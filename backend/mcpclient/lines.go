@@ -159,7 +159,7 @@ func looksLikeMessage(line []byte) bool {
 	return len(line) > 0 && line[0] == '{'
 }
 
-// readLine reads a line of at most so many bytes; of a longer one that is a message the rest is
+// readLine reads a line of at most this many bytes; of a longer one that is a message the rest is
 // left unread, of any other it is dropped.
 func readLine(r *bufio.Reader, most int) (line []byte, cut bool, err error) {
 	for {

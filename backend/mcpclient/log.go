@@ -12,9 +12,9 @@ import (
 // Where a line of a log comes from.
 const (
 	FromStderr  = "stderr"
-	FromStdout  = "stdout"  // a line that is no message of the protocol
+	FromStdout  = "stdout"  // a line that is not a message of the protocol
 	FromServer  = "server"  // a log message of the protocol
-	FromProgram = "program" // what became of the server
+	FromProgram = "program" // the outcome of the server
 )
 
 // Line is a line of a server's log.

@@ -62,7 +62,7 @@ func NewManager(deps Deps) *Manager {
 func (m *Manager) changed(name string) { m.deps.Changed(name) }
 
 // Reload takes over what is configured now: servers whose settings changed are ended, and start
-// anew when they are needed.
+// again when they are needed.
 func (m *Manager) Reload() {
 	var gone []*server
 	var names []string
@@ -250,7 +250,7 @@ func (s *server) await(ctx context.Context, in *signIn) error {
 	case <-s.start(in):
 		return nil
 	case <-ctx.Done():
-		return chat.WrapError(chat.CodeCancelled, "mcp.start", ctx.Err(), "The server goes on starting.")
+		return chat.WrapError(chat.CodeCancelled, "mcp.start", ctx.Err(), "The server is still starting.")
 	}
 }
 

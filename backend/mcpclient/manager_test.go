@@ -100,7 +100,7 @@ func (b *bench) until(what string, ok func() bool) {
 	for !ok() {
 		select {
 		case <-b.changes:
-		case <-time.After(50 * time.Millisecond): // a log is no change
+		case <-time.After(50 * time.Millisecond): // a log is not a change
 		case <-deadline:
 			lines, _, _ := b.Logs(b.servers[0].Name)
 			b.t.Fatalf("%s: it never came; %+v; log %v", what, b.Statuses(), lines)
@@ -175,7 +175,7 @@ func TestStartsThatFail(t *testing.T) {
 	nowhere.Cwd = "/no/such/folder"
 	secret := faulty("fine")
 	secret.Env = map[string]string{"TOKEN": "${secret:TOKEN}"}
-	for want, cfg := range map[string]config.MCPServer{"was not found": missing, "there is none": nowhere, "has no value yet": secret} {
+	for want, cfg := range map[string]config.MCPServer{"was not found": missing, "does not exist": nowhere, "has no value yet": secret} {
 		b := newBench(t, nil, cfg)
 		b.Ensure(t.Context())
 		if st := b.status(); st.State != StateFailed || !strings.Contains(st.Words, want) {
@@ -268,13 +268,13 @@ func TestLinesThatAreNoMessagesAreLogged(t *testing.T) {
 	}
 }
 
-// What became of a call is known, or is said not to be.
+// The outcome of a call is known, or is said not to be.
 func TestCallsThatMisbehave(t *testing.T) {
 	for fault, c := range map[string]struct {
 		text    string
 		isError bool
 		err     string // in words; empty: there is an answer
-		ended   bool   // the server has to be started anew
+		ended   bool   // the server has to be started again
 		cause   error
 	}{
 		"fine":             {text: "ok"},
@@ -363,7 +363,7 @@ func TestADefinitionThatChanges(t *testing.T) {
 	}
 }
 
-// A call is started for the definition that it was allowed for: a server that was started anew in
+// A call is started for the definition that it was allowed for: a server that was started again in
 // between and describes its tool in other words does not get it.
 func TestACallIsNotForAnotherDefinition(t *testing.T) {
 	cfg := faulty("anew")
@@ -436,7 +436,7 @@ func TestTheTimeOfACallStandsForAQuestion(t *testing.T) {
 	}
 }
 
-// No notice of a change is lost: neither one that comes while the tools are listed anew, nor one
+// No notice of a change is lost: neither one that comes while the tools are listed again, nor one
 // from before the server was ready. What cannot be listed is not offered as it was.
 func TestNoChangeOfToolsIsLost(t *testing.T) {
 	described := func(b *bench) string {

@@ -186,7 +186,7 @@ func (s *server) wasChallenged() bool {
 	return s.challenged != nil
 }
 
-// answerChallenge signs in for what a server refused last: connecting anew may not need it, and
+// answerChallenge signs in for what a server refused last: connecting again may not need it, and
 // what was asked of the server then would be refused again.
 func (s *server) answerChallenge(ctx context.Context, h auth.OAuthHandler, endpoint *url.URL) error {
 	s.mu.Lock()

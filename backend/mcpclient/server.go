@@ -30,7 +30,7 @@ const (
 	StateStarting State = "starting" // or connecting
 	StateReady    State = "ready"
 	StateSignIn   State = "sign_in" // it wants a person to sign in
-	StateWaiting  State = "waiting" // it failed, and is started again by itself
+	StateWaiting  State = "waiting" // it failed, and is started again automatically
 	StateFailed   State = "failed"  // it failed, and is not
 )
 
@@ -86,7 +86,7 @@ func (s *server) hide(values ...string) {
 	s.hidden = slices.Compact(s.hidden)
 }
 
-// encodings are a secret as it stands in texts: as it is, in an address, and in base64, where the
+// encodings are a secret as it is in texts: as it is, in an address, and in base64, where the
 // bytes before it decide which of three ways it is written.
 func encodings(secret string) []string {
 	out := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}

@@ -33,9 +33,9 @@ type session struct {
 	life context.Context // ends with the session
 	end  context.CancelFunc
 	work sync.WaitGroup
-	lost chan error // why it cannot go on, where the connection itself does not end
+	lost chan error // why it cannot continue, where the connection itself does not end
 
-	listing sync.Mutex // one list anew at a time
+	listing sync.Mutex // one list again at a time
 
 	mu       sync.Mutex
 	closed   bool
@@ -290,7 +290,7 @@ func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem stri
 	d = chat.ToolDefinition{Source: c.s.name, Tool: t.Name, Title: c.s.redact(text(t.Title)), Description: c.s.redact(text(t.Description)), Effects: true}
 	schema, ok := t.InputSchema.(map[string]any)
 	if !ok {
-		return d, "It has no schema for its arguments, or one that is no object."
+		return d, "It has no schema for its arguments, or one that is not an object."
 	}
 	if kind, said := schema["type"]; said && kind != "object" {
 		return d, "Its arguments are not an object."
@@ -312,7 +312,7 @@ func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem stri
 	return d, ""
 }
 
-// changed looks at the tools anew, once for many notices of a change.
+// changed looks at the tools again, once for many notices of a change.
 func (ss *session) changed() {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -333,7 +333,7 @@ func (ss *session) changed() {
 	})
 }
 
-// relist asks for the tools anew. What cannot be read is offered no more: what was offered before
+// relist asks for the tools again. What cannot be read is offered no more: what was offered before
 // may not be what runs now.
 func (ss *session) relist() {
 	ss.listing.Lock()
@@ -457,7 +457,7 @@ func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error
 	return out, nil
 }
 
-// enter counts a call as one that runs. The server may have been started anew since the call was
+// enter counts a call as one that runs. The server may have been started again since the call was
 // allowed, so it counts what this connection offers: a tool with another definition is not started.
 func (ss *session) enter(tc tools.Call) (c *call, token string, err error) {
 	ss.mu.Lock()
@@ -579,10 +579,10 @@ func (ss *session) leaveIfIdle() {
 	if ss.leaving == nil || len(ss.calls) > 0 {
 		return
 	}
-	ss.breakOff(ss.leaving) // the server is connected to anew, or waits for a person to sign in
+	ss.breakOff(ss.leaving) // the server is connected to again, or waits for a person to sign in
 }
 
-// failed sorts what became of a call that has no result. unreached: its own requests prove that it
+// failed sorts the outcome of a call that has no result. unreached: its own requests prove that it
 // did not reach the server. What an error says is no such proof: the SDK gives the reason for which
 // the connection ended to all calls on it, those at work too.
 func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools.Output, error) {
@@ -613,7 +613,7 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 	case anew, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.gone():
 		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
 	}
-	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s answered what cannot be read. %s", ss.s.name, words))
+	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s returned a result that cannot be read. %s", ss.s.name, words))
 }
 
 // errEnded is of calls that may have run.

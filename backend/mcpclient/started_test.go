@@ -72,7 +72,7 @@ func TestOnlyARefusedCallCountsAsNotStarted(t *testing.T) {
 
 // A call that is refused does not end one that works.
 func TestARefusedCallLeavesOthersAlone(t *testing.T) {
-	began, goOn := make(chan struct{}), make(chan struct{})
+	began, proceed := make(chan struct{}), make(chan struct{})
 	var calls atomic.Int32
 	b := newBench(t, nil, at(honest(t, false, calling(func(w http.ResponseWriter, _ *http.Request, id json.RawMessage) {
 		if calls.Add(1) > 1 {
@@ -80,7 +80,7 @@ func TestARefusedCallLeavesOthersAlone(t *testing.T) {
 			return
 		}
 		close(began)
-		<-goOn
+		<-proceed
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"paid"}]}}`, id)
 	})).URL))
@@ -96,7 +96,7 @@ func TestARefusedCallLeavesOthersAlone(t *testing.T) {
 			t.Errorf("a call that was refused: %v", err)
 		}
 	}
-	close(goOn)
+	close(proceed)
 	if got := <-done; got != "paid" {
 		t.Errorf("the call that worked ended with %q", got)
 	}

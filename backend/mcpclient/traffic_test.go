@@ -120,7 +120,7 @@ func TestEventsAreFiltered(t *testing.T) {
 	}
 }
 
-// Of a server that asks for ever, and reads no answer, nobody keeps all that it asks.
+// Of a server that asks forever, and reads no answer, nobody keeps all that it asks.
 func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 	b := newBench(t, nil, faulty("pings"))
 	b.Ensure(t.Context())

@@ -137,7 +137,7 @@ func (p *programs) of(r *http.Request) *mcp.Server {
 }
 
 // makeRoom is for one more session of a program: where it has too many, its oldest ends, and it
-// connects anew should it still use that one. false: other programs have them all.
+// connects again should it still use that one. false: other programs have them all.
 func (p *programs) makeRoom(r *http.Request) bool {
 	server := p.of(r)
 	if server == nil {

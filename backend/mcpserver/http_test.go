@@ -342,7 +342,7 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// What is no message of the protocol is answered, and what comes after it too.
+// What is not a message of the protocol is answered, and what comes after it too.
 func TestLinesThatAreNoMessages(t *testing.T) {
 	d, carrier := newDesk()
 	d.allow("Zed", chat.ClientAll, false)
@@ -379,7 +379,7 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	}
 }
 
-// A failure of the data is told in words, and ends nothing.
+// A failure of the data is reported in words, and ends nothing.
 func TestAFailureIsAnAnswer(t *testing.T) {
 	d, carrier := newDesk()
 	d.allow("Zed", chat.ClientAll, false)

@@ -40,7 +40,7 @@ const (
 )
 
 // messages reads the lines that are messages of the protocol. Any other is answered as JSON-RPC
-// wants it, and the connection goes on: to the SDK it would be the end.
+// wants it, and the connection continues: to the SDK it would be the end.
 type messages struct {
 	in     *bufio.Reader
 	refuse func(code int, words string)

@@ -10,7 +10,7 @@ import (
 // tokenPrefix makes a token recognizable, for people and for what looks for secrets.
 const tokenPrefix = "cinf_"
 
-// MakeToken makes a token for a program, in the place of the one before. Only its hash is
+// MakeToken makes a token for a program, in place of the one before. Only its hash is
 // kept, so it is shown once.
 func MakeToken(ctx context.Context, s Store, client string) (string, error) {
 	token := tokenPrefix + rand.Text()

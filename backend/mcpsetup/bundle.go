@@ -117,7 +117,7 @@ func openBundle(path string) (*os.File, *zip.Reader, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, nil, refusedBundle("it is no sound archive, or too large.")
+		return nil, nil, refusedBundle("it is not a valid archive, or too large.")
 	}
 	return f, z, nil
 }
@@ -163,7 +163,7 @@ func platform() string {
 func (d described) candidate() (Candidate, error) {
 	version := firstOf(d.ManifestVersion, d.DXTVersion)
 	if !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, version) {
-		return Candidate{}, refusedBundle("its manifest is of version %s, and 0.1 to 0.4 are known.", shown(version))
+		return Candidate{}, refusedBundle("its manifest has version %s, and 0.1 to 0.4 are known.", shown(version))
 	}
 	if p := d.Compatibility.Platforms; len(p) > 0 && !slices.Contains(p, platform()) {
 		return Candidate{}, refusedBundle("it is not for this system, but for %s.", shown(strings.Join(p, ", ")))

@@ -105,12 +105,12 @@ func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candi
 	} else {
 		r.c.Settings.Env = r.values(e.Env)
 		if cfg.Cwd = r.places(cfg.Cwd); strings.Contains(cfg.Cwd, "${") {
-			r.note("The folder it is started in is left out: it is one of an editor's workspace.")
+			r.note("The folder it is started in is left out: it depends on an editor's workspace.")
 			cfg.Cwd = ""
 		}
 	}
 	if e.EnvFile != "" {
-		r.note("It reads variables from the file %s, which is not done here: enter them.", shown(e.EnvFile))
+		r.note("It reads variables from the file %s, which is not supported here: enter them.", shown(e.EnvFile))
 	}
 	r.c.Settings.MCPServer = cfg
 	if _, _, err := r.c.Settings.server(); err != nil {

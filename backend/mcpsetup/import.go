@@ -127,7 +127,7 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 	}
 	s.mu.Unlock()
 	if in == nil {
-		return chat.Errorf(chat.CodeNotFound, opImport, "This import is not kept any more; nothing was added.").WithHint("read it again")
+		return chat.Errorf(chat.CodeNotFound, opImport, "This import is no longer available; nothing was added.").WithHint("read it again")
 	}
 	var servers []config.MCPServer
 	kept := map[string]map[string]string{}
@@ -202,14 +202,14 @@ func (s *Setup) chosen(in *Import, c Choice) (cfg config.MCPServer, kept map[str
 		return cfg, nil, "", chat.Errorf(chat.CodeNotFound, opImport, "The import has no server %s; nothing was added.", c.Original)
 	}
 	if s.Exists(c.Name) && !c.Replace {
-		return cfg, nil, "", chat.Errorf(chat.CodeConflict, opImport, "There is a server called %s already; nothing was added.", c.Name).WithHint("choose another name, or replace it")
+		return cfg, nil, "", chat.Errorf(chat.CodeConflict, opImport, "There is already a server called %s; nothing was added.", c.Name).WithHint("choose another name, or replace it")
 	}
 	x := in.Servers[at]
 	settings := x.Settings
 	settings.Name, settings.Enabled = c.Name, c.Enabled
 	for _, q := range x.Asks {
 		if answer := c.Answers[q.Key]; answer == "" && q.Default == "" && q.Required && !q.Secret {
-			return cfg, nil, "", chat.Errorf(chat.CodeInvalid, opImport, "%s needs to be told: %s. Nothing was added.", c.Name, q.Title)
+			return cfg, nil, "", chat.Errorf(chat.CodeInvalid, opImport, "%s needs values for: %s. Nothing was added.", c.Name, q.Title)
 		}
 	}
 	if cfg, kept, err = settings.server(); err != nil {
@@ -472,7 +472,7 @@ func looksSecret(name, value string) bool {
 	return forms.Redact(value) != value
 }
 
-// isBlank reports a value that stands for one that is still to come: "<your token>".
+// isBlank reports a value that represents one that is still to come: "<your token>".
 func isBlank(value string) bool {
 	v := strings.ToLower(strings.TrimSpace(value))
 	return v == "" || strings.HasPrefix(v, "<") && strings.HasSuffix(v, ">") || strings.HasPrefix(v, "your") || strings.HasPrefix(v, "xxx") || v == "..." || v == "changeme"

@@ -43,7 +43,7 @@ func (s Secrets) Set(server, name, value string) error {
 		return s.Store.Remove(account(server, name))
 	}
 	if len(value) > maxSecret || strings.ContainsRune(value, 0) {
-		return chat.Errorf(chat.CodeInvalid, "mcp.secret", "This is too long for a secret, or no text; nothing was changed.")
+		return chat.Errorf(chat.CodeInvalid, "mcp.secret", "This is too long for a secret, or not text; nothing was changed.")
 	}
 	s.Store.Redactor().Add(value)
 	_, err := s.Store.Set(account(server, name), base64.StdEncoding.EncodeToString([]byte(value)))
@@ -101,13 +101,13 @@ func valuesOf(m map[string]string) []Value {
 	return out
 }
 
-// place is what stands in the configuration for a secret.
+// place is what is in the configuration for a secret.
 func place(name string) string { return "${secret:" + name + "}" }
 
 // Add configures a new server.
 func (s *Setup) Add(in Settings) error {
 	if _, taken := s.Config.Config().Server(in.Name); taken {
-		return chat.Errorf(chat.CodeConflict, "mcp.add", "There is a server of that name already; nothing was changed.").WithHint("choose another name")
+		return chat.Errorf(chat.CodeConflict, "mcp.add", "There is already a server of that name; nothing was changed.").WithHint("choose another name")
 	}
 	return s.save(in)
 }
@@ -127,7 +127,7 @@ func (s *Setup) Update(name string, in Settings) error {
 		return s.forget(name, SecretNames(old), SecretNames(now))
 	}
 	if _, taken := s.Config.Config().Server(in.Name); taken {
-		return chat.Errorf(chat.CodeConflict, op, "There is a server of that name already; nothing was changed.").WithHint("choose another name")
+		return chat.Errorf(chat.CodeConflict, op, "There is already a server of that name; nothing was changed.").WithHint("choose another name")
 	}
 	for _, secret := range SecretNames(old) {
 		if value, ok := s.Secrets.Get(name, secret); ok {

@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fromYAML reads the servers of a librechat.yaml as the JSON that they stand for. ok is false where
-// there are none. References inside YAML are not followed: a short text could stand for a huge one.
+// fromYAML reads the servers of a librechat.yaml as the JSON that they represent. ok is false where
+// there are none. References inside YAML are not followed: a short text could represent a huge one.
 func fromYAML(text string) (servers map[string]json.RawMessage, ok bool) {
 	var doc struct {
 		Servers yaml.Node `yaml:"mcpServers"`
@@ -26,7 +26,7 @@ func fromYAML(text string) (servers map[string]json.RawMessage, ok bool) {
 			e["type"] = "sse" // what LibreChat takes where none is named
 		}
 		raw, err := json.Marshal(value)
-		if err != nil { // a name that is no text: nothing of it is a server
+		if err != nil { // a name that is not text: nothing of it is a server
 			raw = json.RawMessage("null")
 		}
 		servers[name] = raw

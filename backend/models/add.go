@@ -79,13 +79,13 @@ func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string
 	case name == "":
 		name = freeName(modelID, taken)
 	case taken[name]:
-		return "", chat.Errorf(chat.CodeInvalid, op, "There is a model named %q already; nothing was changed.", name)
+		return "", chat.Errorf(chat.CodeInvalid, op, "There is already a model named %q; nothing was changed.", name)
 	}
 	added := config.Model{Name: name, Provider: p.Protocol, ModelID: modelID, BaseURL: p.BaseURL, Stream: true}
 	if p.BaseURL != "" && !p.Local {
 		added.APIKeyEnv = p.Env
 	}
-	// The built-in models of a vendor stand for it only while none of its models is configured. Sessions may
+	// The built-in models of a vendor represent it only while none of its models is configured. Sessions may
 	// use them, so they stay.
 	if p.BaseURL == "" {
 		for _, m := range all {

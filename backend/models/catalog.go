@@ -147,20 +147,20 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 			WithHint("see contextinfinity models, or choose one in the window")
 	}
 	if c.d.Faulty != nil && c.d.Faulty() && m.Provider != config.ProviderRecall {
-		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "The configuration has a fault, so which model is meant and what must not leave is unknown; nothing was sent.").
+		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "The configuration has an error, so the model and what must not be sent are unknown; nothing was sent.").
 			WithHint("see contextinfinity config check; recall works meanwhile")
 	}
 	p, ok := c.providers[m.Provider]
 	if !ok {
-		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q names the protocol %q, which this program does not speak.", m.Name, m.Provider)
+		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q names the protocol %q, which this program does not support.", m.Name, m.Provider)
 	}
 	if m.ExposesKey() && c.have(m.KeyName(), m.KeyEnv()) {
 		_, why := m.Usable(c.have)
-		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q cannot be used, nothing was sent. %s", m.Name, why).
+		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q cannot be used; nothing was sent. %s", m.Name, why).
 			WithHint("contextinfinity config path names the file; the key is under [models.%s]", m.Name)
 	}
 	if usable, why := m.Usable(c.have); !usable {
-		return turn.Model{}, chat.Errorf(chat.CodeAuth, op, "Model %q cannot be used, nothing was sent. %s", m.Name, why).
+		return turn.Model{}, chat.Errorf(chat.CodeAuth, op, "Model %q cannot be used; nothing was sent. %s", m.Name, why).
 			WithHint("contextinfinity keys set %s", m.KeyName())
 	}
 	c.learn(ctx, m)

@@ -41,7 +41,7 @@ func presetForms() (out []keyForm) {
 	return out
 }
 
-// openAIMark stands in the middle of OpenAI's older keys, and in no other's.
+// openAIMark is in the middle of OpenAI's older keys, and in no other's.
 const openAIMark = "T3BlbkFJ"
 
 // formOf is whose key it is by its form alone, empty if that does not tell.
@@ -65,7 +65,7 @@ func unplaced(key string, f keyForm) TestResult {
 		return TestResult{Message: "There is no key to test."}
 	}
 	if f.server == "" {
-		return TestResult{Message: "The form of this key does not say whose it is. Choose the provider; until then it is sent to nobody."}
+		return TestResult{Message: "The form of this key does not show its provider. Choose the provider; until then it is not sent anywhere."}
 	}
 	return TestResult{
 		Provider: f.provider, Vendor: f.name, Server: f.server,

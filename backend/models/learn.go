@@ -21,7 +21,7 @@ const SourceUnknown = "unknown window"
 const (
 	// learnTimeout bounds how long a message waits for what a server says of its model.
 	learnTimeout = 3 * time.Second
-	// A server of one's own can be started anew with another window at any time; a service's
+	// A server of one's own can be started again with another window at any time; a service's
 	// models change by the month.
 	freshLocal  = 30 * time.Second
 	freshRemote = 24 * time.Hour

@@ -23,7 +23,7 @@ type Preset struct {
 	Note string
 }
 
-// azureResource stands in an address for the name of one's own resource.
+// azureResource is in an address for the name of one's own resource.
 const azureResource = "RESOURCE"
 
 // presets in the order in which they are offered. The addresses are those of the

@@ -13,7 +13,7 @@ type ignoreRule struct {
 	dirOnly bool
 }
 
-// ignoreRules reads a .gitignore. Lines that are no pattern are left out.
+// ignoreRules reads a .gitignore. Lines that are not pattern are left out.
 func ignoreRules(below, text string) []ignoreRule {
 	var out []ignoreRule
 	for line := range strings.Lines(text) {

@@ -130,19 +130,19 @@ func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (cha
 	const op = "project.watch"
 	if dir != "" {
 		if !filepath.IsAbs(dir) {
-			return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%q is not a whole path; nothing was changed.", dir).WithHint("begin it at the root of the file system")
+			return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%q is not a full path; nothing was changed.", dir).WithHint("start it at the root of the file system")
 		}
 		dir = filepath.Clean(dir)
 		info, err := os.Stat(dir)
 		switch {
 		case err != nil:
-			return chat.Project{}, chat.WrapError(chat.CodeInvalid, op, err, dir+" cannot be read; nothing was changed.").WithHint("choose a folder that is there")
+			return chat.Project{}, chat.WrapError(chat.CodeInvalid, op, err, dir+" cannot be read; nothing was changed.").WithHint("choose a folder that exists")
 		case !info.IsDir():
 			return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%s is not a folder; nothing was changed.", dir)
 		}
 		for _, own := range s.protected() {
 			if rel, err := filepath.Rel(own, resolved(dir)); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-				return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%s holds this program's own data; nothing was changed.", dir).WithHint("choose another folder")
+				return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%s contains this program's own data; nothing was changed.", dir).WithHint("choose another folder")
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (cha
 	return s.Project(ctx, id)
 }
 
-// Add takes a document into a project, in the place of one of the same name.
+// Add takes a document into a project, in place of one of the same name.
 func (s *Service) Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error {
 	d, err := s.d.Documents.Read(ctx, name, data)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Service) Add(ctx context.Context, id chat.ProjectID, name string, data 
 		return err
 	}
 	if len(held) >= 2*MaxFiles {
-		return chat.Errorf(chat.CodeTooLarge, "project.add", "The project holds %d files, and takes no more; %s was not added.", len(held), d.Name).WithHint("remove some, or make another project")
+		return chat.Errorf(chat.CodeTooLarge, "project.add", "The project has %d files, the most it can have; %s was not added.", len(held), d.Name).WithHint("remove some, or make another project")
 	}
 	if _, err := s.PutProjectFile(ctx, n); err != nil {
 		return err

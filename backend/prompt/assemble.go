@@ -28,7 +28,7 @@ type Input struct {
 	// Calibration is what the provider counts for each token we count.
 	Calibration float64
 	System      string // instructions; the hardening statement is added here
-	// Project, if not nil, is the project of the session: its instructions stand before System,
+	// Project, if not nil, is the project of the session: its instructions are before System,
 	// its facts before Pins.
 	Project *Project
 	Pins    []chat.Pin
@@ -74,7 +74,7 @@ type Input struct {
 	// Count returns the tokens of a text. It must be a pure function.
 	Count func(string) int
 	// Replay assembles what this manifest describes again: its plan, its pieces,
-	// what its shrinking left. Nothing is planned or shrunk anew.
+	// what its shrinking left. Nothing is planned or shrunk again.
 	Replay *Manifest
 	// RedactionRules names the rules Redact works by, so that a change of them is
 	// told from a changed record.
@@ -99,7 +99,7 @@ type Artifact struct {
 	At      int64
 	Seq     int64
 	Ordinal int
-	Summary string // stands in its place when it is oversized
+	Summary string // is in its place when it is oversized
 	Score   float64
 	// What Score was made of, for those who ask why it is here (chat.Retrieval).
 	Similarity, Vector, Keyword float64
@@ -481,6 +481,6 @@ func writeJSON(sb *strings.Builder, b chat.Block) {
 	}
 }
 
-// ImageTokens is what one image is reckoned to cost: the upper end of what the
+// ImageTokens is what one image is computed to cost: the upper end of what the
 // vendors document for an image of the size they scale to.
 const ImageTokens = 1600

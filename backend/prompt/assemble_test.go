@@ -109,7 +109,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestMemoryIsEscaped: a summary cannot close the memory block, and stands in a
+// TestMemoryIsEscaped: a summary cannot close the memory block, and is in a
 // user message, never in the system text (SPEC 2.8).
 func TestMemoryIsEscaped(t *testing.T) {
 	c, err := Assemble(sample())

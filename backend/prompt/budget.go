@@ -73,7 +73,7 @@ type Caps struct {
 // input = limit - reserve - max(5 % of the rest, min(safety_margin, limit/32));
 // ceiling = min(input, working set), divided by the calibration (what the
 // provider counts for each token we count). A reserve or margin that was set holds
-// exactly. Instructions and pinned facts are reckoned at their caps until
+// exactly. Instructions and pinned facts are computed at their caps until
 // withPrefix says what they take.
 func NewBudget(l Limits, p Policy, calibration float64) Budget {
 	if calibration <= 0 {
@@ -102,7 +102,7 @@ func NewBudget(l Limits, p Policy, calibration float64) Budget {
 }
 
 // withPrefix divides the ceiling for a system text and pinned facts of so many
-// tokens. Facts are reckoned in quarters of their cap, so that one more or less
+// tokens. Facts are computed in quarters of their cap, so that one more or less
 // rarely moves the cut. Until everything no longer fits, originals may take all
 // that these and the message's cap leave; after the first cut, summaries, the state
 // summary and recalled memory need their part:

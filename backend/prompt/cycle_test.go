@@ -8,7 +8,7 @@ import (
 )
 
 // The steps of a turn so far follow its message as they are, after the memory block, and
-// are counted; their results are never taken for the message that memory stands before.
+// are counted; their results are never taken for the message that memory is before.
 func TestStepsOfTheTurnFollowItsMessage(t *testing.T) {
 	in := sample()
 	in.Retrieved = []Artifact{{ID: "c1", Text: "a passage"}}

@@ -26,7 +26,7 @@ type Manifest struct {
 	TotalTokens      int         `json:"total_tokens"`
 	MaxOutput        int         `json:"max_output"`
 	SHA256           string      `json:"sha256"` // of the canonical context bytes
-	// Erased names the receipt of the last hard delete that took something out of what
+	// Erased names the receipt of the last permanent deletion that took something out of what
 	// stood in the context: it can no longer be assembled again as it was.
 	Erased string `json:"erased,omitempty"`
 }
@@ -77,7 +77,7 @@ type Part struct {
 	From   int64  `json:"from,omitempty"` // of a summary or extract: [From, To)
 	To     int64  `json:"to,omitempty"`
 	Role   string `json:"role,omitempty"`
-	// Of a chunk: the form it stands in, the slices of its source, its scores
+	// Of a chunk: the form it is in, the slices of its source, its scores
 	// (chat.Retrieval), and whether the user attached it.
 	Form       chat.PackedAs `json:"form,omitempty"`
 	Slices     []chat.Span   `json:"slices,omitempty"`

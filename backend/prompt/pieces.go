@@ -66,13 +66,13 @@ func (a *assembler) extract(p Piece) (string, error) {
 	return a.in.Remember(p, extract)
 }
 
-// repeatedInState stands in a range of turns of which the state summary says everything.
+// repeatedInState is in a range of turns of which the state summary says everything.
 const repeatedInState = "The state summary says all of it."
 
 // omitRepeats decides which lines of each piece are left out because the state summary says them as
 // well. Pieces that are kept from the request before keep their lines too: the state changes with each
 // turn, and a prompt that changes in front loses the provider's cache. A line that the state has dropped
-// since then stands after the state, where the prompt changes anyway.
+// since then is after the state, where the prompt changes anyway.
 func (a *assembler) omitRepeats(pieces []Piece, kept bool) ([]Piece, error) {
 	if a.in.Repeats == nil {
 		return pieces, nil
@@ -106,7 +106,7 @@ func (a *assembler) dropAgain() error {
 	if len(a.again) == 0 {
 		return nil
 	}
-	a.log("0: left out lines of ranges that the state summary says no longer (%d tokens)", total(a.again))
+	a.log("0: left out lines of ranges that the state summary no longer says (%d tokens)", total(a.again))
 	a.again, a.pieces = nil, slices.Clone(a.pieces)
 	for i := range a.pieces {
 		a.pieces[i].Again = nil

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// linesIn finds the lines of a text that stand in a state word for word.
+// linesIn finds the lines of a text that are in a state word for word.
 func linesIn(text, state string) []int {
 	var out []int
 	for i, line := range strings.Split(text, "\n") {

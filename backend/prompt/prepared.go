@@ -65,7 +65,7 @@ type Text struct {
 	Text string `json:"text"`
 }
 
-// prepared puts the sections together in order. Section 4 stands at the front of
+// prepared puts the sections together in order. Section 4 is at the front of
 // the first user message after it, and the memory block at the front of the
 // last, which is a block of its own before what the user says: roles alternate, as
 // every provider wants it.

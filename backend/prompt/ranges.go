@@ -7,7 +7,7 @@ type Summary struct {
 	ID     string
 	From   int64
 	To     int64
-	Tokens int // of Text as it stands in the prompt
+	Tokens int // of Text as it is in the prompt
 	Text   string
 	Model  string // who made it
 }
@@ -26,7 +26,7 @@ type Piece struct {
 	Again []int `json:"again,omitempty"`
 }
 
-// Choose decides what stands for each range of a plan. A summary is usable only
+// Choose decides what represents each range of a plan. A summary is usable only
 // if it lies wholly before the cut, and summaries must be of the lineage: the
 // caller passes no others. Chat never waits for one.
 //

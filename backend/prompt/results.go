@@ -78,7 +78,7 @@ func resultParts(content chat.Blocks) (words string, images chat.Blocks, other i
 }
 
 // headAndTail keeps the beginning of a text and the end, where long output says how it
-// ended, together at most so many bytes, and tells how many it leaves out.
+// ended, together at most this many bytes, and tells how many it leaves out.
 func headAndTail(text string, most int) (shown string, left int) {
 	if len(text) <= most {
 		return text, 0
@@ -134,7 +134,7 @@ func withResults(m chat.Message, limits []ResultLimit) chat.Message {
 }
 
 // pastCalls shortens the arguments of calls in a turn that is history: a file that was
-// written by one stands in the file.
+// written by one is in the file.
 func pastCalls(m chat.Message) chat.Message {
 	long := func(b chat.Block) bool { u, ok := b.(chat.ToolUse); return ok && len(u.Input) > pastArguments }
 	if !slices.ContainsFunc(m.Blocks, long) {

@@ -158,7 +158,7 @@ func (a *assembler) shrinkHistory(spare int) error {
 			return err
 		}
 		a.log("0: the cut advanced from turn %d to %d: %d to %d tokens", from, plan.Cut, before, a.used())
-		room = 0 // what was reckoned was too little: to the limit
+		room = 0 // what was computed was too little: to the limit
 	}
 	return nil
 }

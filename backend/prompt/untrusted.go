@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// What stands inside <memory> and <document> was said by anybody, at any time: it may be
+// What is inside <memory> and <document> was said by anybody, at any time: it may be
 // made to close the frame, to pass for another role, or to say to the model what no reader
 // sees. Package untrusted takes these means from it (SPEC 2.8; SRD 14.2); the words stay.
 
@@ -60,5 +60,5 @@ func byTime(artifacts []Artifact) []int {
 	return order
 }
 
-// Escaped is a text as it stands in the memory block.
+// Escaped is a text as it is in the memory block.
 func Escaped(text string) string { return untrusted.Memory(untrusted.Visible(text)) }

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestNothingLeavesTheMemoryBlock: whatever is recalled, it stands in one block of
+// TestNothingLeavesTheMemoryBlock: whatever is recalled, it is in one block of
 // the last user message, has no tag of its own, and is shown whole in the manifest.
 func TestNothingLeavesTheMemoryBlock(t *testing.T) {
 	pieces := []string{
@@ -85,7 +85,7 @@ func TestAttachedIsDroppedLast(t *testing.T) {
 	}
 }
 
-// Memories attached by hand are no part of the conversation that follows.
+// Memories attached by hand are not part of the conversation that follows.
 func TestMemoryBlocksAreNotSent(t *testing.T) {
 	in := sample()
 	with := exchange("t1", "one", "first")

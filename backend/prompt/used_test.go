@@ -138,7 +138,7 @@ func TestTheCutDoesNotJitter(t *testing.T) {
 	}
 }
 
-// One pinned fact more does not move the cut: they are reckoned in quarters of their cap.
+// One pinned fact more does not move the cut: they are computed in quarters of their cap.
 func TestPinsMoveTheCutInSteps(t *testing.T) {
 	cuts := map[int64]bool{}
 	for n := range 28 {

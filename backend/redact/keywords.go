@@ -33,7 +33,7 @@ func newFinder() *finder {
 
 func pair(a, b byte) int { return int(lower(a))<<8 | int(lower(b)) }
 
-// keywordsIn is where each rule's keywords stand in a text, whatever their case.
+// keywordsIn is where each rule's keywords are in a text, whatever their case.
 func keywordsIn(s string) [][]int {
 	at := make([][]int, len(rules))
 	for i := 0; i+1 < len(s); i++ {

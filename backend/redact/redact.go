@@ -86,7 +86,7 @@ func (r *Redactor) Redact(s string) (clean string, found []prompt.Redaction) {
 	return s, found
 }
 
-// markStart begins what stands for a secret. A mark is left alone: the same text
+// markStart begins what represents a secret. A mark is left alone: the same text
 // may come by here more than once.
 const markStart = "[redacted:"
 

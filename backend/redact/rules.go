@@ -22,7 +22,7 @@ type rule struct {
 	gate func(s string, at, length int) bool
 	// before and after are how far around a keyword a match may reach, in bytes.
 	before, after int
-	trim          bool // the punctuation after it is no part of the secret
+	trim          bool // the punctuation after it is not part of the secret
 }
 
 // Lengths around a keyword that matches are looked for in.
@@ -36,7 +36,7 @@ func token(name, expr string, keywords ...string) rule {
 	return rule{name: name, keywords: keywords, re: regexp.MustCompile(expr), gate: beginsToken, before: 1, after: tokenReach}
 }
 
-// beginsToken reports a mark that stands at the beginning of a word and goes on.
+// beginsToken reports a mark that is at the beginning of a word and continues.
 func beginsToken(s string, at, length int) bool {
 	if at > 0 && isWord(s[at-1]) {
 		return false

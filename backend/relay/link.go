@@ -1,13 +1,13 @@
 // Package relay joins a window to the program that has its data: each end calls the other and tells it of events, over a
-// stream of bytes that somebody else has opened and authenticated (package handover).
+// stream of bytes that someone else has opened and authenticated (package handover).
 //
 // Guarantees:
-//   - A frame is at most maxFrame bytes and is not believed before it comes; an end that sends more, or what is no frame, ends
+//   - A frame is at most maxFrame bytes and is not believed before it comes; an end that sends more, or what is not a frame, ends
 //     the link.
 //   - Calls are carried out side by side, at most maxCalls at a time; more wait. Each is answered once: with a result, or with
 //     an error in the words that the other end made of it.
 //   - Events leave in order. An end that does not take them is not waited for: when maxEvents wait, the link ends, and whoever
-//     opens it anew starts from what is stored.
+//     opens it again starts from what is stored.
 //   - When the link ends, every call that waits ends with ErrEnded.
 //
 // The protocol: frames of JSON behind their length in four bytes, big-endian.
@@ -274,7 +274,7 @@ func decode(r io.Reader) (frame, error) {
 	}
 	var f frame
 	if err := json.Unmarshal(body.Bytes(), &f); err != nil {
-		return frame{}, fmt.Errorf("a frame that is none: %w", err)
+		return frame{}, fmt.Errorf("an invalid frame: %w", err)
 	}
 	return f, nil
 }

@@ -1,6 +1,6 @@
 // Package reranking orders passages with a model, through a server's /rerank as
 // llama.cpp, vLLM, Jina and Cohere have it. It sends one request once: a search does not
-// wait for a second try, it goes on with the plain order.
+// wait for a second try, it continues with the plain order.
 package reranking
 
 import (

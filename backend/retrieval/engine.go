@@ -83,7 +83,7 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 	defer cancel()
 	side.Go(func() {
 		begun := time.Now()
-		if w, werr = e.byWords(ctx, q, s); werr != nil && !isCancelled(werr) { // one that was called off calls nothing off
+		if w, werr = e.byWords(ctx, q, s); werr != nil && !isCancelled(werr) { // one that was cancelled calls nothing off
 			cancel()
 		}
 		res.Timing.Keyword = since(begun)

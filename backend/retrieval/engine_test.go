@@ -48,7 +48,7 @@ func TestSearch(t *testing.T) {
 	if a := res.Artifacts[0]; a.Form != chat.PackedFull || a.Slices != nil || a.Text != "#31 16:00 user: We pay the invoice for Contoso on Fridays." {
 		t.Errorf("%+v", a)
 	}
-	// The answer shares no word with the question, but stands beside it.
+	// The answer shares no word with the question, but is beside it.
 	if !slices.ContainsFunc(res.Artifacts, func(a Artifact) bool { return strings.Contains(a.Text, "Fridays it is") }) {
 		t.Error("the neighbour was not packed")
 	}
@@ -115,7 +115,7 @@ func TestFailures(t *testing.T) {
 		{"vectors", false, false},
 		{"vectors", true, true},
 		{"Serving", true, true},
-		{"Sieve", true, true},
+		{"Scope", true, true},
 		{"VectorsOf", false, false},
 		{"VectorsOf", true, true},
 		{"TermFrequencies", true, false},

@@ -210,7 +210,7 @@ func (anything) Span(chat.SessionID, chat.BranchID) (int64, int64, bool) {
 }
 
 func (m *memory) ScopeFilter(ctx context.Context, _ chat.Within) (chat.ScopeFilter, error) {
-	return anything{}, m.enter(ctx, "Sieve")
+	return anything{}, m.enter(ctx, "Scope")
 }
 
 func (m *memory) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error) {

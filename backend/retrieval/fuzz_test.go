@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzTerms: of any question the terms are distinct, lower case and not empty, and all
-// stand in it.
+// are in it.
 func FuzzTerms(f *testing.F) {
 	for _, s := range []string{"What did the ryokan cost?", "我爱猫 GPT模型", "the of", "\xff\xfe x", "İstanbul ǅ ß", "a\u0301b", strings.Repeat("é", 5000)} {
 		f.Add(s)

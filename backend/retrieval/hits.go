@@ -10,7 +10,7 @@ import (
 // forHits gives every item its place among the hits. Packing prefers what is needed to
 // understand a conversation; a list of hits is read from the top, by somebody who wants
 // the answer, so that here counts what an item itself says of the query. What only asks
-// stands below its answer.
+// is below its answer.
 func (c *collector) forHits(answers map[chat.TurnID]*item, age func(*unit) float64) {
 	for _, x := range c.items {
 		x.relevance = x.match * (1 - coveredHit + coveredHit*x.covers)

@@ -175,7 +175,7 @@ func (c *collector) countDay(x *item, counts []int) {
 	}
 }
 
-// stated is the share of what a message says of the query that stands in clauses which
+// stated is the share of what a message says of the query that is in clauses which
 // state something.
 func (c *collector) stated(x *item, text string) float64 {
 	counts := make([]int, len(c.p.weight))

@@ -9,7 +9,7 @@ import (
 // matcher finds the terms of a query in a text, by their stems, as the index does.
 type matcher struct {
 	terms  map[string]int  // stem -> number of the term
-	starts map[string]bool // first two bytes of the stems: what begins otherwise is no term
+	starts map[string]bool // first two bytes of the stems: what begins otherwise is not a term
 	known  map[string]int  // word -> number of the term, -1: none
 	single map[string]int  // a single character of a script without spaces -> number of the term
 }

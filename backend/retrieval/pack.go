@@ -149,7 +149,7 @@ func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID
 }
 
 // pack takes units while they fit, and passes over what does not: what follows may be
-// smaller. It ends when next to nothing is left, or much was passed over.
+// smaller. It ends when next to nothing is left, or much was skipped.
 func (k *packer) pack(ctx context.Context, store Store, ranked []*item) error {
 	passed := 0
 	for len(ranked) > 0 && k.left >= leastArtifact && passed < mostPassed {

@@ -14,7 +14,7 @@ import (
 // unit is a candidate with what ranking knows of it.
 type unit struct {
 	chat.UnitRef
-	thread  string // units of one thread stand in one order of turns
+	thread  string // units of one thread are in one order of turns
 	tf      []float64
 	bm25    float64
 	keyword float64 // by its own words, the best is 1
@@ -48,7 +48,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	for _, word := range lexical.Words(q.Text) {
 		p.query[word] = true
 	}
-	for _, t := range w.terms { // those that stand in for misspelt names too
+	for _, t := range w.terms { // those that are in for misspelt names too
 		p.query[t] = true
 	}
 	if len(w.tf) == 0 {

@@ -51,8 +51,8 @@ type Vectors interface {
 type VectorQuery struct {
 	Namespace chat.Namespace
 	Vector    []float32 // of length 1
-	// Session is the only one the sieve lets through; empty: it may be any.
+	// Session is the only one the scope lets through; empty: it may be any.
 	Session chat.SessionID
-	Sieve   chat.ScopeFilter
+	Scope   chat.ScopeFilter
 	Limit   int
 }

@@ -51,7 +51,7 @@ type Why struct {
 	Words     []string // of the query, that the passage says itself
 	Around    []string // of the query, that only its surroundings say
 	Answers   string   // beginning of the question that it answers, where it is a reply
-	Continues bool     // says no word of the query itself; stands beside what does
+	Continues bool     // says no word of the query itself; is beside what does
 	Standing  bool     // an order or preference that holds for everything after it
 	Question  bool     // only asks
 	Repeats   bool     // asks the query once more
@@ -78,7 +78,7 @@ func (w Why) Reasons() []chat.Reason {
 	return out
 }
 
-// Artifact is a hit as it stands in a prompt.
+// Artifact is a hit as it is in a prompt.
 type Artifact struct {
 	Hit
 	Form   chat.PackedAs

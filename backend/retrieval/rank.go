@@ -95,8 +95,8 @@ func (p *pool) window(i int) float64 {
 // neighbour is a unit of the same thread so many units away.
 type neighbour struct{ at, away int }
 
-// beside are the units at most so many away on both sides. The pool has gaps: what is
-// more turns away than units is no neighbour.
+// beside are the units at most this many away on both sides. The pool has gaps: what is
+// more turns away than units is not a neighbour.
 func (p *pool) beside(i, reach int) []neighbour {
 	out := make([]neighbour, 0, 2*reach)
 	u := &p.units[i]

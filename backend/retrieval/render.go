@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// between stands between slices of one text that do not touch.
+// between is between slices of one text that do not touch.
 const between = " … "
 
 // Render is a chunk as it appears in a prompt: the number of its turn, the hour (UTC),
@@ -60,7 +60,7 @@ func Place(c chat.ChunkText, slices []chat.Span) string {
 	return unit + "s " + strconv.Itoa(first) + "-" + strconv.Itoa(last)
 }
 
-// pageBreak stands between the pages of a PDF.
+// pageBreak is between the pages of a PDF.
 const pageBreak = "\f"
 
 // Quoted are the parts of a chunk's source that an artifact holds; a summary quotes
@@ -82,7 +82,7 @@ func (a Artifact) Quoted() []string {
 }
 
 // speaker is who said a chunk, or the document that it is of. Names are given by anybody:
-// one of several lines, or with a colon, could pass for words of somebody else.
+// one of several lines, or with a colon, could pass for words of someone else.
 func speaker(c chat.ChunkText) string {
 	switch {
 	case c.File != nil:

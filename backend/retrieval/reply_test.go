@@ -16,7 +16,7 @@ func (m *memory) exchange(seq int64, question, reply string) {
 }
 
 // copies is a conversation in which the same question is asked eight times; the number
-// stands in a row of a table among other advice.
+// is in a row of a table among other advice.
 func copies() *memory {
 	m := chatter()
 	reply := `Here is what the run on Monday gave, for all the ways in which we tried to move the data to the new cluster.

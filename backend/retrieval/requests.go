@@ -47,7 +47,7 @@ var statingLeads = lexical.Phrases(`i've, i have, i had, i got, i was, i use, i 
 	given that, ich habe, ich hatte, ich bin, ich nutze, ich arbeite, wir haben, wir sind, wir nutzen, weil, j'ai, je suis, nous avons, nous sommes, parce que, tengo, estoy, tenemos, he, hemos, porque,
 	tenho, estou, temos, ho, sono, abbiamo, ik heb, ik ben, we hebben, omdat, mam, jestem, mamy, у меня, я, у нас, мы, потому что`)
 
-// fillers may stand before what a clause begins with.
+// fillers may be before what a clause begins with.
 var fillers = lexical.Phrases(`hmm, hm, so, and, but, ok, okay, oh, ah, also, then, now, well, hi, hey, hello, yes, yeah, no, or, actually, again, just, um, uh, und, aber, also, dann, nun, ja, nein, hallo, oder, et, mais, alors, oui, non, ou, y, pero, entonces, sí, e, ma, allora, mas, então, en, maar, dus, а, и, но, ну, так, да`)
 
 // joins are words before which a new clause may begin.

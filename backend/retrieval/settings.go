@@ -1,6 +1,6 @@
 package retrieval
 
-// Settings are the numbers of [retrieval]. What each is worth stands in
+// Settings are the numbers of [retrieval]. What each is worth is in
 // docs/recall.md.
 type Settings struct {
 	// SRD ranks by the plain rule of SRD 8.2 instead of what was measured: of the fields
@@ -25,7 +25,7 @@ type Settings struct {
 	SpeakerBoost  float64 // share added to what a person named in the query said
 	LengthCost    float64 // exponent by which units longer than LengthFree lose
 	LengthFree    int     // tokens
-	NeighbourWord float64 // share of a term that stands in the next unit, half in the one after
+	NeighbourWord float64 // share of a term that is in the next unit, half in the one after
 	NeighbourSum  float64 // share of the next unit's score, half of the one after
 	NearbyBest    float64 // share of the best score within NearbyUnits
 	NearbyUnits   int

@@ -57,11 +57,11 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 
 // nearest searches the index of the whole scope.
 func (e *Engine) nearest(ctx context.Context, q Query, v *similar) error {
-	sieve, err := e.Store.ScopeFilter(ctx, q.Within)
+	scope, err := e.Store.ScopeFilter(ctx, q.Within)
 	if err != nil {
 		return err
 	}
-	v.query.Sieve = sieve
+	v.query.Scope = scope
 	if q.Within.Scope != chat.ScopeAll && q.Within.Scope != chat.ScopeProject {
 		v.query.Session = q.Within.Session
 	}
@@ -103,7 +103,7 @@ const (
 
 // Noise at equal steps of share, until there is enough to sample. That of local was
 // measured on the benchmark. That of models is an assumption: of text-embedding-3-small
-// it is known that unrelated texts stand at 0.20 to 0.25, and the steps are laid about that.
+// it is known that unrelated texts are at 0.20 to 0.25, and the steps are laid about that.
 var (
 	localNoise = []float64{-0.15, 0.04, 0.08, 0.11, 0.135, 0.16, 0.185, 0.215, 0.245, 0.30, 0.50}
 	modelNoise = []float64{0.00, 0.08, 0.11, 0.14, 0.17, 0.20, 0.22, 0.25, 0.28, 0.33, 0.55}

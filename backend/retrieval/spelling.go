@@ -13,10 +13,10 @@ import (
 
 const (
 	// respelled bounds the terms of a query for which words like them are looked up, and
-	// spellings how many words stand in for each.
+	// spellings how many words are in for each.
 	respelled = 6
 	spellings = 2
-	// spellingShare is what a word that stands in for a term counts, of what the term would.
+	// spellingShare is what a word that is in for a term counts, of what the term would.
 	spellingShare = 0.7
 	// leastSpelled is the fewest letters of a term that others are compared with: short words
 	// have too many neighbours.
@@ -70,7 +70,7 @@ func (e *Engine) spelled(ctx context.Context, terms []string, freq map[string]in
 	return out, nil
 }
 
-// guesses are the words that stand in for terms which memory does not hold.
+// guesses are the words that are in for terms which memory does not hold.
 func (e *Engine) guesses(ctx context.Context, terms []string, freq map[string]int, all int) ([]chat.TermCount, error) {
 	out, err := e.spelled(ctx, terms, freq, all)
 	if err != nil {
@@ -91,7 +91,7 @@ func isSpelled(term string) bool {
 	return utf8.RuneCountInString(term) >= leastSpelled
 }
 
-// closest are the words most like a form that stands in so many units: fewest changes
+// closest are the words most like a form that is in so many units: fewest changes
 // first, then the commonest. Words that are common in memory say too little to be worth a
 // guess.
 func closest(form string, known []chat.TermCount, units, all int) []chat.TermCount {

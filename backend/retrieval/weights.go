@@ -1,6 +1,6 @@
 package retrieval
 
-// The numbers of the ranking that are no settings: nobody could choose them without
+// The numbers of the ranking that are not settings: nobody could choose them without
 // measuring (docs/recall.md). The best match has 1.
 const (
 	bareQuestion  = 0.8  // factor of a bare question for packing
@@ -30,7 +30,7 @@ const (
 	belowAnswer  = 0.98 // where it then is, as a share of the answer
 	noNumberHit  = 0.8  // factor of what says no number or day where one is asked for
 
-	// A later statement stands above the one that it corrects.
+	// A later statement is above the one that it corrects.
 	correctHits = 40   // best items that are compared
 	correctNear = 0.8  // its least relevance, as a share of the older one's
 	correctWith = 0.5  // share of content words that both say, where their numbers differ

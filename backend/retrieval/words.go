@@ -31,12 +31,12 @@ const (
 	// newestUnits is among how many a term is searched for, over all sessions, that occurs in
 	// manyUnits.
 	newestUnits = 10_000
-	// lookers is how many terms are searched for at a time: each has a connection, and
+	// workers is how many terms are searched for at a time: each has a connection, and
 	// pages in its cache, of its own.
-	lookers = 2
+	workers = 2
 	// saturation is the most that BM25 gives a term besides its rarity: k1 + 1.
 	saturation = 2.2
-	// smallScope is the fewest units that rarity within a scope is reckoned against.
+	// smallScope is the fewest units that rarity within a scope is computed against.
 	smallScope = 1000
 )
 
@@ -108,7 +108,7 @@ func isCommon(freq, all int) bool { return 5*freq > 2*all }
 func (e *Engine) eachTerm(ctx context.Context, terms []string, freq map[string]int, in chat.Within) ([][]chat.UnitScore, error) {
 	found, errs := make([][]chat.UnitScore, len(terms)), make([]error, len(terms))
 	var work sync.WaitGroup
-	free := make(chan struct{}, lookers)
+	free := make(chan struct{}, workers)
 	for i, t := range terms {
 		in := in
 		if freq[t] >= manyUnits {
@@ -153,7 +153,7 @@ func (w *words) discountForm() {
 	}
 }
 
-// rarity is the idf of BM25 as SQLite reckons it. Both counts are approximate, so that a term
+// rarity is the idf of BM25 as SQLite computes it. Both counts are approximate, so that a term
 // may seem to occur in more units than there are.
 func rarity(all, in int) float64 {
 	in = min(in, all)

@@ -22,7 +22,7 @@ func TestWordsFirst(t *testing.T) {
 		m := chatter()
 		e := m.engine(func(s *Settings) { s.LocalWeight = tt.weight })
 		res := find(t, e, Query{Text: tt.query, Within: chat.Within{Branch: "b"}})
-		if got := m.asked["vectors"] > 0; got != tt.searched || m.asked["Sieve"] != m.asked["vectors"] {
+		if got := m.asked["vectors"] > 0; got != tt.searched || m.asked["Scope"] != m.asked["vectors"] {
 			t.Errorf("%s: the index was searched: %v", tt.name, got)
 		}
 		if len(res.Hits) == 0 {

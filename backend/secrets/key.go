@@ -9,7 +9,7 @@ import (
 const Redacted = "[redacted]"
 
 // Key is an API key that does not print, log or encode, not even inside another
-// value: the text is behind a pointer. The zero Key is no key.
+// value: the text is behind a pointer. The zero Key is not a key.
 type Key struct{ text *string }
 
 func newKey(s string) Key { return Key{&s} }

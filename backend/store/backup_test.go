@@ -164,7 +164,7 @@ func TestBackupHoldsWhatIsNotInTheDatabase(t *testing.T) {
 }
 
 // A step that ends between the copy of the database and that of its journal leaves
-// neither: the copy is begun anew.
+// neither: the copy is begun again.
 func TestBackupOfNoOneMoment(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -353,7 +353,7 @@ func TestDailyBackupRemovesItsOwn(t *testing.T) {
 	}
 }
 
-// Copies made by hand, by earlier versions, and what is no copy, in one list.
+// Copies made by hand, by earlier versions, and what is not a copy, in one list.
 func TestBackupsAreListed(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")

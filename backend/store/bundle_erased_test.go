@@ -26,7 +26,7 @@ func plotting(f *fixture) (s chat.Session, before, after []byte) {
 	return s, before, f.bundled(s.ID)
 }
 
-// TestWhatWasErasedStaysErased: a bundle from after a hard delete says nothing of it, and
+// TestWhatWasErasedStaysErased: a bundle from after a permanent deletion says nothing of it, and
 // is whole.
 func TestWhatWasErasedStaysErased(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
@@ -97,7 +97,7 @@ func TestWordsInPlaceOfErasedOnesAreVouchedFor(t *testing.T) {
 	f := newFixture(t)
 	_, _, after := plotting(newFixture(t))
 	e := rawEntries(t, after)
-	f.refusedImport(packed(t, with(e, "events.ndjson", replaced(`[erased]`, `[harmless]`))), chat.CodeCorrupt, "no hard delete put it there")
+	f.refusedImport(packed(t, with(e, "events.ndjson", replaced(`[erased]`, `[harmless]`))), chat.CodeCorrupt, "no permanent deletion put it there")
 	last := strings.SplitAfter(e["events.ndjson"], "\n")
 	for i, text := range last { // the event that vouches is gone with all that follows
 		if strings.Contains(text, string(ledger.EventContentErased)) {
@@ -106,7 +106,7 @@ func TestWordsInPlaceOfErasedOnesAreVouchedFor(t *testing.T) {
 		}
 	}
 	torn := with(e, "events.ndjson", func(string) string { return strings.Join(last, "") + `{"torn` })
-	f.refusedImport(packed(t, torn), chat.CodeCorrupt, "no hard delete put it there")
+	f.refusedImport(packed(t, torn), chat.CodeCorrupt, "no permanent deletion put it there")
 }
 
 // TestMemoryOfImportedSessionsIsFound: a request that quotes another session is found by

@@ -72,7 +72,7 @@ type lineOf struct {
 	Payload     json.RawMessage `json:"payload"`
 }
 
-// rewrite is a bundle whose events a stranger changed, chained anew so that only what
+// rewrite is a bundle whose events a stranger changed, chained again so that only what
 // they say is wrong. Members that change answers false for are left out.
 func rewrite(tb testing.TB, e map[string]string, change func(*lineOf) bool) map[string]string {
 	tb.Helper()
@@ -229,8 +229,8 @@ func TestHostileBundles(t *testing.T) {
 		code  chat.Code
 		words string
 	}{
-		{"no archive", []byte("PK\x03\x04 and then nothing"), corrupt, "damaged or no bundle"},
-		{"cut in half", b[:len(b)/2], corrupt, "damaged or no bundle"},
+		{"no archive", []byte("PK\x03\x04 and then nothing"), corrupt, "damaged or not a bundle"},
+		{"cut in half", b[:len(b)/2], corrupt, "damaged or not a bundle"},
 		{"version 1", packed(t, with(e, "meta.json", replaced(`"schema_version": 2`, `"schema_version": 1`))), newer, "version 1"},
 		{"a future version", packed(t, with(e, "meta.json", replaced(`"schema_version": 2`, `"schema_version": 3`))), newer, "version 3"},
 		{"no version", packed(t, with(e, "meta.json", replaced(`"schema_version": 2,`, ``))), newer, "no schema_version"},
@@ -238,8 +238,8 @@ func TestHostileBundles(t *testing.T) {
 		{"another integrity mode", packed(t, with(e, "meta.json", replaced("sha256-chain", "none"))), newer, "integrity mode"},
 		{"no meta", packed(t, without(e, "meta.json")), corrupt, "meta.json"},
 		{"no events", packed(t, without(e, "events.ndjson")), corrupt, "events.ndjson"},
-		{"empty events", packed(t, with(e, "events.ndjson", func(string) string { return "" })), corrupt, "no whole event"},
-		{"no contents", packed(t, without(e, "contents.zst")), corrupt, "document that it tells of is missing"},
+		{"empty events", packed(t, with(e, "events.ndjson", func(string) string { return "" })), corrupt, "no complete event"},
+		{"no contents", packed(t, without(e, "contents.zst")), corrupt, "document that it describes is missing"},
 		{"damaged contents", packed(t, with(e, "contents.zst", func(s string) string { return s[:len(s)/2] })), corrupt, "contents.zst"},
 		{"contents of another", packed(t, with(e, "contents.zst", func(string) string { return o["contents.zst"] })), corrupt, ""},
 		{"a gap", packed(t, with(e, "events.ndjson", lines(func(l []string) []string { return slices.Delete(l, 3, 4) }))), corrupt, "after event 3 comes event 5"},
@@ -248,10 +248,10 @@ func TestHostileBundles(t *testing.T) {
 		{"a foreign event", packed(t, with(e, "events.ndjson", lines(func(l []string) []string {
 			l[4] = strings.SplitAfter(o["events.ndjson"], "\n")[4]
 			return l
-		}))), corrupt, "event 5 is of another session"},
+		}))), corrupt, "event 5 belongs to another session"},
 		{"a changed payload", packed(t, with(e, "events.ndjson", replaced(`"a fact"`, `"a lie"`))), corrupt, "payload does not match its hash"},
-		{"a changed moment", packed(t, with(e, "events.ndjson", replaced(`"created_at":"2026`, `"created_at":"2025`))), corrupt, "event 1 is not what it was"},
-		{"a broken chain", packed(t, with(e, "events.ndjson", replaced(`"prev_hash":"00`, `"prev_hash":"01`))), corrupt, "event 1 is not what it was"},
+		{"a changed moment", packed(t, with(e, "events.ndjson", replaced(`"created_at":"2026`, `"created_at":"2025`))), corrupt, "event 1 was changed"},
+		{"a broken chain", packed(t, with(e, "events.ndjson", replaced(`"prev_hash":"00`, `"prev_hash":"01`))), corrupt, "event 1 was changed"},
 		{"another head", packed(t, with(e, "meta.json", func(s string) string { return withHead(t, s, ledger.Tail{Seq: int64(last), Hash: codec.Hash(nil)}) })), corrupt, "last event is not the one"},
 		{"a bad line inside", packed(t, with(e, "events.ndjson", lines(func(l []string) []string { l[2] = "{\n"; return l }))), corrupt, "event 3"},
 		{"no UTF-8 inside", packed(t, with(e, "events.ndjson", replaced("a fact", "a f\xffct"))), corrupt, "UTF-8"},
@@ -275,13 +275,13 @@ func TestHostileBundles(t *testing.T) {
 		{"a bomb in the contents", packed(t, with(e, "contents.zst", func(string) string {
 			return zstdOf(`{"event_seq":1,"content":"request","size":99999999999,"sha256":""}` + "\n")
 		})), bad, "are the most"},
-		{"a turn of no branch", packed(t, payload(ledger.EventTurnAccepted, `"branch_id":"01`, `"branch_id":"07`)), corrupt, "not of the session"},
-		{"a branch of another session", packed(t, payload(ledger.EventBranchCreated, `"parent_branch":""`, `"parent_branch":"01KDYAK3BAD0000000000000AA"`)), corrupt, "not of the session"},
+		{"a turn of no branch", packed(t, payload(ledger.EventTurnAccepted, `"branch_id":"01`, `"branch_id":"07`)), corrupt, "does not belong to the session"},
+		{"a branch of another session", packed(t, payload(ledger.EventBranchCreated, `"parent_branch":""`, `"parent_branch":"01KDYAK3BAD0000000000000AA"`)), corrupt, "does not belong to the session"},
 		{"a step that is a path", packed(t, entity(ledger.EventStepStarted, "../../../evil")), corrupt, "cannot be replayed"},
 		{"a journal elsewhere", packed(t, payload(ledger.EventStepStarted, `"stream_path":"streams/`, `"stream_path":"../`)), corrupt, "journal"},
 		{"an id that is none", packed(t, entity(ledger.EventPinAdded, "..")), corrupt, "no valid id"},
-		{"a document of another session", packed(t, payload(ledger.EventTurnAccepted, `"file_id":"01`, `"file_id":"07`)), corrupt, "document that is not of the session"},
-		{"two turns in one place", packed(t, payload(ledger.EventTurnAccepted, `"turn_seq":2`, `"turn_seq":1`)), corrupt, "cannot be"},
+		{"a document of another session", packed(t, payload(ledger.EventTurnAccepted, `"file_id":"01`, `"file_id":"07`)), corrupt, "document that does not belong to the session"},
+		{"two turns in one place", packed(t, payload(ledger.EventTurnAccepted, `"turn_seq":2`, `"turn_seq":1`)), corrupt, "invalid record"},
 		{"turns with a gap", packed(t, payload(ledger.EventTurnAccepted, `"turn_seq":2`, `"turn_seq":7`)), corrupt, "do not agree"},
 		{"a phase that belies the turn", packed(t, payload(ledger.EventTurnFinalized, `"outcome":"completed"`, `"outcome":"failed"`)), corrupt, "do not agree"},
 		{"a chunk that was not said", packed(t, payload(ledger.EventTurnIndexed, `"start":0`, `"start":1`)), corrupt, "do not agree"},
@@ -357,7 +357,7 @@ func TestRecoveredBundles(t *testing.T) {
 	}
 }
 
-// TestAnyMemberChanged changes the members of payloads one at a time, chained anew: each
+// TestAnyMemberChanged changes the members of payloads one at a time, chained again: each
 // is refused, or what it makes is whole. With -full all of them, else some.
 func TestAnyMemberChanged(t *testing.T) {
 	b, _ := small(t)
@@ -430,7 +430,7 @@ func TestAnyMemberChanged(t *testing.T) {
 	f.verifyClean()
 }
 
-// scalars replaces what stands at the leaves of a JSON value, in a fixed order.
+// scalars replaces what is at the leaves of a JSON value, in a fixed order.
 func scalars(v any, do func(any) any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -249,7 +249,7 @@ func (f *fixture) allSessions() []chat.SessionID {
 	return ids
 }
 
-// TestImportGrows: a bundle that goes on where ours ends adds its end; one that ends
+// TestImportGrows: a bundle that continues where ours ends adds its end; one that ends
 // before ours does adds nothing.
 func TestImportGrows(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)

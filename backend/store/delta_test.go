@@ -75,8 +75,8 @@ func (f *fixture) saysItems(turn chat.TurnID, answer string) {
 	}
 }
 
-// TestDamagedAnswerIsNamedWithItsStep: verify names what rests on what is hurt,
-// and the records stand with the rest of themselves.
+// TestDamagedAnswerIsNamedWithItsStep: verify names what is based on what is hurt,
+// and the records are with the rest of themselves.
 func TestDamagedAnswerIsNamedWithItsStep(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")

@@ -103,7 +103,7 @@ func (f *fixture) assembled(b chat.Branch, rec *recollector, t chat.Turn) prompt
 	return c
 }
 
-// extractOf stands for the librarian's extract: the head of each turn.
+// extractOf represents the librarian's extract: the head of each turn.
 func extractOf(turns []chat.Turn, target int) string {
 	var b strings.Builder
 	for _, t := range turns {

@@ -192,7 +192,7 @@ func (f *fixture) secretive() secretive {
 	chunks, err := f.ChunkTexts(f.ctx, texts)
 	f.ok(err)
 	common := benchText(1500)
-	for i := range 5 { // the second remembers; those after it rest on what it sent
+	for i := range 5 { // the second remembers; those after it are based on what it sent
 		turn := f.accept(ob.ID, fmt.Sprint("and what was it, ", i))
 		var memory []chat.ChunkText
 		if i == 1 {
@@ -209,7 +209,7 @@ func (f *fixture) secretive() secretive {
 	return d
 }
 
-// secretDerived says it in everything that is made of turns, or stands beside them.
+// secretDerived says it in everything that is made of turns, or is beside them.
 func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 	f.Helper()
 	f.pin(b, "pinned "+canary)

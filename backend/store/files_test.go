@@ -233,7 +233,7 @@ func TestVerifyFindsDamagedFiles(t *testing.T) {
 	}
 }
 
-// Of a turn that stands in the prompt as an original, the document is found if the
+// Of a turn that is in the prompt as an original, the document is found if the
 // prompt holds only a part of it, and the message is not.
 func TestDocumentsBeyondThePrompt(t *testing.T) {
 	f := newFixture(t)
@@ -272,10 +272,10 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 		if len(refs) != 1 || refs[0].File != file.ID || len(near) != 1 {
 			t.Errorf("%s: units %+v, near %+v", scope, refs, near)
 		}
-		sieve, err := f.ScopeFilter(f.ctx, in)
+		scope, err := f.ScopeFilter(f.ctx, in)
 		f.ok(err)
-		if after, upTo, ok := sieve.Span(s.ID, b.ID); !ok || turn.Seq <= after || turn.Seq > upTo {
-			t.Errorf("%s: the sieve holds the document back", scope)
+		if after, upTo, ok := scope.Span(s.ID, b.ID); !ok || turn.Seq <= after || turn.Seq > upTo {
+			t.Errorf("%s: the scope holds the document back", scope)
 		}
 	}
 	sibling := f.fork(b.ID, hello.ID)
@@ -285,10 +285,10 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 			if hits, err := f.SearchUnits(f.ctx, []string{"harbour"}, in, 10); err != nil || len(hits) != 0 {
 				t.Errorf("%s: a sibling's document is in reach: %v, %v", scope, hits, err)
 			}
-			sieve, err := f.ScopeFilter(f.ctx, in)
+			scope, err := f.ScopeFilter(f.ctx, in)
 			f.ok(err)
-			if after, upTo, ok := sieve.Span(s.ID, b.ID); ok && turn.Seq > after && turn.Seq <= upTo {
-				t.Errorf("%s: the sieve lets a sibling's document through", scope)
+			if after, upTo, ok := scope.Span(s.ID, b.ID); ok && turn.Seq > after && turn.Seq <= upTo {
+				t.Errorf("%s: the scope lets a sibling's document through", scope)
 			}
 		}
 	}

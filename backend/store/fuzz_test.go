@@ -52,7 +52,7 @@ func FuzzMatch(f *testing.F) {
 
 func isASCIILetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-// FuzzRests: what rests on another value comes back with it, and any other bytes are a
+// FuzzRests: what is based on another value comes back with it, and any other bytes are a
 // value or an error.
 func FuzzRests(f *testing.F) {
 	base, value := []byte(benchText(100)), []byte(benchText(101))

@@ -174,7 +174,7 @@ func (f *fixture) distinct() {
 }
 
 // slim gives units rows of the size that the product's have: a date and a speaker; the
-// wordSet stand in the message. They were indexed before.
+// wordSet are in the message. They were indexed before.
 func (f *fixture) slim() {
 	f.Helper()
 	for _, sql := range []string{

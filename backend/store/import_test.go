@@ -83,7 +83,7 @@ func (f *fixture) firstTurns(id chat.SessionID) map[string]chat.Turn {
 	return out
 }
 
-// TestInstructionsOfAnImportAreData: they stand in the first turn and nowhere else, where
+// TestInstructionsOfAnImportAreData: they are in the first turn and nowhere else, where
 // nobody asked beside the answer, and are gone when that turn is erased.
 func TestInstructionsOfAnImportAreData(t *testing.T) {
 	f := newFixture(t)
@@ -313,7 +313,7 @@ func TestImportOfWhatGrew(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestImportFollowsTheSource: where nobody went on here, the active branch is the one on
+// TestImportFollowsTheSource: where nobody continued here, the active branch is the one on
 // which the source was left.
 func TestImportFollowsTheSource(t *testing.T) {
 	f := newFixture(t)
@@ -372,7 +372,7 @@ func TestImportGoesOn(t *testing.T) {
 }
 
 // TestImportBesideSomebodyAtWork: a turn that is said while an import runs is kept, and
-// the import goes on beside it.
+// the import continues beside it.
 func TestImportBesideSomebodyAtWork(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("t1", "t0 - q0 a0", "t1 t0 q1 a1")

@@ -16,7 +16,7 @@ import (
 )
 
 // What is stored in people's data directories and bundles is read by every later version:
-// a database of schema 9 with requests that quote and rest on each other, bundles of format
+// a database of schema 9 with requests that quote and are based on each other, bundles of format
 // 2, and what both say. They are written once and kept.
 const (
 	keptDatabase = "testdata/v9.db.gz"

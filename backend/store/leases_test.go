@@ -109,7 +109,7 @@ func TestRenew(t *testing.T) {
 			t.Fatal("claimed while it was held", err)
 		}
 	}
-	f.clock.Advance(72 * time.Hour) // the clock leapt, or the machine slept: nobody took the job
+	f.clock.Advance(72 * time.Hour) // the clock jumped, or the machine slept: nobody took the job
 	f.ok(f.RenewJob(f.ctx, job.Lease(), time.Minute))
 	f.ok(f.FinishJob(f.ctx, job.Lease()))
 }
@@ -158,7 +158,7 @@ func TestAFailedTurnHoldsUpOnlyWhatFollowsIt(t *testing.T) {
 	}
 }
 
-// TestADeadJobIsWaitedFor: nothing tries what follows it for ever, and nothing is due.
+// TestADeadJobIsWaitedFor: nothing tries what follows it forever, and nothing is due.
 func TestADeadJobIsWaitedFor(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")

@@ -128,7 +128,7 @@ func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
 	}
 }
 
-// TestAMarkThatCannotBeKept: the data is written all the same, and a commit that ends beside
+// TestAMarkThatCannotBeKept: the data is written anyway, and a commit that ends beside
 // the close of the store does no harm.
 func TestAMarkThatCannotBeKept(t *testing.T) {
 	f := newFixture(t)

@@ -44,7 +44,7 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 	f.ok(err)
 	rows, err := sqlite.All[schema.EventRow](f.core.DB.Reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
 	f.ok(err)
-	got, err := codec.Unpack(rows[0].Payload) // it rests on nothing
+	got, err := codec.Unpack(rows[0].Payload) // it is based on nothing
 	f.ok(err)
 	if !bytes.Equal(got, want) || !bytes.Equal(rows[0].PayloadHash, codec.Hash(want)) {
 		t.Error("the event tells something else")

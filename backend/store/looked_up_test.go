@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// What a model looked up stands with its turn and with what it was shown, and a session that
+// What a model looked up is with its turn and with what it was shown, and a session that
 // is deleted for good is not named there any more.
 func TestWhatAModelLookedUp(t *testing.T) {
 	f := newFixture(t)
@@ -61,7 +61,7 @@ func TestWhatAModelLookedUp(t *testing.T) {
 }
 
 // lookups is a conversation whose model looked a secret up, in two steps whose calls the provider
-// named alike, and went on with it in its context.
+// named alike, and continued with it in its context.
 type lookups struct {
 	source, other chat.Session
 	secret, own   chat.Turn // own: the source's own model looked the secret up too

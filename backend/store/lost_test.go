@@ -27,7 +27,7 @@ var lose = map[string]func(path string) error{
 }
 
 // TestALostDatabaseIsNoNewOne: where the database is gone and a sign of it is not, nothing
-// is written in its place, and it is told as damage, to readers too.
+// is written in its place, and it is reported as damage, to readers too.
 func TestALostDatabaseIsNoNewOne(t *testing.T) {
 	signs := map[string]func(dir string) error{
 		"mark":   func(string) error { return nil },

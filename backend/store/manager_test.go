@@ -50,9 +50,9 @@ func TestDerivedDataIsMadeAgain(t *testing.T) {
 			t.Fatalf("%+v", ns)
 		}
 		for _, session := range []chat.SessionID{s.ID, ""} {
-			sieve, err := f.ScopeFilter(f.ctx, chat.Within{Scope: chat.ScopeAll, Branch: b.ID})
+			scope, err := f.ScopeFilter(f.ctx, chat.Within{Scope: chat.ScopeAll, Branch: b.ID})
 			f.ok(err)
-			hits, err := index.Search(f.ctx, retrieval.VectorQuery{Namespace: ns, Vector: query[0], Session: session, Sieve: sieve, Limit: 9})
+			hits, err := index.Search(f.ctx, retrieval.VectorQuery{Namespace: ns, Vector: query[0], Session: session, Scope: scope, Limit: 9})
 			f.ok(err)
 			all = append(all, hits...)
 		}

@@ -88,7 +88,7 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 	if _, err := os.Stat(to); err == nil {
 		t.Error("the new folder is left")
 	}
-	// A death in the middle leaves what is no data, and is written over.
+	// A death in the middle leaves what is not data, and is written over.
 	f.ok(os.MkdirAll(filepath.Join(to, sqlite.BackupDir), 0o700))
 	for _, name := range []string{backup.MovingFile, sqlite.DatabaseFile, filepath.Join(sqlite.BackupDir, "half.db")} {
 		f.ok(os.WriteFile(filepath.Join(to, name), []byte("half"), 0o600))
@@ -144,8 +144,8 @@ func TestPlacesThatAreUnfit(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	f.ok(os.Symlink(f.dir, link))
 	for place, want := range map[string]string{
-		"relative": "whole path", f.dir: "there already", link: "there already", filepath.Join(f.dir, "in", "it"): "inside the present",
-		filepath.Join(link, "in"): "inside the present", filepath.Dir(f.dir): "inside the new", full: "not empty",
+		"relative": "full path", f.dir: "already there", link: "already there", filepath.Join(f.dir, "in", "it"): "inside the current",
+		filepath.Join(link, "in"): "inside the current", filepath.Dir(f.dir): "inside the new", full: "not empty",
 		filepath.Join(full, "letter"): "no folder", filepath.Join(full, "letter", "x"): "no folder", to: "",
 	} {
 		p, err := a.PlanMove(place)

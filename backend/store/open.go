@@ -197,7 +197,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 		s.core.Log.Warn("the vector cache cannot be checked", "err", err)
 	}
 	if err := deletion.FinishErasures(ctx, s.deletionRoom); err != nil {
-		s.core.Log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
+		s.core.Log.Warn("a permanent deletion could not be completed; it is tried again at the next start", "err", err)
 	}
 	return queue.ReleaseOrphanedJobs(ctx, s.queueRoom)
 }

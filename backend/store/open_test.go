@@ -161,7 +161,7 @@ func holdLock(dir string) {
 		_, _ = os.Stdout.WriteString("failed")
 		return
 	}
-	runtime.GC() // nothing refers to s any more; its lock must hold all the same
+	runtime.GC() // nothing refers to s any more; its lock must hold anyway
 	runtime.GC()
 	_, _ = os.Stdout.WriteString("locked")
 	time.Sleep(time.Minute)
@@ -331,7 +331,7 @@ func TestReadOnlyDoesNotMigrate(t *testing.T) {
 }
 
 // TestFullDisk: with no page left, each write answers CodeNoSpace and changes
-// nothing; with space again, all goes on.
+// nothing; with space again, all continues.
 func TestFullDisk(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")

@@ -112,7 +112,7 @@ func TestWhatMemoryQuotesIsNotStoredAgain(t *testing.T) {
 	}
 }
 
-// TestQuotationsOutliveTheirRecord: a turn that is assembled anew keeps what its
+// TestQuotationsOutliveTheirRecord: a turn that is assembled again keeps what its
 // first request quoted, and that chunk is still known to be depended on.
 func TestQuotationsOutliveTheirRecord(t *testing.T) {
 	f := newFixture(t)

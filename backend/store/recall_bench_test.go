@@ -121,7 +121,7 @@ func BenchmarkUnitsNear(b *testing.B) {
 			}
 		})
 	})
-	b.Run(fmt.Sprintf("sieve/%d", 2*turns), func(b *testing.B) {
+	b.Run(fmt.Sprintf("scope/%d", 2*turns), func(b *testing.B) {
 		timed(b, func() {
 			if _, err := f.ScopeFilter(f.ctx, chat.Within{Scope: chat.ScopeAll, Branch: branch.ID}); err != nil {
 				b.Fatal(err)

@@ -17,7 +17,7 @@ var _ retrieval.Store = (*Store)(nil)
 
 // found are the turns whose units a scope lets through, by each of the ways that
 // there are: their words, their rows, their neighbourhood and their branch. All
-// must agree, but for what a sieve leaves to Units.
+// must agree, but for what a scope leaves to Units.
 func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 	f.Helper()
 	out := map[chat.TurnID]bool{}
@@ -27,7 +27,7 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 	f.ok(err)
 	units, err := f.Units(f.ctx, in, append(ns, ns...))
 	f.ok(err)
-	sieve, err := f.ScopeFilter(f.ctx, in)
+	scope, err := f.ScopeFilter(f.ctx, in)
 	f.ok(err)
 	byWord := map[int64]bool{}
 	for i, sc := range scores {
@@ -43,8 +43,8 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 		if !byWord[u.N] {
 			f.Errorf("%+v: unit %d is not found by its word", in, u.N)
 		}
-		if after, upTo, ok := sieve.Span(u.Session, u.Branch); !ok || u.Seq <= after || u.Seq > upTo {
-			f.Errorf("%+v: the sieve holds back unit %d of turn %d", in, u.N, u.Seq)
+		if after, upTo, ok := scope.Span(u.Session, u.Branch); !ok || u.Seq <= after || u.Seq > upTo {
+			f.Errorf("%+v: the scope holds back unit %d of turn %d", in, u.N, u.Seq)
 		}
 		delete(byWord, u.N)
 	}
@@ -142,21 +142,21 @@ func TestReach(t *testing.T) {
 			t.Errorf("%+v is taken", bad)
 		}
 		if _, err = f.ScopeFilter(f.ctx, bad); err == nil {
-			t.Errorf("%+v is taken by a sieve", bad)
+			t.Errorf("%+v is taken by a scope", bad)
 		}
 	}
-	sieve, err := f.ScopeFilter(f.ctx, chat.Within{Scope: chat.ScopeAll, Branch: c})
+	scope, err := f.ScopeFilter(f.ctx, chat.Within{Scope: chat.ScopeAll, Branch: c})
 	f.ok(err)
 	for _, b := range []struct {
 		session chat.SessionID
 		branch  chat.BranchID
 		ok      bool
 	}{{s.ID, m, true}, {s.ID, c, true}, {s.ID, "another", false}, {old.ID, oldBranch.ID, false}, {elsewhere.ID, ob.ID, true}} {
-		if _, _, ok := sieve.Span(b.session, b.branch); ok != b.ok {
+		if _, _, ok := scope.Span(b.session, b.branch); ok != b.ok {
 			t.Errorf("span of %s/%s: %v", b.session, b.branch, ok)
 		}
 	}
-	if _, upTo, _ := sieve.Span(s.ID, m); upTo != 1 {
+	if _, upTo, _ := scope.Span(s.ID, m); upTo != 1 {
 		t.Errorf("of the parent, turns up to %d", upTo)
 	}
 }

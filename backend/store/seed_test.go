@@ -126,7 +126,7 @@ func (d *seeded) recall(f *fixture) {
 func (d *seeded) archive(f *fixture) {
 	s, b := f.session("archived")
 	f.full(b.ID, "an old matter", "settled long ago")
-	for i := range 3 { // of summaries and answers long enough to rest on each other
+	for i := range 3 { // of summaries and answers long enough to be based on each other
 		turn := f.say(b.ID, "go on", benchText(200+i))
 		branch, err := f.Branch(f.ctx, b.ID)
 		f.ok(err)

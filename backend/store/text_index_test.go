@@ -183,7 +183,7 @@ func TestDamagedRecordsDoNotKeepDataShut(t *testing.T) {
 	if at < 0 {
 		t.Fatal("the message is not in the file")
 	}
-	raw[at-1] = 'x' // the quotation mark that begins the text: its message is no JSON any more
+	raw[at-1] = 'x' // the quotation mark that begins the text: its message is not JSON any more
 	if err := os.WriteFile(master, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}

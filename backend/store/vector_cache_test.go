@@ -80,7 +80,7 @@ func TestTheVectorCacheHoldsWholeBlocks(t *testing.T) {
 	if now, _ := os.Stat(f.cacheFile()); now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
 		t.Error("nothing was missing, and it was written")
 	}
-	f.reopen() // it goes on where an earlier process stopped
+	f.reopen() // it continues where an earlier process stopped
 	f.sayMore(b, 3)
 	f.fill(embedder, 100)
 	f.ok(f.SaveVectors(f.ctx))
@@ -146,7 +146,7 @@ func TestAKilledErasureRemovesTheVectorCache(t *testing.T) {
 }
 
 // TestACacheOfAnotherDatabaseIsNotRead: the database was replaced by an earlier one, which
-// went on in another way.
+// continued in another way.
 func TestACacheOfAnotherDatabaseIsNotRead(t *testing.T) {
 	f, b, ns := cachedBed(t, 2)
 	f.ok(f.Store.Close())

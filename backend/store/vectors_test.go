@@ -158,7 +158,7 @@ func TestReindexBesideTheServingNamespace(t *testing.T) {
 	if len(list) != 2 || list[0].State != chat.NamespaceRetired || list[1].State != chat.NamespaceServing || list[1].Done != 6 {
 		t.Fatalf("%+v", list)
 	}
-	f.ok(f.PutVectors(f.ctx, first.ID, vectorsFor(missing, 16))) // retired meanwhile: passed over
+	f.ok(f.PutVectors(f.ctx, first.ID, vectorsFor(missing, 16))) // retired meanwhile: skipped
 	f.verifyClean()
 	f.dropAll(2)
 	if f.generation() != gen+1 || len(f.rows(first.ID, "", 0)) != 0 || len(f.rows(building.ID, "", 0)) != 6 {

@@ -83,7 +83,7 @@ func (f *fixture) contents(path string) map[string]string {
 }
 
 // saidElsewhere are tables of which a few bits mean nothing: those of packed values, and of
-// the text index, where any term that stands between two leaves leads to the right one. What they
+// the text index, where any term that is between two leaves leads to the right one. What they
 // say is compared.
 var saidElsewhere = []string{"events", "snapshots", "turns", "steps", "states", "units_fts_data", "units_fts_idx"}
 

@@ -158,7 +158,7 @@ func rowByte(whole []byte, pages []int, random *rand.Rand) int {
 		head += 100
 	}
 	first := from
-	if kind := whole[head]; kind == 13 || kind == 10 { // a leaf of a table, or of an index: its cells stand at the end
+	if kind := whole[head]; kind == 13 || kind == 10 { // a leaf of a table, or of an index: its cells are at the end
 		first = from + int(whole[head+5])<<8 + int(whole[head+6])
 	}
 	return first + random.IntN(from+page-first)

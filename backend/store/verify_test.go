@@ -32,7 +32,7 @@ func TestVerifyIsCleanOnEverything(t *testing.T) {
 // corruption is a change behind the store's back and the record verify must name.
 type corruption struct {
 	name  string
-	sql   []string // $X stands for a record of the seeded database
+	sql   []string // $X represents a record of the seeded database
 	table string
 	id    string
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func unknown(op string) error {
-	return chat.Errorf(chat.CodeNotFound, op, "There is no such work; it was dismissed.")
+	return chat.Errorf(chat.CodeNotFound, op, "There is no such task; it was dismissed.")
 }
 
 // List is what runs, and what ended and was not dismissed, newest first.
@@ -93,7 +93,7 @@ func (m *Manager) Cancel(id string) error {
 	if !waits && !w.ended() && w.Firm {
 		m.mu.Unlock()
 		return chat.Errorf(chat.CodeConflict, "task.cancel", "The program is about to restart for this; it can no longer be cancelled.").
-			WithHint("what it does then is done whole or not at all, and told by the next start")
+			WithHint("it is then done completely or not at all, and the next start reports it")
 	}
 	switch {
 	case waits:
@@ -119,7 +119,7 @@ func (m *Manager) Dismiss(id string) error {
 	w, ok := m.tasks[id]
 	if ok && !w.ended() {
 		m.mu.Unlock()
-		return chat.Errorf(chat.CodeBusy, op, "This is still being done.").WithHint("cancel it first")
+		return chat.Errorf(chat.CodeBusy, op, "This is still running.").WithHint("cancel it first")
 	}
 	if ok {
 		delete(m.tasks, id)
@@ -207,7 +207,7 @@ func (m *Manager) save(w *work) {
 		err = m.d.Store.PutSetting(context.WithoutCancel(m.life), prefix+t.ID, text)
 	}
 	if err != nil {
-		m.d.Log.Warn("a task could not be stored; the work goes on", "kind", t.Kind, "state", t.State, "err", err)
+		m.d.Log.Warn("a task could not be stored; the work continues", "kind", t.Kind, "state", t.State, "err", err)
 	}
 }
 

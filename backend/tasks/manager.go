@@ -108,7 +108,7 @@ func New(ctx context.Context, d Deps) (*Manager, error) {
 	return m, nil
 }
 
-// Resumes says how work of a kind goes on after it was cut short.
+// Resumes says how work of a kind continues after it was cut short.
 func (m *Manager) Resumes(kind Kind, again Resumer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -123,7 +123,7 @@ func (m *Manager) Start(spec Spec, run Run) (Task, error) {
 	return m.enter(w, "task.start", func() error { return nil })
 }
 
-// Resume goes on with a task that was cut short or failed.
+// Resume continues with a task that was cut short or failed.
 func (m *Manager) Resume(id string) (Task, error) {
 	const op = "task.resume"
 	m.mu.Lock()
@@ -170,8 +170,8 @@ func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
 	case m.closed:
 		err = errClosing
 	case err == nil && open >= MaxOpen:
-		err = chat.Errorf(chat.CodeBusy, op, "%d things are being done or wait to be; this was not begun.", open).
-			WithHint("try it again when some of them are done")
+		err = chat.Errorf(chat.CodeBusy, op, "%d tasks are running or waiting; this one was not started.", open).
+			WithHint("try again when some of them are done")
 	}
 	if err != nil {
 		m.mu.Unlock()
@@ -190,7 +190,7 @@ func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
 }
 
 // next lets those run whose turn it is, the oldest first. Work that must run alone is
-// not passed by: it would wait for ever.
+// not skipped: it would wait forever.
 func (m *Manager) next() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -45,9 +45,9 @@ const (
 type Spec struct {
 	Kind  Kind   `json:"kind"`
 	Title string `json:"title"` // "Import conversations.json"
-	// Session that the task is about; a hard delete of it forgets the task.
+	// Session that the task is about; a permanent deletion of it forgets the task.
 	Session chat.SessionID `json:"session,omitempty"`
-	// Firm: once begun it is not cancelled. The program starts anew for it.
+	// Firm: once begun it is not cancelled. The program starts again for it.
 	Firm bool `json:"firm,omitempty"`
 	// Input is what its Resumer makes the work from again; empty: it cannot be resumed.
 	Input json.RawMessage `json:"input,omitempty"`
@@ -63,7 +63,7 @@ type Result struct {
 // result counts with an error too.
 type Run func(ctx context.Context, p *Progress) (Result, error)
 
-// Resumer makes the work of a task anew.
+// Resumer makes the work of a task again.
 type Resumer func(input json.RawMessage) (Run, error)
 
 // Task is long work, and how far it is.
@@ -82,7 +82,7 @@ type Task struct {
 	Result    Result      `json:"result,omitzero"`
 }
 
-// Resumable reports whether Resume goes on with it.
+// Resumable reports whether Resume continues with it.
 func (t Task) Resumable() bool {
 	return len(t.Input) > 0 && (t.State == Interrupted || t.State == Failed || t.State == Cancelled)
 }

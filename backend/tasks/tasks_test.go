@@ -223,7 +223,7 @@ func TestWhoRunsWhen(t *testing.T) {
 	}
 }
 
-// Cancelling a task that waits lets those go on that waited for it alone.
+// Cancelling a task that waits lets those continue that waited for it alone.
 // TestARestartIsNotCancelled: the errand is written down, and the next start does it.
 func TestARestartIsNotCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestProgressIsBounded(t *testing.T) {
 }
 
 // A program that ends in the middle leaves tasks that the next one shows as interrupted,
-// as far as they were known to be; an import goes on.
+// as far as they were known to be; an import continues.
 func TestRestart(t *testing.T) {
 	for name, stop := range map[string]func(*Manager){
 		"in order":  func(m *Manager) { _ = m.Close(context.Background()) },
@@ -451,7 +451,7 @@ func TestTooManyAtOnce(t *testing.T) {
 	})
 }
 
-// Where nothing can be stored the work is done all the same.
+// Where nothing can be stored the work is done anyway.
 func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := open(t, &settings{kept: map[string]string{}, full: true})
@@ -500,7 +500,7 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// What cannot be read, of a damaged record or another version, is passed by and kept.
+// What cannot be read, of a damaged record or another version, is skipped and kept.
 func TestUnreadableRecord(t *testing.T) {
 	s := memory()
 	s.kept[prefix+"x"] = "{"

@@ -18,7 +18,7 @@ const (
 	ImageTokens = 1600
 
 	// opaqueBytesPerToken is the estimate for data whose text no model reads, such
-	// as encrypted reasoning: providers charge for what it stands for, which is
+	// as encrypted reasoning: providers charge for what it represents, which is
 	// roughly a token for four bytes of base64.
 	opaqueBytesPerToken = 4
 )

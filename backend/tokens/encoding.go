@@ -110,7 +110,7 @@ const (
 	classLetter
 	classDigit
 	classSpace
-	// classMark goes on with whatever run it stands in: one encoding's pattern
+	// classMark continues with whatever run it is in: one encoding's pattern
 	// counts accents to the letters, the other's to the symbols.
 	classMark
 )

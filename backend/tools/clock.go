@@ -6,7 +6,7 @@ import (
 )
 
 // Clock ends a call after its time. It stands still while a person is asked something for the
-// call, for a bounded time in all: a server that asks again and again does not run for ever.
+// call, for a bounded time in all: a server that asks again and again does not run forever.
 type Clock struct {
 	end func()
 
@@ -19,7 +19,7 @@ type Clock struct {
 	stopped  bool
 }
 
-// Patience is how long the clock of a call may stand in all, while people are asked for it.
+// Patience is how long the clock of a call may be in all, while people are asked for it.
 const Patience = 30 * time.Minute
 
 // StartClock has end called once after limit, unless it is stopped before.

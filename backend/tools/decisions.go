@@ -144,7 +144,7 @@ func (r *Registry) Permit(ctx context.Context, p chat.ToolPermission) error {
 			return chat.Errorf(chat.CodeConflict, op, "The definition of %s was not accepted yet. Nothing was changed.", shownName(p.Tool)).
 				WithHint("accept it first: contextinfinity tools accept %s", d.Name)
 		case d.AsksEachCall:
-			return chat.Errorf(chat.CodeInvalid, op, "%s is asked about each time, since nothing confines it. Nothing was changed.", d.Name).
+			return chat.Errorf(chat.CodeInvalid, op, "%s needs your approval for each call, because nothing confines it. Nothing was changed.", d.Name).
 				WithHint("allow the call once")
 		}
 	} else {

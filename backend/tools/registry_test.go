@@ -166,7 +166,7 @@ func TestADefinitionIsOfferedOnceItWasAccepted(t *testing.T) {
 	f.accept("files", "read")
 	f.offers("search_memory", "files__read", "files__write")
 
-	s.defs[1].Description = "Does read." // as it was once: it is asked about again all the same
+	s.defs[1].Description = "Does read." // as it was once: it is asked about again anyway
 	if d := f.of("files", "read"); d.Pinned != tools.PinnedChanged {
 		t.Errorf("a tool that changed back: %+v", d)
 	}

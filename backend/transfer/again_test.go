@@ -47,7 +47,7 @@ func TestReadingTwiceIsTheSame(t *testing.T) {
 	}
 }
 
-// TestALongerExportAddsItsNewTurnsAlone, in each format that goes on in one file.
+// TestALongerExportAddsItsNewTurnsAlone, in each format that continues in one file.
 func TestALongerExportAddsItsNewTurnsAlone(t *testing.T) {
 	for _, c := range []struct {
 		name, before, more string
@@ -154,7 +154,7 @@ func TestAnErrorOfWhoeverWritesEndsIt(t *testing.T) {
 	}
 }
 
-// TestEveryCutOfAFile: wherever a file was torn, what stands before is read, and the
+// TestEveryCutOfAFile: wherever a file was torn, what is before is read, and the
 // report says so unless the cut left a whole file.
 func TestEveryCutOfAFile(t *testing.T) {
 	text := many(3)

@@ -180,9 +180,9 @@ func unpacking(err error) string {
 	case errors.Is(err, errBomb):
 		return "it becomes far larger than it says or may"
 	case errors.Is(err, zip.ErrAlgorithm):
-		return "it is packed in a way that is not known here"
+		return "it is compressed in an unknown way"
 	case errors.Is(err, zip.ErrChecksum):
-		return "what comes out is not what was packed"
+		return "the unpacked data is not what was packed"
 	}
 	return "it is damaged"
 }

@@ -21,8 +21,8 @@ type span struct {
 //
 // A turn ends at each message after which a user speaks or nothing comes. Answers that
 // part in the middle therefore each make a turn that begins with the same messages.
-// What is not shown and stands between two turns belongs to the second: a turn that was
-// imported once stays as it is when the conversation goes on.
+// What is not shown and is between two turns belongs to the second: a turn that was
+// imported once stays as it is when the conversation continues.
 func (t *tree) assemble() bool {
 	at := make([]*span, len(t.d.nodes)) // the span that ends at each message
 	t.begun = make([]bool, len(t.d.nodes))
@@ -125,7 +125,7 @@ func (t *tree) turn(path []int) Turn {
 	var turn Turn
 	user := chat.Message{Role: chat.RoleUser}
 	answer := chat.Message{Role: chat.RoleAssistant}
-	var aside chat.Blocks          // hidden content that stands before anything is answered
+	var aside chat.Blocks          // hidden content that is before anything is answered
 	var said, answered chat.Blocks // without what is not shown
 	asked := false
 	usages := map[string]bool{}
@@ -252,7 +252,7 @@ func (t *tree) prompt(i int) bool {
 	return false
 }
 
-// unshown is what stays of a message that is no part of what was said: its blocks as
+// unshown is what stays of a message that is not part of what was said: its blocks as
 // they are, or, of instructions, their words where nobody takes them for an answer.
 func (t *tree) unshown(n *node) chat.Blocks {
 	if n.kind != kindSystem || len(n.blocks) == 0 {

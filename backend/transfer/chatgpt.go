@@ -66,7 +66,7 @@ func chatgpt(raw json.RawMessage) *draft {
 	d := newDraft(SourceChatGPT)
 	var c gptConversation
 	if json.Unmarshal(raw, &c) != nil {
-		d.skip = "it is no conversation of ChatGPT"
+		d.skip = "it is not a conversation of ChatGPT"
 		return d
 	}
 	if d.ID = string(c.ConversationID); d.ID == "" {

@@ -54,7 +54,7 @@ func (t *cherryTopic) head() (folder, system string) {
 
 // cherryFile is a backup of Cherry Studio, data.json: the names of topics are in its
 // settings, topics list their messages, and what messages say are blocks in a table that
-// stands after them. It is read twice: for the places of the blocks, and for the topics.
+// is after them. It is read twice: for the places of the blocks, and for the topics.
 type cherryFile struct {
 	in     Input
 	topics map[string]cherryTopic
@@ -214,9 +214,9 @@ type cherryMessage struct {
 
 const noticeBlock = "A part of a message is not in the backup; the rest of the message was imported."
 
-const noticeShared = "A part or a prompt stands in very many conversations of the backup; it was left out of some of them."
+const noticeShared = "A part or a prompt is in very many conversations of the backup; it was left out of some of them."
 
-// topic reads a conversation. Several answers to one question stand after each other;
+// topic reads a conversation. Several answers to one question are after each other;
 // the conversation continues below the one that was chosen, else below the first.
 func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 	d := newDraft(SourceCherry)

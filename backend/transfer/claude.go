@@ -48,7 +48,7 @@ func claude(raw json.RawMessage) *draft {
 	d := newDraft(SourceClaude)
 	var c claudeConversation
 	if err := json.Unmarshal(raw, &c); err != nil && isNull(c.Messages) {
-		d.skip = "it is no conversation of Claude.ai"
+		d.skip = "it is not a conversation of Claude.ai"
 		return d
 	}
 	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.UUID), string(c.Name), d.date(c.CreatedAt), d.date(c.UpdatedAt)

@@ -79,7 +79,7 @@ func newClaudeCode(name string) builder {
 func (b *claudeCode) line(raw json.RawMessage) string {
 	var l codeLine
 	if err := json.Unmarshal(raw, &l); err != nil {
-		return "it is no line of a session"
+		return "it is not a line of a session"
 	}
 	if b.main.ID == "" {
 		b.main.ID = string(l.SessionID)
@@ -105,7 +105,7 @@ func (b *claudeCode) line(raw json.RawMessage) string {
 		return "it has no type"
 	default:
 		if l.UUID == "" {
-			b.main.notice("Lines of the type "+display.Shorten(string(l.Type), 60)+" are no messages; they were left out.", 1)
+			b.main.notice("Lines of the type "+display.Shorten(string(l.Type), 60)+" are not messages; they were left out.", 1)
 			return ""
 		}
 		b.append(l, node{kind: kindHidden, blocks: chat.Blocks{b.main.unknown(raw)}})

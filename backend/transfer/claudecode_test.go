@@ -194,7 +194,7 @@ func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
 }
 
 // TestClaudeCodeEditsAreBranches: two prompts of a person with one place are two branches,
-// whatever stands between them and it, and the later one is the active.
+// whatever is between them and it, and the later one is the active.
 func TestClaudeCodeEditsAreBranches(t *testing.T) {
 	for name, write := range map[string]func(l *codeLog){
 		"the first prompt": func(l *codeLog) {
@@ -272,7 +272,7 @@ func TestClaudeCodeRecordsAreNoEdits(t *testing.T) {
 }
 
 // TestClaudeCodeAgents: an agent's conversation is one line too, whoever its calls ran
-// beside, and stands below the session.
+// beside, and is below the session.
 func TestClaudeCodeAgents(t *testing.T) {
 	l := newCodeLog()
 	l.prompt()
@@ -286,7 +286,7 @@ func TestClaudeCodeAgents(t *testing.T) {
 }
 
 // TestAnyClaudeCodeLog: whatever the parents, in cycles, later, their own or missing,
-// every prompt, text and call stands in some turn.
+// every prompt, text and call is in some turn.
 func TestAnyClaudeCodeLog(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newCodeLog()

@@ -159,7 +159,7 @@ func (t *codeThread) emit(d *draft) {
 	}
 }
 
-// before is the prompt that a line stands below; -1: none.
+// before is the prompt that a line is below; -1: none.
 func (t *codeThread) before(i int) int {
 	if up := t.parent[i]; up >= 0 {
 		return t.turn[up]
@@ -168,7 +168,7 @@ func (t *codeThread) before(i int) int {
 }
 
 // prompts lists the prompts in the order of the file, but none before the one that it
-// stands below.
+// is below.
 func (t *codeThread) prompts() []int {
 	var out []int
 	listed := make([]bool, len(t.nodes))
@@ -235,7 +235,7 @@ type follower struct {
 
 // follow is the turn that a prompt follows: that of the prompt which had its place before,
 // if a person wrote both, as one of them is then the other edited or sent again; else the
-// last turn of the line that it stands in.
+// last turn of the line that it is in.
 func (f *follower) follow(p, place, turn int, record bool) int {
 	if first, taken := f.first[place]; taken && !record {
 		f.above[p] = f.above[first]

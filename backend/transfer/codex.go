@@ -48,7 +48,7 @@ func (b *codex) line(raw json.RawMessage) string {
 	var l codexLine
 	var p codexPayload
 	if json.Unmarshal(raw, &l) != nil {
-		return "it is no line of a rollout"
+		return "it is not a line of a rollout"
 	}
 	payload := l.Payload
 	if isNull(payload) {
@@ -75,7 +75,7 @@ func (b *codex) line(raw json.RawMessage) string {
 	case l.Type == "response_item" || isNull(l.Payload) && l.Type != "":
 		b.item(l, p, payload)
 	case l.Type == "":
-		b.d.notice("Lines without a type are no messages; they were left out.", 1)
+		b.d.notice("Lines without a type are not messages; they were left out.", 1)
 	default:
 		b.d.follow(node{kind: kindHidden, at: l.Timestamp, blocks: chat.Blocks{b.d.unknown(raw)}})
 	}
@@ -89,7 +89,7 @@ func (b *codex) meta(l codexLine, p codexPayload) {
 	b.d.ID, b.d.Folder, b.d.Provider = string(p.ID), string(p.Cwd), string(p.ModelProvider)
 	b.d.CreatedAt = b.d.date(l.Timestamp)
 	if p.ForkedFrom != "" {
-		b.d.notice("It goes on from the session "+display.Shorten(string(p.ForkedFrom), 60)+", whose beginning it repeats.", 1)
+		b.d.notice("It continues the session "+display.Shorten(string(p.ForkedFrom), 60)+", whose beginning it repeats.", 1)
 	}
 }
 

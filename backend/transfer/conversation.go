@@ -45,7 +45,7 @@ type Conversation struct {
 	SystemPrompt string       `json:"system_prompt,omitempty"`
 	Provider     string       `json:"provider,omitempty"`
 	Model        string       `json:"model,omitempty"`
-	Turns        []Turn       `json:"turns"`   // a parent stands before its children, siblings in their order
+	Turns        []Turn       `json:"turns"`   // a parent is before its children, siblings in their order
 	Current      string       `json:"current"` // key of the turn at which it was left; always one of Turns
 	Unread       dates.Unread `json:"-"`
 	Notices      []Notice     `json:"notices,omitempty"` // what was changed or could not be placed
@@ -55,7 +55,7 @@ type Conversation struct {
 // Turn is a user's message and all that answered it.
 //
 // One that was not over when it was exported, unanswered or in the middle of an answer,
-// is another turn when it goes on: a sibling with the same user message and other keys.
+// is another turn when it continues: a sibling with the same user message and other keys.
 type Turn struct {
 	Key        string         `json:"key"`              // unique in the conversation: the source's id of its last message
 	Parent     string         `json:"parent,omitempty"` // Key of the turn before; empty: it begins the conversation

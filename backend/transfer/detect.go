@@ -126,7 +126,7 @@ func isUTF32(head []byte) bool {
 }
 
 func unknownFormat(name string) error {
-	return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is no export that can be read; nothing was imported.", path.Base(name)).
+	return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is not an export that can be read; nothing was imported.", path.Base(name)).
 		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio, Gemini (Takeout), Grok, Chatbox, Cherry Studio and gptme are read, and messages as JSON or JSONL")
 }
 

@@ -61,7 +61,7 @@ func TestUnreadableSaysWhy(t *testing.T) {
 		"is empty":                   "",
 		"zero bytes":                 strings.Repeat("\x00", 4096),
 		"UTF-32":                     "\xff\xfe\x00\x00[\x00\x00\x00{\x00\x00\x00",
-		"no export that can be read": "dear diary",
+		"not an export that can be read": "dear diary",
 	} {
 		if _, err := Detect("x.json", []byte(head)); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%.10q: %v, want %q", head, err, words)

@@ -147,7 +147,7 @@ func TestUTF16FileReadsAnywhere(t *testing.T) {
 	}
 }
 
-// TestALongValueHidesNoFormat: what stands before the members that tell a format may be
+// TestALongValueHidesNoFormat: what is before the members that tell a format may be
 // longer than the beginning that is looked at.
 func TestALongValueHidesNoFormat(t *testing.T) {
 	long := strings.Repeat(`long \" title `, 400_000)

@@ -124,7 +124,7 @@ func gptmeAnswer(text string) (out chat.Blocks, calls bool) {
 	return out, calls
 }
 
-// maxCallReads bounds how often a text is read over for values that are no JSON: calls
+// maxCallReads bounds how often a text is read over for values that are not JSON: calls
 // may be nested in them, and each is read to its end.
 const maxCallReads = 4
 

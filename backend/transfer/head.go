@@ -10,7 +10,7 @@ import (
 const MaxHeadSearch = 64 << 20
 
 // Head is what Detect wants to see of a file: its first bytes, as UTF-8; where those do
-// not tell, because long values stand before the members that do, the beginning without
+// not tell, because long values are before the members that do, the beginning without
 // those values.
 func Head(data io.ReaderAt, size int64) ([]byte, error) {
 	return headVia(func() (io.Reader, error) { return io.NewSectionReader(data, 0, size), nil })

@@ -103,7 +103,7 @@ func TestArchivesThatAreRefusedWhole(t *testing.T) {
 		{"a bomb", []packed{{name: "conversations.json", text: bomb, method: zip.Deflate}}, "times as large"},
 		{"a size beyond any", []packed{{name: "c.json", text: small, change: func(h *zip.FileHeader) { h.UncompressedSize64 = 1 << 40 }}}, "larger than 16 GiB"},
 		{"a bundle", []packed{{name: "meta.json", text: "{}"}, {name: "events.ndjson", text: ""}}, "bundle"},
-		{"nothing in it", []packed{{name: "photo.png", text: "x"}}, "no export"},
+		{"nothing in it", []packed{{name: "photo.png", text: "x"}}, "not an export"},
 		{"nothing but names", []packed{{name: strings.Repeat("long/", 10_000) + "x.png"}, {name: "../x.json"}}, "outside"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestNothingOfAnAnswerVanishes: what of its HTML does not become text is kept with it,
-// and what stands after a tag that needs no end is text.
+// and what is after a tag that needs no end is text.
 func TestNothingOfAnAnswerVanishes(t *testing.T) {
 	for _, c := range []struct {
 		html, text string

@@ -49,10 +49,10 @@ func libreChat(raw json.RawMessage) *draft {
 	var c libreConversation
 	err := json.Unmarshal(raw, &c)
 	if err != nil && len(c.Messages) == 0 && len(c.Tree) == 0 {
-		d.skip = "it is no conversation of LibreChat"
+		d.skip = "it is not a conversation of LibreChat"
 	}
 	if err != nil && d.skip == "" {
-		d.notice("Parts of it were not what they should be, and were read as far as they are.", 1)
+		d.notice("Parts of it were malformed, and were read as far as possible.", 1)
 	}
 	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.ID), string(c.Title), d.date(c.CreatedAt), d.date(c.UpdatedAt)
 	d.Provider, d.Model, d.Archived = string(c.Endpoint), string(c.Options.Model), bool(c.Archived)

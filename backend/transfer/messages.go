@@ -186,7 +186,7 @@ func (r *run) messages(in Input, from io.Reader) error {
 		raw, fixed, reason := sound(e)
 		if e.torn {
 			r.torn(e.offset)
-			reason = "the file ends inside of it"
+			reason = "the file ends inside it"
 		}
 		if reason == "" {
 			p.d.repaired.add(fixed)
@@ -214,7 +214,7 @@ func held(raw json.RawMessage) *draft {
 	}
 	p := newPlain(SourceMessages, "")
 	if json.Unmarshal(raw, &c) != nil {
-		p.d.skip = "it is no object that holds messages"
+		p.d.skip = "it is not an object with messages"
 		return p.d
 	}
 	if p.d.ID = string(c.ID); p.d.ID == "" {

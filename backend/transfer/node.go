@@ -20,8 +20,8 @@ const (
 	kindHidden                // content that the source does not show: kept raw, in the turn where it stands
 	kindSystem                // instructions: the system prompt where nobody has spoken yet, else as hidden
 	kindUser                  // begins a turn
-	kindAssistant             // goes on with one
-	kindTool                  // goes on with one
+	kindAssistant             // continues with one
+	kindTool                  // continues with one
 )
 
 // node is a foreign message.
@@ -112,11 +112,11 @@ func (d *draft) build() (Conversation, string) {
 
 // Of a conversation in which nothing was said, which programs make and export too.
 const (
-	reasonEmpty   = "it holds no messages"
+	reasonEmpty   = "it has no messages"
 	noticeNothing = "A conversation has no messages: there is nothing in it to import."
 )
 
-// empty reports that nothing was lost of a conversation without turns: what stands in it
+// empty reports that nothing was lost of a conversation without turns: what is in it
 // is not a message that could not be read. A session of Claude Code that was opened and
 // closed holds the lines of its hooks.
 func (d *draft) empty() bool {

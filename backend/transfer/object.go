@@ -12,7 +12,7 @@ type member struct {
 }
 
 // members lists the members of an object, which is valid JSON: in order, and those of
-// one name all of them, where a map would keep one. What is no object has none.
+// one name all of them, where a map would keep one. What is not an object has none.
 func members(raw json.RawMessage) []member {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '{' {

@@ -79,7 +79,7 @@ func (s *scanner) member(take func(key string) (bool, error)) error {
 }
 
 // list reads the list that is next, and calls each with its entries. Another value is
-// passed over.
+// skipped.
 func (s *scanner) list(each func(i int, e element) error) error {
 	if first, err := s.peek(); err != nil || first != '[' {
 		return errors.Join(err, s.pass())

@@ -52,7 +52,7 @@ func openWebUI(raw json.RawMessage) *draft {
 	var e webuiEntry
 	var c webuiChat
 	if json.Unmarshal(raw, &e) != nil {
-		d.skip = "it is no chat of Open WebUI"
+		d.skip = "it is not a chat of Open WebUI"
 		return d
 	}
 	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(e.ID), string(e.Title), d.date(e.CreatedAt), d.date(e.UpdatedAt)
@@ -62,7 +62,7 @@ func openWebUI(raw json.RawMessage) *draft {
 		return d
 	}
 	if json.Unmarshal(e.Chat, &c) != nil && isNull(c.History.Messages) {
-		d.skip = "its chat is none that can be read"
+		d.skip = "its chat cannot be read"
 		return d
 	}
 	if d.Title == "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // str is a text where one is wanted; a number or a word as it is written; anything
-// else is no text. A field of another type than expected never costs a message.
+// else is not text. A field of another type than expected never costs a message.
 type str string
 
 // UnmarshalJSON never fails.

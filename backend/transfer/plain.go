@@ -103,12 +103,12 @@ func (r *run) stretches(in Input) (order []string, where map[string][]stretch, e
 		raw, _, reason := sound(e)
 		var m plainMessage
 		if reason == "" && json.Unmarshal(raw, &m) != nil {
-			reason = "it is no object"
+			reason = "it is not an object"
 		} else if reason == "" && m.Role == "" && m.Speaker == "" {
 			reason = "it does not say who speaks"
 		} else if reason != "" && e.torn {
 			r.torn(e.offset)
-			reason = "the file ends inside of it"
+			reason = "the file ends inside it"
 		}
 		if reason != "" {
 			r.skip(SkippedRow{Index: i, ID: m.conversation(), Offset: e.offset, Reason: reason})

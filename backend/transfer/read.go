@@ -39,7 +39,7 @@ type Report struct {
 	Format        Format       `json:"format"`
 	Conversations int          `json:"conversations"` // emitted
 	Turns         int          `json:"turns"`         // emitted
-	Already       int          `json:"already"`       // passed over by Options.Skip, or met twice in the file
+	Already       int          `json:"already"`       // skipped by Options.Skip, or met twice in the file
 	SkippedCount  int          `json:"skipped_count"`
 	Skipped       []SkippedRow `json:"skipped"` // the first MaxReported of them
 	Torn          bool         `json:"torn"`    // it ended before its end; what was read stands
@@ -129,7 +129,7 @@ func (r *run) start(in Input) error {
 	return r.one(found, in)
 }
 
-// one reads a file that is no archive.
+// one reads a file that is not an archive.
 func (r *run) one(f Format, in Input) error {
 	open := func() io.Reader { return r.count(io.NewSectionReader(in.Data, 0, in.Size)) }
 	if parse := streamed[f]; parse != nil {
@@ -206,7 +206,7 @@ func (r *run) ended(err error, offset int64) error {
 		return err
 	}
 	return chat.WrapError(chat.CodeCorrupt, "import.read", err,
-		fmt.Sprintf("The file could not be read after byte %d; what was read before stands.", offset))
+		fmt.Sprintf("The file could not be read after byte %d; what was read before is kept.", offset))
 }
 
 func (r *run) torn(offset int64) {
@@ -224,7 +224,7 @@ func (r *run) several(i int, e element, parse func(json.RawMessage) []*draft) er
 	raw, fixed, reason := sound(e)
 	if e.torn {
 		r.torn(e.offset)
-		reason = "the file ends inside of it"
+		reason = "the file ends inside it"
 	}
 	if reason != "" {
 		g := glance(e.raw)
@@ -251,7 +251,7 @@ func sound(e element) (json.RawMessage, repaired, string) {
 		return nil, repaired{}, e.reason
 	}
 	if tooDeep(e.raw) {
-		return nil, repaired{}, "its values nest too deep"
+		return nil, repaired{}, "its values are nested too deeply"
 	}
 	raw, fixed := repair(e.raw)
 	if !json.Valid(raw) {
@@ -297,7 +297,7 @@ func (r *run) take(d *draft, index int, offset int64) error {
 			r.report.Already++
 			return nil
 		}
-		r.notice("A conversation stood there twice, with different turns; both were taken under one id.", 1)
+		r.notice("A conversation was there twice, with different turns; both were imported under one id.", 1)
 	}
 	r.seen[id] = held
 	if err := r.emit(c); err != nil {
@@ -354,7 +354,7 @@ func (r *run) lines(in Input, from io.Reader, b builder) error {
 			reason = b.line(raw)
 		} else if e.torn || len(bytes.Trim(e.raw, "\x00")) == 0 && e.reason == "" {
 			r.torn(e.offset)
-			reason = "the file ends inside of it"
+			reason = "the file ends inside it"
 		}
 		if reason != "" {
 			r.skip(SkippedRow{Index: i, Offset: e.offset, Reason: reason})

@@ -13,14 +13,14 @@ import (
 type element struct {
 	raw    []byte // valid until the next one is asked for; nil when refused
 	offset int64  // of its first byte
-	reason string // it was passed over: too large, too deep
+	reason string // it was skipped: too large, too deep
 	torn   bool   // the stream ended inside of it
 }
 
 // scanner cuts a stream of JSON into the elements of its array, or, where it is no
 // array, into the values that stand one after the other. It looks at strings and
 // brackets alone, so an element that is not JSON ends where its brackets do and harms
-// no other, and one over a limit is passed over without being held.
+// no other, and one over a limit is skipped without being held.
 type scanner struct {
 	r         *bufio.Reader
 	at        int64
@@ -29,7 +29,7 @@ type scanner struct {
 	began     bool
 	array     bool
 	closed    bool
-	alone     bool  // the array is a part of the stream: what stands after it is left
+	alone     bool  // the array is a part of the stream: what is after it is left
 	strange   int   // bytes that stood where a value should begin
 	strangeAt int64 // the first of them
 	document  int   // how many arrays were begun after another ended
@@ -141,7 +141,7 @@ func (s *scanner) value() (element, error) {
 		case b == '{' || b == '[':
 			depth++
 			if depth > MaxDepth && e.reason == "" {
-				e.reason = "its values nest too deep"
+				e.reason = "its values are nested too deeply"
 			}
 		case b == '}' || b == ']':
 			depth--
@@ -177,7 +177,7 @@ func (s *scanner) takeText(e *element) {
 	}
 }
 
-// textRun is how many bytes of a string's inside stand before a quote or a backslash.
+// textRun is how many bytes of a string's inside are before a quote or a backslash.
 // It looks at few at a time, so that a text full of escapes is not searched for its end
 // again after each.
 func textRun(b []byte) int {
@@ -210,7 +210,7 @@ type liner struct {
 func newLiner(r io.Reader) *liner { return &liner{r: bufio.NewReaderSize(r, 64<<10)} }
 
 // next is the next line that is not blank, without its end; io.EOF after the last.
-// torn says that the last line had no end, which alone is no fault.
+// torn says that the last line had no end, which alone is not a fault.
 func (l *liner) next() (element, error) {
 	for {
 		e := element{offset: l.at}
@@ -315,7 +315,7 @@ func repair(raw []byte) ([]byte, repaired) {
 }
 
 // repairEscape looks at the escape at i, replaces it in place where it must be, and
-// returns where to go on.
+// returns where to continue.
 func repairEscape(raw []byte, i int, r *repaired) int {
 	code, ok := escapeAt(raw, i)
 	if !ok {

@@ -28,7 +28,7 @@ type activity struct {
 
 const (
 	noticeActivity = "An activity is not a prompt (a canvas that was made, feedback, a setting); it was left out."
-	noticeDay      = "Prompts do not say which conversation they are of; those of one day (UTC) became one session."
+	noticeDay      = "Prompts do not say which conversation they belong to; those of one day (UTC) became one session."
 )
 
 // takeout reads the activity of Gemini from Google Takeout, which lists prompts, newest
@@ -85,7 +85,7 @@ func (r *run) activity(e element, fixed *repaired) (activity, string) {
 	switch {
 	case e.torn:
 		r.torn(e.offset)
-		return a, "the file ends inside of it"
+		return a, "the file ends inside it"
 	case reason != "":
 		return a, reason
 	case json.Unmarshal(raw, &a) != nil && a.Title == "":

@@ -16,15 +16,15 @@ type tree struct {
 
 // Notices about a tree that was not one.
 const (
-	noticeRepeated     = "A message stood there twice; it was taken once."
-	noticeSameKey      = "Two messages had one id; the second got an id of its own."
-	noticeNoParent     = "A message named a parent that is not there; it begins a branch."
+	noticeRepeated     = "A message was there twice; it was imported once."
+	noticeSameKey      = "Two messages had the same id; the second got a new one."
+	noticeNoParent     = "A message named a parent that does not exist; it begins a branch."
 	noticeCycle        = "Messages were each other's parents; the first of them begins a branch."
 	noticeEmpty        = "A user's message was empty; its turn says so."
 	noticeNoUser       = "An answer stood before any question; its turn has no user's message."
 	noticeInstructions = "Instructions in the middle of the conversation were kept, and are not used."
-	noticeBeside       = "Content that the source does not show stood beside the conversation; it was left out."
-	noticeNoCurrent    = "The message at which it was left is not there; the last one was taken."
+	noticeBeside       = "Content that the source does not show was beside the conversation; it was left out."
+	noticeNoCurrent    = "The message at which it was left does not exist; the last one was used."
 )
 
 func newTree(d *draft) *tree {

@@ -56,7 +56,7 @@ func draftOf(nodes []node) *draft {
 }
 
 // TestAnyTreeBecomesTurns: whatever the messages, the turns are a tree, everything a
-// user, an assistant or a tool said stands in one of them, the same messages make the
+// user, an assistant or a tool said is in one of them, the same messages make the
 // same turns, and each turn's content is one line through the messages.
 func TestAnyTreeBecomesTurns(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -125,7 +125,7 @@ func TestATreeThatGrewHasItsTurns(t *testing.T) {
 	})
 }
 
-// goesOn is true of a turn that ended with a message, where an answer went on from it,
+// goesOn is true of a turn that ended with a message, where an answer continued from it,
 // or from what is not shown below it, among the messages from cut on.
 func goesOn(nodes []node, cut int, key string) bool {
 	below := map[string]bool{key: true}

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// join appends the blocks of a continuation to what stands before it. Text that
-// was cut and text that goes on are one block, so a word cut in two heals.
+// join appends the blocks of a continuation to what is before it. Text that
+// was cut and text that continues are one block, so a word cut in two heals.
 func join(base, next chat.Blocks) chat.Blocks {
 	out := append(chat.Blocks{}, base...)
 	if len(base) == 0 || len(next) == 0 {
@@ -25,7 +25,7 @@ func join(base, next chat.Blocks) chat.Blocks {
 	return append(out, next[1:]...)
 }
 
-// blockOffset is where block 0 of a continuation stands in the joined answer.
+// blockOffset is where block 0 of a continuation is in the joined answer.
 func blockOffset(base chat.Blocks, firstKind llm.DeltaKind) int {
 	if len(base) > 0 && firstKind == llm.DeltaText {
 		if _, ok := base[len(base)-1].(chat.Text); ok {

@@ -19,7 +19,7 @@ const deaths = 60
 
 // TestAtMostOnceHoweverItDies kills the program at each of its writes, before it and after it, while a turn calls tools with effects and without. However it dies, no call
 // with effects runs twice unless a person says so, verification finds nothing, and the
-// conversation can go on. The long form kills it a second time at each write after that.
+// conversation can continue. The long form kills it a second time at each write after that.
 func TestAtMostOnceHoweverItDies(t *testing.T) {
 	second := []int64{math.MaxInt32}
 	if os.Getenv("CONTEXTINFINITY_CRASH") == "full" {
@@ -109,7 +109,7 @@ func (w *world) settleAll() {
 	}
 }
 
-// goesOn checks what the deaths left, and that the conversation goes on.
+// goesOn checks what the deaths left, and that the conversation continues.
 func (w *world) goesOn(first, second int64) {
 	w.t.Helper()
 	ran := map[string]int{}

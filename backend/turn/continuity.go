@@ -11,13 +11,13 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// mayContinue reports that the provider may stand in for what it holds of this turn already
+// mayContinue reports that the provider may be in for what it holds of this turn already
 // (SRD 1.2.5). It has to keep each answer for that, the first one too.
 func (r *run) mayContinue() bool {
 	return r.e.settings().Continuity && !r.forgotten && len(r.context.Tools()) > 0
 }
 
-// continuation is the answer that this request can go on from, and nil where all of it has
+// continuation is the answer that this request can continue from, and nil where all of it has
 // to be sent. The provider's context is the one that was stored for the step before: what
 // this context begins with must have the same hash.
 func (r *run) continuation(ctx context.Context) (*llm.Continuation, error) {
@@ -48,7 +48,7 @@ func (r *run) noteContinuity(m *prompt.Manifest) {
 	}
 }
 
-// forgot reports a refusal because the provider does not hold what the request rests on.
+// forgot reports a refusal because the provider does not hold what the request is based on.
 func forgot(err error) bool {
 	var le *llm.Error
 	return errors.As(err, &le) && le.Forgotten

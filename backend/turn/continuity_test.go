@@ -11,7 +11,7 @@ import (
 )
 
 // Where the flag is set, a step is sent what is new alone, as long as the provider holds the
-// same context; one that has forgotten is sent all of it. Without the flag nothing rests on
+// same context; one that has forgotten is sent all of it. Without the flag nothing is based on
 // what a provider holds.
 func TestTheProviderStandsInForWhatItHolds(t *testing.T) {
 	ended := func(id string) string { return event(wireEvent{T: "done", ID: id}) }

@@ -11,9 +11,9 @@ import (
 
 // brought is what the steps of a turn before one of them brought.
 type brought struct {
-	base    chat.Blocks    // all of it, as it is shown: results stand behind the calls of their step
+	base    chat.Blocks    // all of it, as it is shown: results are behind the calls of their step
 	cycle   []chat.Message // for each step whose calls have their results: the answer, then the results
-	partial chat.Blocks    // what came after the last of them, which a continuation goes on from
+	partial chat.Blocks    // what came after the last of them, which a continuation continues from
 	calls   bool           // tools were called
 	paused  string         // the provider that paused the last answer, which partial ends with
 	// response is the id that the provider gave the last answer of cycle.
@@ -83,7 +83,7 @@ func (b *brought) add(blocks chat.Blocks, batch *chat.ToolBatch) bool {
 }
 
 // into gives what was brought to an assembly. An answer that the same provider paused is its last
-// message, from which it goes on by itself.
+// message, from which it continues automatically.
 func (b brought) into(in *prompt.Input) {
 	in.Cycle = b.cycle
 	answer := chat.Message{Role: chat.RoleAssistant, Blocks: b.partial}

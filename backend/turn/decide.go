@@ -82,7 +82,7 @@ func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error)
 	return e.decided(ctx, t, err)
 }
 
-// Continue asks the model to go on. An incomplete answer goes on as a new step
+// Continue asks the model to continue. An incomplete answer continues as a new step
 // of the same turn; one that is final but was cut short (CutShort) is never
 // changed, so asking for the rest is a new message after it.
 func (e *Engine) Continue(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
@@ -122,7 +122,7 @@ func (e *Engine) askForRest(ctx context.Context, t chat.Turn, model string) (*Ha
 }
 
 // Retry runs a turn again. An incomplete turn gets a new attempt, the old one
-// kept; a failed one a new turn (retry_of); a final one is answered anew on a
+// kept; a failed one a new turn (retry_of); a final one is answered again on a
 // fork, so that nothing is overwritten; an unsent one is sent.
 func (e *Engine) Retry(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
 	t, waits, err := e.openTurn(ctx, id, "turn.retry")
@@ -215,7 +215,7 @@ func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (ch
 	return t, nil
 }
 
-// openTurn is settledTurn, and whether the turn stands between two steps.
+// openTurn is settledTurn, and whether the turn is between two steps.
 func (e *Engine) openTurn(ctx context.Context, id chat.TurnID, op string) (chat.Turn, bool, error) {
 	t, err := e.settledTurn(ctx, id, op)
 	if err != nil {
@@ -225,7 +225,7 @@ func (e *Engine) openTurn(ctx context.Context, id chat.TurnID, op string) (chat.
 	return t, waits, err
 }
 
-// continueCalls goes on with a turn that stands between two steps and waits for nobody.
+// continueCalls continues with a turn that is between two steps and waits for nobody.
 func (e *Engine) continueCalls(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
 	b, err := e.decidedBatch(ctx, t)
 	if err != nil {

@@ -53,7 +53,7 @@ func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.Fi
 	for _, d := range blocks.Documents() {
 		f, err := e.store.File(ctx, d.File)
 		if chat.CodeOf(err) == chat.CodeNotFound {
-			return nil, chat.Errorf(chat.CodeInvalid, "turn.document", "The document %q is not kept any more, nothing was sent.", d.Name).
+			return nil, chat.Errorf(chat.CodeInvalid, "turn.document", "The document %q is no longer stored; nothing was sent.", d.Name).
 				WithHint("attach it again")
 		}
 		if err != nil {

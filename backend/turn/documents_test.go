@@ -49,7 +49,7 @@ func TestDocumentsAreFrozen(t *testing.T) {
 		name  string
 		texts []string
 		whole []bool
-		least []int // words that stand in the message
+		least []int // words that are in the message
 	}{
 		{"one that fits", []string{large}, []bool{true}, []int{12000}},
 		{"one that does not", []string{huge}, []bool{false}, []int{12000}},
@@ -92,7 +92,7 @@ func lastLine(s string) string {
 }
 
 // The message that brings a large document is answered from it, not from its
-// beginning alone: the paragraph that its words lead to stands in the prompt.
+// beginning alone: the paragraph that its words lead to is in the prompt.
 func TestDocumentAnswersItsOwnMessage(t *testing.T) {
 	w := newWorld(t)
 	w.provider.script(answer("Ottilie"))
@@ -156,7 +156,7 @@ func TestDocumentNamedTwiceOrGone(t *testing.T) {
 		t.Errorf("documents: %+v", got)
 	}
 	_, err = w.sendBlocks(chat.Document{File: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Name: "gone.txt"})
-	if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), `"gone.txt" is not kept any more, nothing was sent`) {
+	if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), `"gone.txt" is no longer stored; nothing was sent`) {
 		t.Errorf("error: %v", err)
 	}
 }

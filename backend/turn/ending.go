@@ -20,7 +20,7 @@ var (
 	errClosing = errors.New("the program was closed")
 )
 
-// verdict is what becomes of a turn when a stream is over.
+// verdict is the outcome of a turn when a stream is over.
 type verdict int
 
 const (
@@ -29,9 +29,9 @@ const (
 	verdictFailed                    // there is none
 	verdictRetry                     // nothing arrived and another try may help
 	verdictShrink                    // rejected for its size: assemble smaller
-	verdictWhole                     // the provider has forgotten what the request rests on: send all of it
+	verdictWhole                     // the provider has forgotten what the request is based on: send all of it
 	verdictTools                     // the model asks for tools, which may run
-	verdictPaused                    // the provider paused the answer: it goes on when it is sent back
+	verdictPaused                    // the provider paused the answer: it continues when it is sent back
 )
 
 // ending is the judgement of one attempt.
@@ -55,7 +55,7 @@ type attempt struct {
 	stopped bool  // recovery: the journal ends with a stopped entry
 	shrunk  int   // times the context was assembled smaller already
 	mode    llm.ToolsMode
-	rests   bool // the request rests on what the provider holds
+	rests   bool // the request is based on what the provider holds
 	more    bool // another step may follow
 }
 
@@ -151,7 +151,7 @@ func emptyFailure(r llm.Result) *chat.Failure {
 	f := &chat.Failure{Code: chat.CodeProvider, Message: "The model ended its answer without saying anything. Your message is saved.", Hint: "retry, or choose another model"}
 	switch {
 	case r.Refused:
-		f.Message = "The provider declined to answer and gave no words. Your message is saved."
+		f.Message = "The provider declined to answer and gave no reason. Your message is saved."
 		f.Hint = "rephrase it, or choose another model"
 	case r.Reason == "max_output_tokens":
 		f.Message = "The model used up its output limit before its first visible word. Your message is saved."
@@ -211,7 +211,7 @@ func hintFor(e *llm.Error) string {
 	case chat.CodeTooLarge:
 		return "lower budget.working_set_tokens, or set the model's context_limit to what it really is"
 	case chat.CodeUnavailable:
-		return "check that the server runs and its address is right, then retry"
+		return "check that the server is running and its address is right, then retry"
 	case chat.CodeToolCall:
 		return `set tools.mode to "parse_only" to see such calls, or ask again`
 	case chat.CodeTimeout:

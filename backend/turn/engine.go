@@ -98,7 +98,7 @@ func NewEngine(d Deps) *Engine {
 	}
 }
 
-// IncompletePolicy says what becomes of an incomplete or unsent turn that blocks
+// IncompletePolicy says the outcome of an incomplete or unsent turn that blocks
 // its branch when the next message is sent (SPEC 4).
 type IncompletePolicy string
 
@@ -230,13 +230,13 @@ func (e *Engine) CanUse(ctx context.Context, model string) error {
 // checkContent refuses what cannot be kept as it is.
 func checkContent(m chat.Message) error {
 	if m.Role != chat.RoleUser || m.IsEmpty() {
-		return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is empty, nothing was sent.")
+		return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is empty; nothing was sent.")
 	}
 	for _, b := range m.Blocks {
 		t, ok := b.(chat.Text)
 		if ok && !utf8.ValidString(t.Text) {
 			at := strings.IndexFunc(t.Text, func(r rune) bool { return r == utf8.RuneError })
-			return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is not valid UTF-8 (near byte %d), nothing was sent.", at).
+			return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is not valid UTF-8 (near byte %d); nothing was sent.", at).
 				WithHint("convert it first, for instance with iconv -t UTF-8")
 		}
 	}
@@ -296,7 +296,7 @@ func (e *Engine) startAt(turn chat.Turn, model Model, index int, first func(*run
 	return &Handle{Turn: turn, run: r}, nil
 }
 
-// finished is called once by each run when its turn stands in the database.
+// finished is called once by each run when its turn is in the database.
 func (e *Engine) finished(r *run) {
 	e.left(r)
 	r.cancel(nil)
@@ -316,8 +316,8 @@ func (e *Engine) afterRun(r *run) {
 		return
 	}
 	if r.waits { // what was queued stays queued
-		if err := e.goOn(context.Background(), r.turn.ID); err != nil { // a decision came while the run ended
-			e.log.Warn("a turn with tool calls could not go on", "turn", r.turn.ID, "err", err)
+		if err := e.continueTurn(context.Background(), r.turn.ID); err != nil { // a decision came while the run ended
+			e.log.Warn("a turn with tool calls could not continue", "turn", r.turn.ID, "err", err)
 		}
 		return
 	}

@@ -72,7 +72,7 @@ func failureCode(t chat.Turn) chat.Code {
 	return t.Failure.Code
 }
 
-// TestPromptIsDurableFirst: the prompt stands in the database when the first
+// TestPromptIsDurableFirst: the prompt is in the database when the first
 // byte could leave.
 func TestPromptIsDurableFirst(t *testing.T) {
 	w := newWorld(t)
@@ -313,7 +313,7 @@ func TestFailedTurnsStayOut(t *testing.T) {
 	w.clean()
 }
 
-// TestRetryFinalForks: answering a final turn anew never overwrites it.
+// TestRetryFinalForks: answering a final turn again never overwrites it.
 func TestRetryFinalForks(t *testing.T) {
 	w := newWorld(t)
 	w.send("one")
@@ -581,7 +581,7 @@ func TestStopBeforeTheRetryBegins(t *testing.T) {
 }
 
 // TestQueuedDraftAfterRestart: what was queued behind a turn of an earlier run is
-// a plain draft again: nothing is sent by itself.
+// a plain draft again: nothing is sent automatically.
 func TestQueuedDraftAfterRestart(t *testing.T) {
 	w := newWorld(t)
 	begun := make(chan struct{})

@@ -55,7 +55,7 @@ type passage struct {
 	score float64
 }
 
-// Bounds of what is looked at: a paragraph that is longer is no paragraph.
+// Bounds of what is looked at: a paragraph that is longer is not a paragraph.
 const (
 	maxPassageBytes = 4 << 10
 	maxPassages     = 64

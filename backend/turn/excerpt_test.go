@@ -24,7 +24,7 @@ func TestWhatADocumentIsLookedThroughFor(t *testing.T) {
 	}
 }
 
-// Of a document that stands in the prompt in part, what stands there is not quoted again.
+// Of a document that is in the prompt in part, what is there is not quoted again.
 func TestWhatStandsInThePromptIsNotRetrieved(t *testing.T) {
 	const source = "The first paragraph.\n\nThe second one.\n\nThe third one."
 	doc := func(id chat.FileID, text string) chat.Turn {

@@ -8,7 +8,7 @@ import (
 )
 
 // extracts keeps the extracts of ranges: a range of thousands of turns without a
-// summary would else be read anew for every request. What a range holds is
+// summary would else be read again for every request. What a range holds is
 // committed and never changes, so that an extract of it holds until something is deleted.
 type extracts struct {
 	mu    sync.Mutex

@@ -203,7 +203,7 @@ func (em *emitter) settle(blocks chat.Blocks) {
 	em.settled, em.shown = blocks, nil
 }
 
-// Live is a running stream as shown so far: frames with a greater Seq go on from it.
+// Live is a running stream as shown so far: frames with a greater Seq continue from it.
 type Live struct {
 	Frame  chat.Frame // ids and counters; Text is empty
 	Blocks chat.Blocks

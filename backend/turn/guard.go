@@ -65,7 +65,7 @@ func (r *run) died(d *chat.Error, stack []byte) {
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.e.log.Error("a turn panicked while it was closed", "turn", r.turn.ID, "err", d, "stack", string(stack))
 	})
-	if t, err := r.e.putAway(context.Background(), r.turn.ID, d); err == nil {
+	if t, err := r.e.endCrashed(context.Background(), r.turn.ID, d); err == nil {
 		r.turn, r.settleErr = t, nil
 	}
 }
@@ -86,8 +86,8 @@ func (r *run) letGo(d *chat.Error) {
 	}
 }
 
-// putAway ends a turn whose run died of a defect.
-func (e *Engine) putAway(ctx context.Context, id chat.TurnID, cause *chat.Error) (chat.Turn, error) {
+// endCrashed ends a turn whose run died of a defect.
+func (e *Engine) endCrashed(ctx context.Context, id chat.TurnID, cause *chat.Error) (chat.Turn, error) {
 	t, err := e.store.Turn(ctx, id)
 	switch {
 	case err != nil:

@@ -10,7 +10,7 @@ import (
 )
 
 // TestADefectEndsItsTurnAlone: a panic while an answer streams, or in reading it, leaves
-// what had arrived, as a crash would; the next message goes on, nothing is left open.
+// what had arrived, as a crash would; the next message continues, nothing is left open.
 func TestADefectEndsItsTurnAlone(t *testing.T) {
 	boom := func(int) { panic("the user's secret words") }
 	for name, c := range map[string]struct {

@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/storetest"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
@@ -126,6 +127,7 @@ func newWorld(t testing.TB) *world {
 		Backoff: func(int) time.Duration { return time.Millisecond }, ToolsMode: llm.ToolsDisabled,
 		Policy: prompt.DefaultPolicy(),
 	}
+	storetest.Fill(t, w.dir)
 	w.open()
 	var err error
 	if w.session, w.branch, err = w.store.CreateSession(t.Context(), chat.NewSession{Title: "t"}); err != nil {

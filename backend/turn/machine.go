@@ -42,7 +42,7 @@ type run struct {
 	context prompt.PreparedContext
 	body    json.RawMessage
 
-	continues *llm.Continuation // what the provider stands in for
+	continues *llm.Continuation // what the provider is in for
 	forgotten bool              // it does not any more
 
 	number  int           // attempts of this run
@@ -74,7 +74,7 @@ func (r *run) loop(ctx context.Context) {
 	defer r.e.finished(r)
 	defer r.stream.end()
 	defer panics.Recover(r.died)
-	// A turn that goes on has text from before; until it is read again, a failure
+	// A turn that continues has text from before; until it is read again, a failure
 	// must not take it away.
 	r.earlier = r.turn.Phase == chat.PhaseResponding
 	for s := r.first(r, ctx); s != nil; {

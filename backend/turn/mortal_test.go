@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/storetest"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/store"
@@ -221,6 +222,7 @@ func (w *world) run(c *clock.Fake, writes int64) *program {
 	if c != nil {
 		now = c.Now
 	}
+	storetest.Fill(w.t, w.dir)
 	s, err := store.Open(context.Background(), store.Options{DataDir: w.dir, Clock: now, Scratch: true})
 	if err != nil {
 		w.t.Fatal(err)

@@ -12,7 +12,7 @@ const pause = `{"t":"pause"}`
 // searched is what a provider's own tool did, before its result is there.
 var searched = event(wireEvent{T: "hosted", S: `{"type":"server_tool_use","id":"srv_1","name":"web_search"}`})
 
-// An answer that its provider paused goes on in the turn's next step: it is sent back as it is, and
+// An answer that its provider paused continues in the turn's next step: it is sent back as it is, and
 // nothing is asked behind it.
 func TestAPausedAnswerGoesOn(t *testing.T) {
 	w := newWorld(t)
@@ -56,7 +56,7 @@ func TestAnAnswerIsNotPausedForEver(t *testing.T) {
 	w.clean()
 }
 
-// A kill right after a pause loses nothing: the person goes on, and the answer is sent back as it is.
+// A kill right after a pause loses nothing: the person continues, and the answer is sent back as it is.
 func TestAKillAfterAPause(t *testing.T) {
 	w, got := killed(t, text("I look. "), searched, pause)
 	w.recover()

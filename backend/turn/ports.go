@@ -81,7 +81,7 @@ type Model struct {
 	NoTools bool
 }
 
-// Models resolves configured names. It is asked for every call anew, so a
+// Models resolves configured names. It is asked for every call again, so a
 // changed key or limit holds at once. An empty name is the default model.
 type Models interface {
 	Resolve(ctx context.Context, name string) (Model, error)
@@ -102,7 +102,7 @@ type Tools interface {
 	Source(name string) (tools.Source, bool)
 }
 
-// Brancher makes the branch on which a final turn is answered anew.
+// Brancher makes the branch on which a final turn is answered again.
 type Brancher interface {
 	Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error)
 }
@@ -153,7 +153,7 @@ type Settings struct {
 	ResultMaxBytes int
 	// AllowParallel runs calls without effects side by side (tools.allow_parallel).
 	AllowParallel bool
-	// Continuity lets a provider stand in for what it holds of the turn already
+	// Continuity lets a provider are in for what it holds of the turn already
 	// (tools.provider_continuity).
 	Continuity bool
 }

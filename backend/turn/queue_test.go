@@ -59,7 +59,7 @@ func (b *between) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn
 	return last, ok, err
 }
 
-// A message that takes the place of an old queued one, while recovery looks, goes on
+// A message that takes the place of an old queued one, while recovery looks, continues
 // waiting with its own words.
 func TestRecoveryLeavesAMessageQueuedMeanwhile(t *testing.T) {
 	w := newWorld(t)

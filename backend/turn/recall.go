@@ -25,7 +25,7 @@ type Memory interface {
 const recallModel = "recall"
 
 // recallPatience is how long a turn waits for its memory, where the settings do not
-// say. Then it goes on without.
+// say. Then it continues without.
 const recallPatience = 5 * time.Second
 
 // memorySelection is the memory chosen for a turn. It is chosen once: another attempt, a
@@ -226,7 +226,7 @@ func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, d *prom
 // excerpts are turns that hold only a part of a document.
 type excerpts []chat.Turn
 
-// hold reports that an artifact is of such a document, and all its words stand in the
+// hold reports that an artifact is of such a document, and all its words are in the
 // part that the prompt holds.
 func (list excerpts) hold(x retrieval.Artifact) bool {
 	if x.File == nil || x.Form == chat.PackedSummary {
@@ -260,7 +260,7 @@ func partial(in prompt.Input, cut int64) (excerpts, error) {
 	return out, nil
 }
 
-// fewTerms: a question of fewer stands with the message before it: "and the second
+// fewTerms: a question of fewer is with the message before it: "and the second
 // one?" names nothing by itself.
 const fewTerms = 3
 

@@ -148,7 +148,7 @@ func (w *world) manifest(id chat.TurnID) prompt.Manifest {
 	return m
 }
 
-// What is found stands in the memory block of the last message, is recorded with its
+// What is found is in the memory block of the last message, is recorded with its
 // scores, and is made again byte for byte.
 func TestMemoryStandsInTheContext(t *testing.T) {
 	w := remembering(t)
@@ -307,7 +307,7 @@ func TestMemoryIsNotSearched(t *testing.T) {
 }
 
 // What the user attached has the first rank and is marked, is in its place in time, and
-// is no part of the conversation.
+// is not part of the conversation.
 func TestAttachedMemory(t *testing.T) {
 	w := remembering(t)
 	mine := w.chunksOf("number3")[0]
@@ -334,7 +334,7 @@ func TestAttachedMemory(t *testing.T) {
 	}
 }
 
-// In plain chat nothing is remembered by itself; what the user attached goes all the same.
+// In plain chat nothing is remembered automatically; what the user attached goes anyway.
 func TestAttachedMemoryInPlainChat(t *testing.T) {
 	w := remembering(t)
 	mine := w.chunksOf("number3")[0]
@@ -358,7 +358,7 @@ func TestAttachedMemoryInPlainChat(t *testing.T) {
 	w.clean()
 }
 
-// A question that names nothing stands with the one before it; a long one is looked at
+// A question that names nothing is with the one before it; a long one is looked at
 // in its ends.
 func TestWhatIsAsked(t *testing.T) {
 	w := remembering(t)

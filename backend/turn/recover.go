@@ -38,8 +38,8 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		case u.write != nil && u.Whole:
 			e.sendQueued(ctx, t.BranchID, t.SessionID, true)
 		case ours: // a run of this program was between two steps
-			if err := e.goOn(ctx, t.ID); err != nil {
-				e.log.Warn("a turn with tool calls could not go on", "turn", t.ID, "err", err)
+			if err := e.continueTurn(ctx, t.ID); err != nil {
+				e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", err)
 			}
 		}
 		report.Items = append(report.Items, items...)
@@ -87,7 +87,7 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 }
 
 // releaseDrafts turns messages that were queued behind a turn of an earlier run
-// into plain drafts: nothing is sent by itself after a restart. One that waits behind
+// into plain drafts: nothing is sent automatically after a restart. One that waits behind
 // a turn of this run stays, also where it was queued while this looked.
 func (e *Engine) releaseDrafts(ctx context.Context) error {
 	queued, err := e.store.QueuedDrafts(ctx)

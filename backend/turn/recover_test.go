@@ -60,8 +60,8 @@ func killed(t *testing.T, events ...string) (*world, chat.Turn) {
 	return c, got
 }
 
-// journaled waits until the event stands in a journal's file: on a slow machine
-// an event may go on for a moment before it does.
+// journaled waits until the event is in a journal's file: on a slow machine
+// an event may continue for a moment before it does.
 func (w *world) journaled(event string) {
 	w.t.Helper()
 	w.eventually("the event was not written", func() bool {
@@ -94,7 +94,7 @@ func (w *world) reload(id chat.TurnID) chat.Turn {
 	return t
 }
 
-// TestRecoverMidStream is SRD 22.2: the partial text stands there, incomplete,
+// TestRecoverMidStream is SRD 22.2: the partial text is there, incomplete,
 // byte for byte what the journal holds; the head has not moved; once is enough.
 func TestRecoverMidStream(t *testing.T) {
 	w, got := killed(t, text("part "), text("of än answer"))

@@ -79,7 +79,7 @@ func (w *world) bytesOnDisk() string {
 	return sb.String()
 }
 
-// TestTemporaryFailure is told in words and blocks nothing.
+// TestTemporaryFailure is reported in words and blocks nothing.
 func TestTemporaryFailure(t *testing.T) {
 	w := newWorld(t)
 	c := w.engine.NewTemporary()

@@ -188,7 +188,7 @@ func (w *world) decide(call chat.CallRecord, d chat.ToolDecision) {
 	}
 }
 
-// ended waits for the run of a turn that goes on, and returns the turn as it is then.
+// ended waits for the run of a turn that continues, and returns the turn as it is then.
 func (w *world) ended(id chat.TurnID) chat.Turn {
 	w.t.Helper()
 	deadline := time.Now().Add(time.Minute)

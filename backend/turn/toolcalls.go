@@ -10,7 +10,7 @@ import (
 )
 
 // suspended reports a turn between two steps that nobody runs: its tool calls wait for a
-// person, or for somebody to go on.
+// person, or for somebody to continue.
 func (e *Engine) suspended(ctx context.Context, t chat.Turn) (bool, error) {
 	if t.Phase != chat.PhaseResponding || t.Outcome != chat.OutcomeNone || e.IsRunning(t.ID) {
 		return false, nil
@@ -41,7 +41,7 @@ func (e *Engine) WaitingFor(ctx context.Context, t chat.Turn) ([]chat.CallRecord
 	return b.Waiting(), nil
 }
 
-// Follow is a turn that runs in this process: one that goes on after a decision has another
+// Follow is a turn that runs in this process: one that continues after a decision has another
 // run than the one that was sent.
 func (e *Engine) Follow(id chat.TurnID) (*Handle, bool) {
 	e.mu.Lock()
@@ -80,7 +80,7 @@ func (e *Engine) callIn(ctx context.Context, id chat.ToolCallID, want chat.ToolC
 }
 
 // DecideCall is a person's decision about a call that waits. When nothing of its turn waits
-// any more, the turn goes on by itself.
+// any more, the turn continues automatically.
 func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	const op = "tool.decide"
 	b, call, err := e.callIn(ctx, c.Call, chat.CallProposed, op)
@@ -95,7 +95,7 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	if c.Decision.Allows() && c.Decision.Lasts() { // before the call can begin, which asks what holds
 		remembered = e.remember(ctx, b, call, c, d.Definition)
 		if !e.holds(ctx, b, call) {
-			d.Decision = chat.DecisionOnce // this call is allowed all the same
+			d.Decision = chat.DecisionOnce // this call is allowed anyway
 		}
 	}
 	if err := e.decideHere(ctx, d); err != nil {
@@ -105,7 +105,7 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	if !c.Decision.Allows() {
 		remembered = e.remember(ctx, b, call, c, d.Definition)
 	}
-	if err := e.goOn(ctx, b.TurnID); err != nil {
+	if err := e.continueTurn(ctx, b.TurnID); err != nil {
 		return err
 	}
 	return remembered
@@ -152,7 +152,7 @@ func (e *Engine) decision(call chat.CallRecord, c CallChoice, op string) (chat.C
 			return d, definitionChanged(call, op)
 		}
 	default:
-		return d, chat.Errorf(chat.CodeInvalid, op, "%q is no decision about a tool call.", c.Decision)
+		return d, chat.Errorf(chat.CodeInvalid, op, "%q is not a decision about a tool call.", c.Decision)
 	}
 	if c.Hash != "" && there && c.Hash != d.Definition {
 		return d, definitionChanged(call, op)
@@ -227,7 +227,7 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 		return err
 	}
 	e.changed(chat.ChangeCall, string(c.Call), b.SessionID)
-	return e.goOn(ctx, b.TurnID)
+	return e.continueTurn(ctx, b.TurnID)
 }
 
 // mayRerun refuses to run a call again whose tool is not the one that the person was shown, is
@@ -264,8 +264,8 @@ func (e *Engine) mayRerun(ctx context.Context, b chat.ToolBatch, call chat.CallR
 	return nil
 }
 
-// goOn starts a turn again between two steps, if there is something that it can do.
-func (e *Engine) goOn(ctx context.Context, id chat.TurnID) error {
+// continueTurn starts a turn again between two steps, if there is something that it can do.
+func (e *Engine) continueTurn(ctx context.Context, id chat.TurnID) error {
 	t, err := e.store.Turn(ctx, id)
 	if err != nil {
 		return err
@@ -324,7 +324,7 @@ func (e *Engine) resumeCalls(ctx context.Context, t chat.Turn, model string) (*H
 }
 
 // ResumeTools runs what an earlier run of the program left between two steps, where nothing
-// waits for a person, and returns how many turns go on. It is for a program that stays: one
+// waits for a person, and returns how many turns continue. It is for a program that stays: one
 // that ends at once would cut the calls off again.
 func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 	turns, err := e.store.UnfinishedTurns(ctx)
@@ -333,8 +333,8 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 		if own, oerr := e.resumable(ctx, t); oerr != nil || !own {
 			continue
 		}
-		if gerr := e.goOn(ctx, t.ID); gerr != nil {
-			e.log.Warn("a turn with tool calls could not go on", "turn", t.ID, "err", gerr)
+		if gerr := e.continueTurn(ctx, t.ID); gerr != nil {
+			e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", gerr)
 		}
 		if e.IsRunning(t.ID) {
 			n++
@@ -343,7 +343,7 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// resumable reports a turn that stands between two steps, the last of which this program asked
+// resumable reports a turn that is between two steps, the last of which this program asked
 // for.
 func (e *Engine) resumable(ctx context.Context, t chat.Turn) (bool, error) {
 	waits, err := e.suspended(ctx, t)
@@ -373,7 +373,7 @@ func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.
 	if err != nil {
 		return chat.Turn{}, err
 	}
-	if open != nil { // it is the last, and the results that it has stand at the end
+	if open != nil { // it is the last, and the results that it has are at the end
 		answered := withEnds(*open, ends)
 		b.base = append(b.base[:len(b.base)-len(open.Results())], answered.Results()...)
 	}

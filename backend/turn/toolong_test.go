@@ -14,7 +14,7 @@ import (
 )
 
 // TestATooLongAnswerIsEnded: at the limit the stream is ended, and what arrived is kept as
-// incomplete, whatever it consists of; it can be kept and the conversation goes on.
+// incomplete, whatever it consists of; it can be kept and the conversation continues.
 func TestATooLongAnswerIsEnded(t *testing.T) {
 	for name, piece := range map[string]string{"text": text("word "), "reasoning": thought("think ")} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestALongStreamIsStoredWhole(t *testing.T) {
 }
 
 // TestAJournalOverTheLimitBlocksOnlyItsTurn: what an earlier version let grow without end
-// is recovered up to the limit, and everything else goes on.
+// is recovered up to the limit, and everything else continues.
 func TestAJournalOverTheLimitBlocksOnlyItsTurn(t *testing.T) {
 	piece := text(strings.Repeat("x", 1<<20))
 	before := newWorld(t)

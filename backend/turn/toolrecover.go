@@ -10,7 +10,7 @@ import (
 )
 
 // recoverCalls puts the calls in order that were running when the program ended. Of those
-// with effects nobody knows how they ended; the others run again when the turn goes on.
+// with effects nobody knows how they ended; the others run again when the turn continues.
 func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.RecoveryItem, error) {
 	b, _, err := e.openBatch(ctx, t.ID)
 	if err != nil {

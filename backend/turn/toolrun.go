@@ -31,7 +31,7 @@ func (r *run) propose(context.Context) state {
 	}
 	r.learn(res.Usage)
 	if _, err := write(context.Background()); err != nil {
-		r.unwritten(err, write)
+		r.keepUnsaved(err, write)
 		return nil
 	}
 	r.clearEmitter() // its journal stays until the turn ends: it shows that the calls are this program's own
@@ -41,9 +41,9 @@ func (r *run) propose(context.Context) state {
 	return r.calls
 }
 
-// unwritten leaves the turn open: what could not be written is written again by the
+// keepUnsaved leaves the turn open: what could not be written is written again by the
 // reconciler.
-func (r *run) unwritten(err error, write func(context.Context) (chat.Turn, error)) {
+func (r *run) keepUnsaved(err error, write func(context.Context) (chat.Turn, error)) {
 	r.settleErr, r.again = err, write
 	r.e.log.Error("a tool call could not be recorded; it is tried again", "turn", r.turn.ID, "err", err)
 }
@@ -93,7 +93,7 @@ func (r *run) callsFailed(ctx context.Context, err error) state {
 		return r.leaveCalls(cause)
 	}
 	if known {
-		r.unwritten(err, unsaid.write)
+		r.keepUnsaved(err, unsaid.write)
 		return nil
 	}
 	r.settleErr = err

@@ -57,7 +57,7 @@ func TestToolLoop(t *testing.T) {
 	w.clean()
 }
 
-// An answer that the provider refused ends there: what it asks for is not run, and the conversation goes on.
+// An answer that the provider refused ends there: what it asks for is not run, and the conversation continues.
 func TestCallsOfARefusedAnswer(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read", "write")
@@ -85,7 +85,7 @@ func TestAModelWithoutTools(t *testing.T) {
 	w.clean()
 }
 
-// A call that nobody allowed waits; the turn goes on by itself when it is decided about.
+// A call that nobody allowed waits; the turn continues automatically when it is decided about.
 func TestACallWaitsForADecision(t *testing.T) {
 	for decision, ran := range map[chat.ToolDecision]bool{
 		chat.DecisionOnce: true, chat.DecisionSession: true, chat.DecisionAlways: true, chat.DecisionDeny: false, chat.DecisionNever: false,
@@ -162,7 +162,7 @@ func TestOneDecisionWins(t *testing.T) {
 	w.clean()
 }
 
-// What cannot run is an honest result, and the conversation goes on.
+// What cannot run is an honest result, and the conversation continues.
 func TestCallsThatCannotRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		call string
@@ -354,7 +354,7 @@ func TestCancelACall(t *testing.T) {
 	}
 }
 
-// What becomes of a call whose outcome is unknown is a person's word, said once.
+// The outcome of a call whose outcome is unknown is a person's word, said once.
 func TestResolveCall(t *testing.T) {
 	for as, c := range map[chat.Resolution]struct {
 		want string
@@ -588,7 +588,7 @@ func TestAMessageQueuesBehindAWaitingTurn(t *testing.T) {
 	w.clean()
 }
 
-// A failure after tools ran keeps what they brought: retry and continue go on from it.
+// A failure after tools ran keeps what they brought: retry and continue continue from it.
 func TestAFailureAfterTools(t *testing.T) {
 	for _, how := range []string{"retry", "continue", "keep"} {
 		t.Run(how, func(t *testing.T) {
@@ -775,7 +775,7 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 }
 
 // The records of an import may say anything: a call that they call allowed, or started and without
-// effects, does not run even where nothing put them in order before the turn goes on.
+// effects, does not run even where nothing put them in order before the turn continues.
 func TestRecordsFromElsewhereRunNothing(t *testing.T) {
 	w := withTools(t)
 	w.answers([]string{asks("w", "box__write", `{"n":1}`), asks("r", "box__read", `{}`), asks("b", "box__write", `{"n":2}`)}, []string{text("ok")})
@@ -792,7 +792,7 @@ func TestRecordsFromElsewhereRunNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.tools.allow("read", "write")
-	w.decide(calls[2], chat.DecisionOnce) // the turn goes on, and comes to the first two
+	w.decide(calls[2], chat.DecisionOnce) // the turn continues, and comes to the first two
 	now := w.waits(w.ended(got.ID), 1)
 	if len(w.tools.calls()) != 0 || now[0].ID != calls[0].ID {
 		t.Fatalf("ran %q, %+v", w.tools.calls(), now)

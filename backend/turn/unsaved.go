@@ -12,7 +12,7 @@ import (
 type UnsavedEnd struct {
 	Live    // as it was shown last; zero where nothing had streamed
 	Failure *chat.Failure
-	// Whole: the answer had come to its end and becomes final by itself as soon as the
+	// Whole: the answer had come to its end and becomes final automatically as soon as the
 	// database takes it. There is nothing to decide.
 	Whole bool
 }

@@ -168,7 +168,7 @@ func TestAWholeAnswerBecomesFinalByItself(t *testing.T) {
 }
 
 // TestAWholeAnswerOutlivesTheProgram: the next start makes it final from its journal, and
-// where that is refused too it goes on trying.
+// where that is refused too it continues trying.
 func TestAWholeAnswerOutlivesTheProgram(t *testing.T) {
 	newFullDisk(t, 1000, func(w *world, _ *refusing, restart func(int) *refusing) {
 		w.provider.script(call{events: []string{text("precious"), done}})

@@ -109,7 +109,7 @@ func indexed(b *testing.B, src madeSource, session chat.SessionID) {
 	defer x.Close()
 	q := retrieval.VectorQuery{
 		Namespace: chat.Namespace{ID: 1, Embedder: chat.EmbedderID{Dimension: src.dimension}},
-		Vector:    src.vector(-1), Session: session, Sieve: open{}, Limit: 100,
+		Vector:    src.vector(-1), Session: session, Scope: open{}, Limit: 100,
 	}
 	search := func() {
 		if hits, err := x.Search(context.Background(), q); err != nil || len(hits) != q.Limit {

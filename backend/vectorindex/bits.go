@@ -81,7 +81,7 @@ func (s *signs) search(ctx context.Context, q []float32, f filter, limit int) ([
 	}
 }
 
-// hidden is the distance of a row that the sieve holds back.
+// hidden is the distance of a row that the scope holds back.
 const hidden = 1<<16 - 1
 
 // distances returns every row's Hamming distance and how many rows have each.

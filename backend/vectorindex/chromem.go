@@ -45,7 +45,7 @@ func (s *small) add(codes []int8) {
 // near is by how much chromem-go's cosines may differ from exact ones.
 const near = 1e-5
 
-// search asks for as many documents as the sieve is likely to leave enough of, and
+// search asks for as many documents as the scope is likely to leave enough of, and
 // for more until the last one is clearly worse than the results: which of several
 // equals it returns is chance.
 func (s *small) search(ctx context.Context, q []float32, f filter, limit int) ([]chat.VectorHit, error) {

@@ -21,7 +21,7 @@ const (
 // codes is the engine that keeps each vector as signed bytes, the largest of them
 // 127, as the store does, and looks at every one. The scan is in whole numbers; what
 // comes close to the best is then scored again with the query as it is, so that
-// results are exact. Eight bytes stand in a word, each with codeOffset added.
+// results are exact. Eight bytes are in a word, each with codeOffset added.
 type codes struct {
 	dimension int
 	words     int // uint64 a vector

@@ -72,10 +72,10 @@ func (b *bed) fill(count int) {
 	}
 }
 
-func (b *bed) query(q []float32, sieve chat.ScopeFilter, limit int) retrieval.VectorQuery {
+func (b *bed) query(q []float32, scope chat.ScopeFilter, limit int) retrieval.VectorQuery {
 	return retrieval.VectorQuery{
 		Namespace: chat.Namespace{ID: 1, Embedder: chat.EmbedderID{Name: "test", Model: "m", Dimension: b.dimension, Version: 1}},
-		Vector:    q, Session: b.session, Sieve: sieve, Limit: limit,
+		Vector:    q, Session: b.session, Scope: scope, Limit: limit,
 	}
 }
 
@@ -87,13 +87,13 @@ type fataler interface {
 }
 
 // agrees searches and compares with exact.
-func (b *bed) agrees(t fataler, q []float32, sieve chat.ScopeFilter, limit int) []chat.VectorHit {
+func (b *bed) agrees(t fataler, q []float32, scope chat.ScopeFilter, limit int) []chat.VectorHit {
 	t.Helper()
-	got, err := b.index.Search(context.Background(), b.query(q, sieve, limit))
+	got, err := b.index.Search(context.Background(), b.query(q, scope, limit))
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, got, exact(b.source.rows, 1, b.session, q, sieve, limit))
+	same(t, got, exact(b.source.rows, 1, b.session, q, scope, limit))
 	return got
 }
 
@@ -118,19 +118,19 @@ func TestEngineFindsTheNearest(t *testing.T) {
 	cases := []struct {
 		name  string
 		count int
-		sieve chat.ScopeFilter
+		scope chat.ScopeFilter
 		limit int
 		want  int // hits
 	}{
 		{"empty", 0, nil, 5, 0},
 		{"one", 1, nil, 1, 1},
 		{"more asked than there are", 7, nil, 50, 7},
-		{"no sieve", 500, nil, 20, 20},
-		{"a sieve that lets all through", 500, all, 20, 20},
-		{"a sieve that lets nothing through", 500, spans{}, 20, 0},
-		{"a sieve of one branch", 500, spans{"b1": {0, 1e6}}, 20, 20},
-		{"a sieve that leaves a few", 3000, spans{"b1": {990, 1e6}}, 20, 10},
-		{"a sieve that leaves one", 3000, spans{"b2": {41, 42}}, 20, 1},
+		{"no scope", 500, nil, 20, 20},
+		{"a scope that lets all through", 500, all, 20, 20},
+		{"a scope that lets nothing through", 500, spans{}, 20, 0},
+		{"a scope of one branch", 500, spans{"b1": {0, 1e6}}, 20, 20},
+		{"a scope that leaves a few", 3000, spans{"b1": {990, 1e6}}, 20, 10},
+		{"a scope that leaves one", 3000, spans{"b2": {41, 42}}, 20, 1},
 		{"a span in the middle", 600, spans{"b0": {10, 60}, "b1": {0, 5}}, 55, 55},
 		{"nothing asked", 10, nil, 0, 0},
 	}
@@ -139,7 +139,7 @@ func TestEngineFindsTheNearest(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				b := newBed(b.variant)
 				b.fill(c.count)
-				got := b.agrees(t, randomVector(b.random, b.dimension), c.sieve, c.limit)
+				got := b.agrees(t, randomVector(b.random, b.dimension), c.scope, c.limit)
 				if len(got) != c.want {
 					t.Errorf("%d hits, want %d", len(got), c.want)
 				}
@@ -267,7 +267,7 @@ func TestConcurrentSearches(t *testing.T) {
 				switch {
 				case i%2 == 0:
 					b.source.put(more[i/2])
-				case i%6 == 1: // the next search reads everything anew
+				case i%6 == 1: // the next search reads everything again
 					b.source.remove(int64(i))
 				}
 			}
@@ -324,16 +324,16 @@ func anything(t *rapid.T, b *bed) {
 		if len(b.source.rows) > 0 && rapid.Bool().Draw(t, "delete") {
 			b.source.remove(b.source.rows[b.random.IntN(len(b.source.rows))].N)
 		}
-		var sieve chat.ScopeFilter
+		var scope chat.ScopeFilter
 		if rapid.Bool().Draw(t, "sieved") {
 			s := spans{}
 			for i := range rapid.IntRange(0, 4).Draw(t, "branches") {
 				after := b.random.Int64N(30)
 				s[chat.BranchID(fmt.Sprintf("b%d", i))] = window{after, after + b.random.Int64N(30)}
 			}
-			sieve = s
+			scope = s
 		}
 		q := randomVector(b.random, b.dimension)
-		b.agrees(t, q, sieve, rapid.IntRange(1, 60).Draw(t, "limit"))
+		b.agrees(t, q, scope, rapid.IntRange(1, 60).Draw(t, "limit"))
 	}
 }

@@ -1,11 +1,11 @@
 // Package vectorindex finds the nearest vectors (SPEC 8). It is derived: it lives
 // in memory alone, is built from the store at the first search of a scope, reads on
-// from there at each further search, and is built anew when the store says that
+// from there at each further search, and is built again when the store says that
 // reading on would not do. What the store has saved in blocks is read first, in a
 // fifteenth of the time that rows take. Nothing is lost with it, and a vector that
 // cannot be read is left out and counted, never an error.
 //
-// One shard holds the vectors of one session, or of all. Three engines stand behind
+// One shard holds the vectors of one session, or of all. Three engines are behind
 // one interface and pass one conformance suite:
 //
 //   - chromem-go for a session of up to maxChromem vectors; it walks every document;
@@ -20,7 +20,7 @@
 // Warm reads all vectors ahead, as far as they fit. While they are held as bytes, a session
 // is searched among them and has no shard of its own.
 //
-// A sieve is asked once for each branch. Results are by cosine, then by n. Memory is
+// A scope is asked once for each branch. Results are by cosine, then by n. Memory is
 // in proportion to the scopes searched, bounded by maxBytes (the shard in use may
 // exceed it alone), and given back after idleAfter without a search.
 package vectorindex

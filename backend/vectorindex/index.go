@@ -91,7 +91,7 @@ func (x *Index) Search(ctx context.Context, q retrieval.VectorQuery) ([]chat.Vec
 			x.o.Log.Warn("vectors could not be read and are left out", "count", n, "embedder", q.Namespace.Embedder.String())
 		}
 		x.bound(s)
-		hits, whole, err := s.search(ctx, q.Vector, q.Sieve, q.Limit)
+		hits, whole, err := s.search(ctx, q.Vector, q.Scope, q.Limit)
 		if err != nil {
 			return nil, failed(err)
 		}
@@ -137,7 +137,7 @@ func (x *Index) shardFor(ctx context.Context, q *retrieval.VectorQuery) (*shard,
 			if current, err := all.isCurrent(ctx); err != nil {
 				return nil, err
 			} else if current {
-				q.Sieve, q.Session = oneSession{q.Session, q.Sieve}, ""
+				q.Scope, q.Session = oneSession{q.Session, q.Scope}, ""
 			}
 		}
 	}

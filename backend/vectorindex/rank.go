@@ -41,7 +41,7 @@ func hasDirection[T float32 | int8](v []T, dimension int) bool {
 	return square > 1e-12 && !math.IsInf(square, 0) && !math.IsNaN(square)
 }
 
-// normalized is the vector of length 1 that codes stand for.
+// normalized is the vector of length 1 that codes represent.
 func normalized(codes []int8) []float32 {
 	square := 0
 	for _, c := range codes {

@@ -43,7 +43,7 @@ type shard struct {
 	engine     engine
 	generation int64
 	last       int64 // n up to which was read
-	whole      bool  // all of this generation was read once; false while it is read anew
+	whole      bool  // all of this generation was read once; false while it is read again
 
 	used    time.Time    // guarded by the index
 	skipped atomic.Int64 // rows that could not be read
@@ -187,8 +187,8 @@ func (s *shard) outgrow() {
 }
 
 // search looks through what was pulled. whole is false, and nothing was looked through,
-// if another search has begun to read the shard anew since: pull again, which waits for it.
-func (s *shard) search(ctx context.Context, q []float32, sieve chat.ScopeFilter, limit int) (hits []chat.VectorHit, whole bool, err error) {
+// if another search has begun to read the shard again since: pull again, which waits for it.
+func (s *shard) search(ctx context.Context, q []float32, scope chat.ScopeFilter, limit int) (hits []chat.VectorHit, whole bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if !s.whole {
@@ -197,7 +197,7 @@ func (s *shard) search(ctx context.Context, q []float32, sieve chat.ScopeFilter,
 	if s.engine.len() == 0 {
 		return nil, true, nil
 	}
-	w, open := s.table.windows(sieve)
+	w, open := s.table.windows(scope)
 	hits, err = s.engine.search(ctx, q, filter{s.table, w, open}, limit)
 	return hits, true, err
 }

@@ -150,7 +150,7 @@ func randomVector(r *rand.Rand, dimension int) []float32 {
 	return unit(v)
 }
 
-// spans is a sieve by branch.
+// spans is a scope by branch.
 type spans map[chat.BranchID]window
 
 func (s spans) Span(_ chat.SessionID, b chat.BranchID) (after, upTo int64, ok bool) {
@@ -159,14 +159,14 @@ func (s spans) Span(_ chat.SessionID, b chat.BranchID) (after, upTo int64, ok bo
 }
 
 // exact is what every engine must find.
-func exact(rows []chat.VectorRow, ns int64, session chat.SessionID, q []float32, sieve chat.ScopeFilter, limit int) []chat.VectorHit {
+func exact(rows []chat.VectorRow, ns int64, session chat.SessionID, q []float32, scope chat.ScopeFilter, limit int) []chat.VectorHit {
 	var hits []chat.VectorHit
 	for _, r := range rows {
 		if r.Codes == nil || namespaceOf(r.N) != ns || session != "" && r.Session != session {
 			continue
 		}
-		if sieve != nil {
-			after, upTo, ok := sieve.Span(r.Session, r.Branch)
+		if scope != nil {
+			after, upTo, ok := scope.Span(r.Session, r.Branch)
 			if !ok || r.Seq <= after || r.Seq > upTo {
 				continue
 			}

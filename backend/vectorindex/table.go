@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// table is what a sieve decides by, one row for each vector, in the order of n.
+// table is what a scope decides by, one row for each vector, in the order of n.
 type table struct {
 	n       []int64
 	place   []uint32 // in places
@@ -15,7 +15,7 @@ type table struct {
 	placeOf map[chat.VectorPlace]uint32
 }
 
-// window is the part of a branch that a sieve lets through: after < seq <= upTo.
+// window is the part of a branch that a scope lets through: after < seq <= upTo.
 type window struct{ after, upTo int64 }
 
 func newTable() *table { return &table{placeOf: map[chat.VectorPlace]uint32{}} }
@@ -50,7 +50,7 @@ func (t *table) placeAt(p chat.VectorPlace) uint32 {
 	return at
 }
 
-// windows asks the sieve once for each branch. open is true if it lets everything
+// windows asks the scope once for each branch. open is true if it lets everything
 // through.
 func (t *table) windows(s chat.ScopeFilter) (w []window, open bool) {
 	if s == nil {
@@ -65,7 +65,7 @@ func (t *table) windows(s chat.ScopeFilter) (w []window, open bool) {
 	return w, false
 }
 
-// filter is a sieve resolved for one search.
+// filter is a scope resolved for one search.
 type filter struct {
 	t       *table
 	windows []window
@@ -94,21 +94,21 @@ func (f filter) count() int {
 	return total
 }
 
-// oneSession is a sieve that lets through what another one does of a session.
+// oneSession is a scope that lets through what another one does of a session.
 type oneSession struct {
 	session chat.SessionID
-	sieve   chat.ScopeFilter // nil: all of it
+	scope   chat.ScopeFilter // nil: all of it
 }
 
-// Span implements chat.Sieve.
+// Span implements chat.Scope.
 func (o oneSession) Span(s chat.SessionID, b chat.BranchID) (after, upTo int64, ok bool) {
 	switch {
 	case s != o.session:
 		return 0, 0, false
-	case o.sieve == nil:
+	case o.scope == nil:
 		return math.MinInt64, math.MaxInt64, true
 	}
-	return o.sieve.Span(s, b)
+	return o.scope.Span(s, b)
 }
 
 // tableRow is what a row of a table takes in memory.

@@ -10,7 +10,7 @@ import (
 )
 
 // book is what the program has told of itself: kept here, outside of it, it is
-// what the data directory is held against after each crash.
+// what the data directory is compared with after each crash.
 type book struct {
 	mu       sync.Mutex
 	tags     map[string]string // other names of kinds of prompts
@@ -74,7 +74,7 @@ type fact struct {
 
 func newBook() *book { return &book{byNumber: map[int]*prompt{}, decided: map[string]bool{}} }
 
-// clone is a book that goes on by itself.
+// clone is a book that continues automatically.
 func (b *book) clone() *book {
 	b.mu.Lock()
 	defer b.mu.Unlock()

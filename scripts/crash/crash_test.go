@@ -117,7 +117,7 @@ func TestATurnDiesAtItsPoints(t *testing.T) {
 	}
 }
 
-// A hard delete, the import of what was exported before it, and a move of the data die at
+// A permanent deletion, the import of what was exported before it, and a move of the data die at
 // some of theirs.
 func TestADeleteAnImportAndAMoveDieAtTheirPoints(t *testing.T) {
 	t.Parallel()
@@ -184,7 +184,7 @@ func TestFlippedBytesAreFound(t *testing.T) {
 	}
 }
 
-// What becomes of a flip, with a program that sees nothing and one that sees all.
+// The outcome of a flip, with a program that sees nothing and one that sees all.
 func TestAMissedFlipIsCounted(t *testing.T) {
 	t.Parallel()
 	h, err := newHome("", t.TempDir(), "# nothing\n")

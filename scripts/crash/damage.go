@@ -366,7 +366,7 @@ func flips(db *sql.DB, table, name, id string, rng *rand.Rand) ([]damaged, error
 }
 
 // fileDamage is of bits and lengths of the database's file, wherever they are. The
-// file is never written over, and what cannot be read is told in words.
+// file is never written over, and what cannot be read is reported in words.
 func fileDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 	whole, err := os.ReadFile(s.database())
 	if err != nil {

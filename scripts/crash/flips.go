@@ -28,12 +28,12 @@ type flipArea struct {
 	says func(context.Context, *home) (string, error)
 	// reads is all that can be read from a home. What reads as before has not changed.
 	reads func(context.Context, *home) (string, error)
-	// valid: what reads otherwise, and is as good as before, is no miss: nobody can know
+	// valid: what reads otherwise, and is as good as before, is not a miss: nobody can know
 	// what a person meant to write.
 	valid bool
 }
 
-// flipCounts are what became of the flips of an area.
+// flipCounts are the outcome of the flips of an area.
 type flipCounts struct {
 	area                                   string
 	flips, found, harmless, valid, missing int
@@ -211,7 +211,7 @@ func (a flipArea) pick(rng *rand.Rand, full bool) (flipOf, error) {
 	return flipOf{a.files[i], at, rng.IntN(8)}, nil
 }
 
-// try flips a bit of a copy, and tells what became of it; missed is what to say of a miss.
+// try flips a bit of a copy, and tells the outcome of it; missed is what to say of a miss.
 func (a flipArea) try(ctx context.Context, f flipOf, dir, want string) (what, missed string, err error) {
 	h, err := a.of.copy(dir)
 	if err != nil {
@@ -329,7 +329,7 @@ func (s *specimen) readsAll(ctx context.Context, h *home) (string, error) {
 	return strings.Join(append(out, rows), "\n"), err
 }
 
-// printFlips prints what became of the flips, by area.
+// printFlips prints the outcome of the flips, by area.
 func printFlips(w io.Writer, rows []outcome) {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	var all flipCounts

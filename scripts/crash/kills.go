@@ -214,7 +214,7 @@ func (l *killing) await(lines int, done <-chan struct{}) {
 	}
 }
 
-// longestRound ends a round in which an answer is held back for ever.
+// longestRound ends a round in which an answer is held back forever.
 const longestRound = 1500 * time.Millisecond
 
 // noting counts the events that a verb tells.
@@ -357,7 +357,7 @@ func (l *killing) decide(ctx context.Context, a act) {
 		l.book.decide(of.session)
 		l.end(ctx, a, nil, a.verb, of.turn, "--json")
 	default:
-		// What it tells belongs to the same prompt; an answer anew to a final turn is
+		// What it tells belongs to the same prompt; an answer again to a final turn is
 		// another turn, whose number is not the prompt's.
 		a.stop = 0
 		if a.verb == "continue" {

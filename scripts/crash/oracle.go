@@ -167,7 +167,7 @@ func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
 }
 
 // stored checks that a prompt is there as often as it was told to be. An answer to
-// a final turn anew stands on another branch as a turn of the same prompt, which
+// a final turn again stands on another branch as a turn of the same prompt, which
 // names the turn it repeats.
 func (o *oracle) stored(p *prompt, copies []shownTurn, turns map[string]shownTurn) {
 	switch n := len(copies); {
@@ -192,7 +192,7 @@ func (o *oracle) stored(p *prompt, copies []shownTurn, turns map[string]shownTur
 	}
 }
 
-// order checks that prompts of a branch stand in the order of their
+// order checks that prompts of a branch are in the order of their
 // acknowledgement, where one was told before the next was begun.
 func (o *oracle) order() {
 	last := map[string]*prompt{}
@@ -266,7 +266,7 @@ func unprefixed(text, full string) string {
 }
 
 // step checks that what was called durable of a step is there. A continuation's
-// text stands behind what was there before.
+// text is behind what was there before.
 func (o *oracle) step(p *prompt, id, text, full string) {
 	s := p.steps[id]
 	if s == nil {
@@ -283,7 +283,7 @@ func (o *oracle) step(p *prompt, id, text, full string) {
 	}
 }
 
-// outcome checks that nothing partial is final by itself.
+// outcome checks that nothing partial is final automatically.
 func (o *oracle) outcome(p *prompt, t shownTurn, full string) {
 	switch t.Outcome {
 	case "completed":

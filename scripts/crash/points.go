@@ -43,7 +43,7 @@ func sends(kind string, args ...string) step {
 // began is a session with one turn.
 var began = sends(kindGood, "--new", "--wait", "indexed")
 
-// here goes on with it.
+// here continues with it.
 var here = []string{"--session", "SESSION", "--wait", "indexed"}
 
 var scenarios = []scenario{
@@ -95,7 +95,7 @@ var scenarios = []scenario{
 	{name: "a move of the data", before: []step{began, sends(kindCut, here...)}, verb: step{moves: true}},
 }
 
-// erased is the hard delete of a session: from then on it is there, or it is not.
+// erased is the permanent deletion of a session: from then on it is there, or it is not.
 var erased = step{args: []string{"delete", "SESSION", "--hard", "--yes"}, erases: true}
 
 // long is a turn that fills a fifth of the working set.
@@ -255,7 +255,7 @@ func (s *stage) die(ctx context.Context, fault, dir string) (found []string, die
 	return o.found, r.code == 137, nil
 }
 
-// aftermath checks a copy as it was left, recovers it twice, and goes on.
+// aftermath checks a copy as it was left, recovers it twice, and continues.
 func (s *stage) aftermath(ctx context.Context, h *home, o *oracle) error {
 	if _, err := os.Stat(h.database()); os.IsNotExist(err) {
 		if slices.ContainsFunc(o.book.prompts, func(p *prompt) bool { return p.stands == told }) {

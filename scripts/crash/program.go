@@ -114,7 +114,7 @@ func (r result) String() string {
 // broken reports what no exit may show: a panic, or a data race's report.
 func (r result) broken() bool {
 	return strings.Contains(r.stderr, "panic:") || strings.Contains(r.stderr, "goroutine ") || strings.Contains(r.stderr, "fatal error:") ||
-		strings.Contains(r.stderr, "failed by a defect")
+		strings.Contains(r.stderr, "The verb crashed")
 }
 
 // run runs a verb to its end.

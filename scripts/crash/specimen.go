@@ -15,7 +15,7 @@ import (
 
 // specimen is a data directory that is damaged in copies: two sessions with all that
 // turns leave behind, and two answers that a kill cut off, whose journals and whose
-// part of the write-ahead log stand there.
+// part of the write-ahead log are there.
 type specimen struct {
 	*home
 	sessions []string

@@ -80,7 +80,7 @@ func (c *counting) undisturbed(ctx context.Context, env ...string) error {
 	return err
 }
 
-// aftermath recovers as a person would, holds the counter against the promise, and goes on.
+// aftermath recovers as a person would, holds the counter against the promise, and continues.
 func (c *counting) aftermath(ctx context.Context, fault string) error {
 	c.out.tried++
 	unknown := false

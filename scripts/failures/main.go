@@ -2,7 +2,7 @@
 // each failed test and the first lines of its error. A log that is cut to its
 // tail then still names them.
 //
-//	failures LINES LOG...   at most so many lines altogether
+//	failures LINES LOG...   at most this many lines altogether
 //	failures -flaky LOG     the tests that only passed the second time
 package main
 
@@ -25,7 +25,7 @@ var (
 	heads = regexp.MustCompile(`^(failed +\S|  \d+\) \[|\s*FAIL  ?\S.* > )`)
 	// noise tells nothing of a failure: rules, attachments, the frame around a piece of source.
 	noise = regexp.MustCompile(`^\s*$|^[\s─⎯]+(\[\d+/\d+\])?[\s─⎯]*$|^\s*(attachment #|results/|Error Context:|\^|Retry #)`)
-	// closing counts what there was: no failure goes on below it.
+	// closing counts what there was: no failure continues below it.
 	closing = regexp.MustCompile(`^\s*\d+ (passed|failed|flaky|skipped)|^\s*Tests? +\d|^\s*Test Files +\d`)
 	colour  = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 )

@@ -150,7 +150,7 @@ func Reply(w WireProtocol, n int) llmtest.Step {
 }
 
 // Summarizing answers as a librarian that does its work: what it is told to keep
-// stands in what it writes.
+// is in what it writes.
 func Summarizing(w WireProtocol) func(*http.Request, string) llmtest.Step {
 	return func(_ *http.Request, body string) llmtest.Step {
 		return llmtest.Stream(w.Saying(true, goodSummary(body))...)

@@ -13,7 +13,7 @@ import (
 )
 
 // A backup made while an answer streams, beside the program that receives it, holds
-// what had arrived of it; restored elsewhere it stands there to be decided on. Where
+// what had arrived of it; restored elsewhere it is there to be decided on. Where
 // a program has the data open nothing is restored.
 func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 )
 
 // SPEC 16: a fault in config.toml is named by file, line and key; it stops
-// nothing that can go on without it.
+// nothing that can continue without it.
 func TestAFaultyConfigurationIsNamedAndStopsNothing(t *testing.T) {
 	t.Parallel()
 	cases := []struct {

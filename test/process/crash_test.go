@@ -22,7 +22,7 @@ type crash struct {
 	whole   bool // the provider says its terminal event
 	phase   chat.Phase
 	outcome chat.Outcome
-	partial bool // the text stands there, incomplete
+	partial bool // the text is there, incomplete
 }
 
 var crashTexts = []string{"Half of ", "an ansẅer ", "with 漢字 ", "and 🌍", "."}
@@ -283,7 +283,7 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 	}
 }
 
-// A message that a crash left unsent is never sent by itself.
+// A message that a crash left unsent is never sent automatically.
 func TestAnUnsentMessageWaitsForTheUser(t *testing.T) {
 	t.Parallel()
 	w := harness.OpenAIWire
@@ -326,7 +326,7 @@ func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
 }
 
 // A torn last line, as a full disk or a loss of power leaves, is dropped and
-// said; what stands before it is the answer, and the file is not changed.
+// said; what is before it is the answer, and the file is not changed.
 func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
@@ -357,7 +357,7 @@ func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 }
 
 // A flipped bit in a journal is named by verify, before recovery and after; what
-// stands before it is the answer.
+// is before it is the answer.
 func TestADamagedJournalIsNamedByVerify(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)

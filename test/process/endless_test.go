@@ -50,7 +50,7 @@ var callBegins = map[string]string{
 	"chatcompletions": `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"write","arguments":""}}]}}]}`,
 }
 
-// floodServer streams start, then copies of a piece, up to so many (0: for ever), then end.
+// floodServer streams start, then copies of a piece, up to so many (0: forever), then end.
 func floodServer(t testing.TB, start []chat.RawEvent, piece chat.RawEvent, copies int, end ...chat.RawEvent) string {
 	t.Helper()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,7 @@ import (
 )
 
 // A database as the first version wrote it opens in the program: it migrates
-// after a backup, verifies, shows what its turns saw, and goes on.
+// after a backup, verifies, shows what its turns saw, and continues.
 func TestTheFirstVersionsDatabaseGoesOn(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire

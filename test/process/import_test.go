@@ -103,7 +103,7 @@ func TestImportsAreFoundAndCarriedOut(t *testing.T) {
 	h.Clean()
 }
 
-// A plan of a dated conversation that was imported stands among the open tasks of the prompt's state
+// A plan of a dated conversation that was imported is among the open tasks of the prompt's state
 // summary while its day is ahead, as seen from the conversation; one whose day is past does not.
 func TestImportedPlansReachThePrompt(t *testing.T) {
 	t.Parallel()

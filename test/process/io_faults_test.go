@@ -197,7 +197,7 @@ func (b faultBench) accepted(t *testing.T, r harness.Result, doc harness.Sent, t
 	}
 }
 
-// The disk fills up at some point of a turn in a conversation that goes on, and has
+// The disk fills up at some point of a turn in a conversation that continues, and has
 // space again later: each message is answered or refused with a clear word, and the
 // same process works again when there is space.
 func TestTheDiskFillsUpWhileTheProgramRuns(t *testing.T) {

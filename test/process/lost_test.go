@@ -12,7 +12,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A database that is gone while its history has left signs is no new one: send and verify
+// A database that is gone while its history has left signs is not a new one: send and verify
 // say so, a restore brings it back, and only the word of a person begins another.
 func TestALostDatabaseIsTold(t *testing.T) {
 	t.Parallel()

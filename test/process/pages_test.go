@@ -75,7 +75,7 @@ func cellPayload(db, page []byte, at int, kind byte, size, usable int) ([]byte, 
 	return overflow(db, payload, length, int(binary.BigEndian.Uint32(page[at+local:])), size, usable)
 }
 
-// localLength is how much of a record stands in its own page.
+// localLength is how much of a record is in its own page.
 func localLength(length int, kind byte, usable int) int {
 	most := usable - 35
 	if kind != leafTable {

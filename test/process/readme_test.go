@@ -93,7 +93,7 @@ func runExamples(t *testing.T, examples []string) {
 
 var placeholder = regexp.MustCompile(`\b(SESSION|TURN|STATE|BRANCH|PIN|JOB|STEP|PATH|FILE|PROVIDER)\b`)
 
-// placeholderValues are what the placeholders of the examples can stand for.
+// placeholderValues are what the placeholders of the examples can represent.
 func placeholderValues(h *harness.Home) map[string]string {
 	h.T.Helper()
 	session := h.LastSession()

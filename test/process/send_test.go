@@ -168,7 +168,7 @@ func TestWaitRunsBackgroundWorkAsFarAsAsked(t *testing.T) {
 	h.Clean()
 }
 
-// --session goes on, --branch chooses, stdin is a message byte for byte.
+// --session continues, --branch chooses, stdin is a message byte for byte.
 func TestSendGoesWhereItIsTold(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), harness.AimockModels(t))

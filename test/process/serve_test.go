@@ -65,7 +65,7 @@ func TestAVerbIsCarriedOutAsItWouldBeAlone(t *testing.T) {
 	seed, session, turns := seeded(t, lazily)
 	for name, verb := range map[string]struct {
 		stdin string
-		args  []string // SESSION and TURN stand for what there is
+		args  []string // SESSION and TURN represent what there is
 		code  int
 	}{
 		"send":               {args: []string{"send", "When do we deploy?"}},
@@ -199,7 +199,7 @@ func TestTheHolderLeavesInTheMiddle(t *testing.T) {
 	h.Clean()
 }
 
-// A verb that reads no input takes nothing of it from the script it stands in.
+// A verb that reads no input takes nothing of it from the script it is in.
 func TestAVerbLeavesInputThatItDoesNotRead(t *testing.T) {
 	t.Parallel()
 	h, session, _ := seeded(t, lazily)
@@ -232,7 +232,7 @@ func TestAnotherConfigurationIsRefused(t *testing.T) {
 	other.Leave()
 }
 
-// Bytes that are no frames end their own connection and nothing else.
+// Bytes that are not frames end their own connection and nothing else.
 func TestHostileBytesOnTheSocket(t *testing.T) {
 	t.Parallel()
 	h, session, _ := seeded(t, "")

@@ -10,7 +10,7 @@ import (
 
 // A turn with tools over each protocol of a provider that no one here wrote. It calls two
 // tools at once that nobody offers, in each of three steps: each call gets a result that says
-// so, the model reads every one, and the conversation goes on over every protocol.
+// so, the model reads every one, and the conversation continues over every protocol.
 func TestATurnGoesOnAfterCallsOfUnknownTools(t *testing.T) {
 	t.Parallel()
 	config := harness.AimockModels(t) + "\n[tools]\nmode = \"enabled\"\n"

@@ -89,7 +89,7 @@ func pointsOfABatch() []string {
 
 // TestACallRunsAtMostOnce kills the program at each point of a batch, and takes its power away
 // at some: no call with effects runs twice, what nobody knows is asked, verification finds
-// nothing, and the conversation goes on. The short form tries every other point, the long one
+// nothing, and the conversation continues. The short form tries every other point, the long one
 // each of them, 1 000 times in all. backend/turn kills a turn at each of its writes.
 func TestACallRunsAtMostOnce(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,7 @@
 // Package sources lets Go's memory of passed tests see what a program that a test
 // builds and starts is made of.
 //
-// go test runs a test anew when what its package imports has changed, or a file of
+// go test runs a test again when what its package imports has changed, or a file of
 // the module that it looked at. A program made by go build is neither.
 package sources
 

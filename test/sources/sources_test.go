@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A test that starts a program is remembered, and runs anew once a file of that
+// A test that starts a program is remembered, and runs again once a file of that
 // program changes which the test does not import.
 func TestAChangedProgramIsTestedAnew(t *testing.T) {
 	dir := t.TempDir()

@@ -19,10 +19,10 @@ type feature struct {
 type word struct {
 	features []feature
 	hash     uint64 // of its stem
-	says     bool   // it is no stop word
+	says     bool   // it is not a stop word
 }
 
-// counted is a word or pair of a text and how often it stands there.
+// counted is a word or pair of a text and how often it is there.
 type counted struct {
 	word *word
 	hash uint64
@@ -106,7 +106,7 @@ func (m *memo) split(text string, yield func(*word)) {
 	end(len(text))
 }
 
-// longestWord, in bytes, is where a run that is no word (base64, one letter a
+// longestWord, in bytes, is where a run that is not a word (base64, one letter a
 // million times) is cut.
 const longestWord = 64
 

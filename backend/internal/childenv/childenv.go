@@ -1,6 +1,6 @@
 // Package childenv makes the environment of programs that this one starts, and of the
 // processes that WebKit starts inside it: variables that they need by name, so that no
-// key that stands in an environment reaches them.
+// key that is in an environment reaches them.
 package childenv
 
 import (

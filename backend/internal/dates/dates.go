@@ -97,7 +97,7 @@ func (m moment) time() (time.Time, bool) {
 	return t.Add(-m.zone), ok
 }
 
-// remarks are what stands in brackets: the day of the week, the name of the zone.
+// remarks are what is in brackets: the day of the week, the name of the zone.
 var remarks = regexp.MustCompile(`\([^()]*\)|\[[^\[\]]*\]`)
 
 // written reads a text in lower case: its time, then the date that is left.

@@ -12,7 +12,7 @@ import (
 )
 
 // OneLine is a text with single spaces for all white space, without characters that control
-// or turn the direction of what stands beside them.
+// or turn the direction of what is beside them.
 func OneLine(text string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		switch {

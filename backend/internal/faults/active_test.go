@@ -36,7 +36,7 @@ func hitThreeTimes() int {
 	return 0
 }
 
-// callThreeTimes prints what becomes of three writes, an fsync and a read.
+// callThreeTimes prints the outcome of three writes, an fsync and a read.
 func callThreeTimes() {
 	OnPowerLoss(func() { fmt.Print("dark ") })
 	if Skipped("store.transaction") {

@@ -12,7 +12,7 @@
 // io.<class>.<op>: where bytes of the user's go to the disk. Classes are those of
 // package disk (journal, file, backup, lock) and SQLite's files (db, wal, shm,
 // temp); ops are open, create, mkdir, write, sync, rename, remove, truncate and
-// syncdir. A trailing * stands for any rest: io.* is every I/O site, counted
+// syncdir. A trailing * represents any rest: io.* is every I/O site, counted
 // together.
 //
 // WHEN is N, the Nth hit alone (the default is the first), or N+, that one and

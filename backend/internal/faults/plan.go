@@ -125,7 +125,7 @@ func (f *fault) check() error {
 	return nil
 }
 
-// skippable reports that a program can go on without the step: it has no result
+// skippable reports that a program can continue without the step: it has no result
 // that what follows needs.
 func skippable(name string) bool {
 	if strings.HasPrefix(name, TestPrefix) {

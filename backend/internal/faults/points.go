@@ -27,9 +27,9 @@ var named = []string{
 	"move.file",             // after each file that a move copies and reads back
 	"move.copied",           // all of them are there; the mark that they may go is too
 	"move.adopted",          // the configuration names the new place; the old one has no note yet
-	"erase.written",         // a hard delete is committed with its receipt; its files are there still
+	"erase.written",         // a permanent deletion is committed with its receipt; its files are there still
 	"erase.file",            // after each of them that is removed
-	"erase.rewritten",       // the database is written anew without it; the receipt says so next
+	"erase.rewritten",       // the database is written again without it; the receipt says so next
 	"store.checkpoint_some", // before as much of it is brought there as nobody reads
 }
 

@@ -136,7 +136,7 @@ func selector(c *ast.CallExpr) (on, name string) {
 	return "", ""
 }
 
-// imported reports that a name is that of a package: what is called is no method.
+// imported reports that a name is that of a package: what is called is not a method.
 func imported(f *ast.File, name string) bool {
 	return slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool {
 		p, err := strconv.Unquote(i.Path.Value)

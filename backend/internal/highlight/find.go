@@ -94,7 +94,7 @@ func (f Finder) next(text string, at int) (start, end int) {
 	return -1, -1
 }
 
-// matches reports that the rest of the needle stands at a byte, and where it ends.
+// matches reports that the rest of the needle is at a byte, and where it ends.
 func (f Finder) matches(text string, at int) (int, bool) {
 	for _, want := range f.needle[1:] {
 		if at >= len(text) {

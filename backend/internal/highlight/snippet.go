@@ -64,7 +64,7 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 	return head + blankControls(words) + tail, in
 }
 
-// lastRune is the last one that is no space.
+// lastRune is the last one that is not a space.
 func lastRune(s string) rune {
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(s, unicode.IsSpace))
 	return r

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/internal/numerals"
 )
 
-// Term is one thing a person looks for: a word, or what stands in quotes.
+// Term is one thing a person looks for: a word, or what is in quotes.
 type Term struct {
 	Text   string
 	Prefix bool   // it may be the beginning of a word: it is being typed
@@ -21,7 +21,7 @@ type Term struct {
 }
 
 // Parse reads a query: words, and phrases in quotes. The last word may be a beginning,
-// unless something stands after it.
+// unless something is after it.
 func Parse(query string) []Term {
 	var out []Term
 	for i, part := range strings.Split(query, `"`) {
@@ -155,7 +155,7 @@ func (t Term) inGroups(text string) []Span {
 	return out
 }
 
-// beginsWord reports that no letter stands before a place, or one of a script that is
+// beginsWord reports that no letter is before a place, or one of a script that is
 // written without spaces.
 func beginsWord(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])

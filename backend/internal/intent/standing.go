@@ -68,7 +68,7 @@ var (
 	speakers = lexical.Set(`i we`)
 	wishes   = lexical.Set(`want need prefer use write format answer expect`)
 
-	// softeners may stand between the beginning of a clause and its verb.
+	// softeners may be between the beginning of a clause and its verb.
 	softeners = lexical.Set(`please just also so then and but or remember important rule note bitte und aber oder also auch s'il vous plaît plait et mais por favor y pero`)
 
 	// subjects begin a clause that states something; a clause that begins with another word may be an order.

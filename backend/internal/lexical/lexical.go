@@ -21,7 +21,7 @@ var unspaced = []*unicode.RangeTable{
 
 // IsUnspaced reports a letter, mark or digit of a script that is written without spaces
 // between words. Signs that several scripts share, as the long vowel mark, belong to no
-// script in Unicode; they stand inside words all the same.
+// script in Unicode; they are inside words anyway.
 func IsUnspaced(r rune) bool {
 	switch {
 	case r < 0x0E00, r >= 0x1E00 && r < 0x2E80:
@@ -200,7 +200,7 @@ func Phrase(term string) (phrase string, isBeginning bool) {
 			eachPair(run, func(string, bool) { characters++ })
 		}
 	}
-	if characters > 1 { // the last one alone stands at the ends of runs, not inside
+	if characters > 1 { // the last one alone is at the ends of runs, not inside
 		tokens = tokens[:len(tokens)-1]
 	}
 	return strings.Join(tokens, " "), characters == 1

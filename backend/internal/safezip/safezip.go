@@ -21,8 +21,8 @@ const (
 	tail = 256 << 10
 )
 
-// Open reads the list of an archive, of at most so many files. A name in it that leads
-// out of the archive is no error: look at the names.
+// Open reads the list of an archive, of at most this many files. A name in it that leads
+// out of the archive is not an error: look at the names.
 func Open(r io.ReaderAt, size int64, most int) (*zip.Reader, error) {
 	g := &guard{r: r, files: most, bytes: tail + int64(most)*named}
 	z, err := zip.NewReader(g, size)

@@ -15,7 +15,7 @@ import (
 )
 
 // JSON takes secrets out of the texts in a JSON value, and out of the names of its fields. What
-// is no JSON becomes a JSON string.
+// is not JSON becomes a JSON string.
 func JSON(raw json.RawMessage, redact func(string) string) json.RawMessage {
 	if len(raw) == 0 {
 		return raw
@@ -81,7 +81,7 @@ func free(object map[string]any, name string) string {
 // depth is how often JSON is looked for in the texts of JSON.
 const depth = 4
 
-// Text takes secrets out of a text, also where they stand in quoted JSON: whole, as a line of a
+// Text takes secrets out of a text, also where they are in quoted JSON: whole, as a line of a
 // log, or in the middle of other words.
 func Text(text string, redact func(string) string) string {
 	return segments(redact(text), redact, depth)
@@ -118,7 +118,7 @@ func segment(text string) int {
 	return len(text)
 }
 
-// unescaped redacts what the escapes of a part stand for, and writes it with escapes again if
+// unescaped redacts what the escapes of a part represent, and writes it with escapes again if
 // there was something.
 func unescaped(part string, redact func(string) string, depth int) string {
 	var plain string

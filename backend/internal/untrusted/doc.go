@@ -1,4 +1,4 @@
-// Package untrusted makes text that anybody may have written safe to stand in a frame
+// Package untrusted makes text that anybody may have written safe to be in a frame
 // of a prompt: recalled passages, summaries, attached documents (SPEC 2.8, 19).
 //
 // Visible leaves nothing in a text that a reader would not see. Document and Memory

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Document is a visible text as it stands in the frame of a document: as it is, since
+// Document is a visible text as it is in the frame of a document: as it is, since
 // code and tables are to be read as they are. Only tags of the program's frames, in any
 // disguise, and control tokens are escaped. Document(Document(s)) is Document(s).
 func Document(visible string) string {
@@ -41,7 +41,7 @@ func Document(visible string) string {
 	return b.String()
 }
 
-// Memory is a visible text as it stands in the memory block: it holds no tag at all, and
+// Memory is a visible text as it is in the memory block: it holds no tag at all, and
 // no line that passes for one of the program's. An & is escaped only where it could be
 // taken for an escape, since code is quoted often and each escape costs; so the text can
 // be read back without doubt, and a second pass would escape the escapes.
@@ -155,7 +155,7 @@ func isAngleToken(s string) bool {
 
 var (
 	// pipedBody has no spaces where it has one bar: a <| b -> c is an operator. An & is
-	// that of an escape, which is no part of a token.
+	// that of an escape, which is not part of a token.
 	pipedBody   = regexp.MustCompile(`^/?(?:\|[^|&]+\||\|[^\s|&]+|[^\s|&]+\|)$`)
 	angleTokens = regexp.MustCompile(`^<?/?(?:s|bos|eos|eod|pad|unk|mask|sep|cls|sop|eop|sys|(?:\w+:)?(?:think|tool_calls?)|tools?|tool_response|tool_sep|function_calls|` +
 		`function=[^&]*|unused_?\d+|extra_id_\d+|reserved_[^&]*|(?:start|end|begin)_of_\w+|image_soft_token|fim_\w+|im_start|im_end)$`)
@@ -180,11 +180,11 @@ var pipedInBrackets = regexp.MustCompile(`^\|\w+\|$`)
 var bracketTokens = lexical.Set("inst sys system_prompt available_tools tool_calls tool_results tool_content think args call_id gmask smask mask sop eop " +
 	"img img_break img_end audio begin_audio prefix middle suffix model_settings bos eos pad unk cls sep")
 
-// usual are words that also stand in brackets in ordinary text, in small letters: as
+// usual are words that also are in brackets in ordinary text, in small letters: as
 // control tokens they are written in capitals.
 var usual = lexical.Set("think args mask img audio prefix middle suffix pad sep")
 
-// tokenBody is what stands before the closing character, folded, where that character
+// tokenBody is what is before the closing character, folded, where that character
 // begins and ends. It is empty where that is far away, on another line, or behind the
 // beginning of another token.
 func tokenBody(s string, closing, opening rune) (body string, start, end int) {

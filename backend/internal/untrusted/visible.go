@@ -7,7 +7,7 @@ import (
 )
 
 // Visible is a text without what a reader would not see. Line ends of every kind become
-// line feeds; other control characters, and code points that are no characters, become
+// line feeds; other control characters, and code points that are not characters, become
 // U+FFFD. Characters without a width, those that turn the direction of writing and those
 // that can carry a hidden text are left out, except where a script or an emoji needs
 // them: see keepsJoiner and keepsSelector. Visible(Visible(s)) is Visible(s).

@@ -73,7 +73,7 @@ func (s Server) Root() Server {
 	return s
 }
 
-// Get returns an answer, of which it reads at most so many bytes.
+// Get returns an answer, of which it reads at most this many bytes.
 func (s Server) Get(ctx context.Context, path string, limit int64) ([]byte, error) {
 	return s.fetch(ctx, http.MethodGet, path, nil, limit)
 }

@@ -135,7 +135,7 @@ func encoded(v any) json.RawMessage {
 	return raw
 }
 
-// rawArguments holds the arguments of a call that are no object. The model sees what it
+// rawArguments holds the arguments of a call that are not object. The model sees what it
 // wrote, in a form that every provider takes.
 const rawArguments = "_raw"
 

@@ -74,7 +74,7 @@ func newEchoes(key llm.Secret, yield func(chat.RawEvent) error) *echoes {
 	if len(k) < minKey {
 		return e
 	}
-	quoted, _ := chat.MarshalJSON(k) // as it stands in the arguments of a call
+	quoted, _ := chat.MarshalJSON(k) // as it is in the arguments of a call
 	for _, form := range []string{k, url.QueryEscape(k), url.PathEscape(k), string(quoted[1 : len(quoted)-1])} {
 		if !slices.Contains(e.forms, form) {
 			e.forms = append(e.forms, form)
@@ -262,7 +262,7 @@ func (h *heldEvent) written() chat.RawEvent {
 	return chat.RawEvent{Type: h.event.Type, Data: append(out, h.event.Data[at:]...)}
 }
 
-// literalsOf are the strings in a JSON document, in order. In what is no JSON they end
+// literalsOf are the strings in a JSON document, in order. In what is not JSON they end
 // where it ends to be some.
 func literalsOf(data []byte) []literal {
 	w := walker{data: data, dec: json.NewDecoder(bytes.NewReader(data))}

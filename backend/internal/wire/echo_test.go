@@ -123,7 +123,7 @@ func TestNoSplitShowsTheKey(t *testing.T) {
 	})
 }
 
-// TestWithheldEventsAreBounded: a server that begins the key and goes on with something
+// TestWithheldEventsAreBounded: a server that begins the key and continues with something
 // else holds up no more than a few events, and what was begun is taken out.
 func TestWithheldEventsAreBounded(t *testing.T) {
 	arrived := 0

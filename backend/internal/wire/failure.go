@@ -182,7 +182,7 @@ func StreamError(w Words) *llm.Error {
 	return e
 }
 
-// statusOfType gives the HTTP status that a provider's own code stands for.
+// statusOfType gives the HTTP status that a provider's own code represents.
 var statusOfType = map[string]int{
 	"invalid_request_error": 400, "invalid_prompt": 400, "authentication_error": 401,
 	"invalid_api_key": 401, "billing_error": 402, "permission_error": 403, "not_found_error": 404,

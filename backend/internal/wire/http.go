@@ -20,7 +20,7 @@ import (
 // maxErrorBody bounds what is read of a failure.
 const maxErrorBody = 1 << 20
 
-// Client prepares an HTTP client for providers; nil stands for a sound default.
+// Client prepares an HTTP client for providers; nil represents a sound default.
 // Redirects are not followed: the key would go along to a host that nobody
 // configured. There is no overall timeout, since an answer may stream for
 // minutes; silence is the turn's to judge.

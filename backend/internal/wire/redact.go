@@ -76,11 +76,11 @@ func blank(data []byte, s string) []byte {
 	return append(out, data[kept:]...)
 }
 
-// maxSlashes bounds how deep JSON may stand in strings of JSON, each of which
+// maxSlashes bounds how deep JSON may be in strings of JSON, each of which
 // doubles the backslashes and adds one; looking no further keeps blank linear.
 const maxSlashes = 15
 
-// matchEscaped reports whether s stands at data[at:] and where it ends.
+// matchEscaped reports whether s is at data[at:] and where it ends.
 func matchEscaped(data []byte, at int, s string) (end int, ok bool) {
 	for i := range len(s) {
 		n := escapedLength(data[at:], s[i])
@@ -92,7 +92,7 @@ func matchEscaped(data []byte, at int, s string) (end int, ok bool) {
 	return at, true
 }
 
-// escapedLength is how many bytes at the front of data stand for c, 0 for none.
+// escapedLength is how many bytes at the front of data represent c, 0 for none.
 func escapedLength(data []byte, c byte) int {
 	slashes := 0
 	for slashes < min(len(data), maxSlashes) && data[slashes] == '\\' {

@@ -50,7 +50,7 @@ func (s Server) Stream(ctx context.Context, path string, body []byte, yield func
 	return s.receive(ctx, resp, yield)
 }
 
-// Post posts a body and returns the answer, of which it reads at most so many bytes.
+// Post posts a body and returns the answer, of which it reads at most this many bytes.
 func (s Server) Post(ctx context.Context, path string, body []byte, limit int64) ([]byte, error) {
 	return s.fetch(ctx, http.MethodPost, path, body, limit)
 }

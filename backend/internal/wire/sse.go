@@ -40,7 +40,7 @@ type eventReader struct {
 	limit  int
 }
 
-// newEventReader reads from r events of at most so many bytes.
+// newEventReader reads from r events of at most this many bytes.
 func newEventReader(r io.Reader, limit int) *eventReader {
 	return &eventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: limit}
 }
@@ -87,7 +87,7 @@ func splitField(line []byte) (string, []byte) {
 }
 
 // readLine returns the next line without its end. It never waits for the byte
-// after a CR. At the end of input it returns what stands there, and io.EOF.
+// after a CR. At the end of input it returns what is there, and io.EOF.
 func (r *eventReader) readLine() ([]byte, error) {
 	r.line = r.line[:0]
 	for {

@@ -193,7 +193,7 @@ func (r IDRule) keeps(use chat.ToolUse, cycle bool) bool {
 	return len(id) == shortID && !strings.ContainsAny(id, "-_") && acceptable(id)
 }
 
-// made is the nth id that stands for another.
+// made is the nth id that represents another.
 func (r IDRule) made(n int) string {
 	if r == ShortIDs {
 		return fmt.Sprintf("call%05d", n)
@@ -210,7 +210,7 @@ func freeName(name string, taken map[string]string) string {
 	return sent
 }
 
-// noCall is the name of the call that stands before a result whose own is not known, as in
+// noCall is the name of the call that is before a result whose own is not known, as in
 // imported conversations. So the result stays what it is, a tool's words, which are neither
 // the user's nor the model's.
 const noCall = "call_not_recorded"
@@ -244,7 +244,7 @@ func withCalls(groups []Group) []spoken {
 }
 
 // recorded puts calls before the results in what a user's side says. A conversation
-// cannot begin with a call; there the result is told in words.
+// cannot begin with a call; there the result is reported in words.
 func recorded(said []spoken, first bool, n int) []spoken {
 	out := make([]spoken, 0, len(said))
 	for k := 0; k < len(said); {

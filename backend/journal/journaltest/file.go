@@ -14,7 +14,7 @@ type file struct {
 	closed bool
 }
 
-// usable reports that the handle still stands. The caller holds fs.mu.
+// usable reports that the handle still exists. The caller holds fs.mu.
 func (f *file) usable() error {
 	if f.closed {
 		return fs.ErrClosed

@@ -257,7 +257,7 @@ func (b *block) with(pairs ...string) []byte {
 	return raw
 }
 
-// cite gives each text its citations, with the characters they stand for: the
+// cite gives each text its citations, with the characters they represent: the
 // blocks that bounded them are one text now.
 func (d *decoder) cite() {
 	for _, m := range d.messages {

@@ -176,7 +176,7 @@ func encodeMessages(groups []wire.Group) ([]any, cacheableBlocks) {
 }
 
 // say adds what a side says. Where nothing of what the other side said between can be sent,
-// it goes on from what it said before.
+// it continues from what it said before.
 func say(messages []any, role chat.Role, content []any) []any {
 	if len(messages) > 0 {
 		last, _ := messages[len(messages)-1].(map[string]any)

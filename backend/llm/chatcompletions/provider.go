@@ -22,7 +22,7 @@ const Name = "chatcompletions"
 // concurrent use.
 type Provider struct{ client *http.Client }
 
-// New makes the adapter; a nil client stands for a sound default.
+// New makes the adapter; a nil client represents a sound default.
 func New(client *http.Client) *Provider { return &Provider{client: wire.Client(client)} }
 
 // Name implements llm.Provider.

@@ -10,8 +10,8 @@ import (
 )
 
 // thoughts says how a server wrote what its model thought, so that it gets it back in the
-// same form while a turn with tool calls goes on: DeepSeek and Kimi refuse a call that comes
-// back without it, others think anew.
+// same form while a turn with tool calls continues: DeepSeek and Kimi refuse a call that comes
+// back without it, others think again.
 type thoughts struct {
 	member  string    // of the message that held the text
 	details []*detail // OpenRouter's reasoning_details, put together again

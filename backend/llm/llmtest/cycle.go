@@ -43,7 +43,7 @@ var (
 	}
 )
 
-// cycle is what came of a turn: the body of each request, what was decoded of each answer,
+// cycle is the outcome of a turn: the body of each request, what was decoded of each answer,
 // and the messages that followed the user's.
 type cycle struct {
 	bodies  [][]byte
@@ -52,7 +52,7 @@ type cycle struct {
 }
 
 // turn plays a turn as the program does: it sends, decodes, answers every call in the order
-// that the calls have, and goes on until an answer calls nothing. Every body has to obey its
+// that the calls have, and continues until an answer calls nothing. Every body has to obey its
 // provider's rules and to begin with the conversation of the one before it.
 func (s *suite) turn(t *testing.T, before []chat.Message, change func(*llm.Endpoint), answer func(chat.ToolUse) chat.ToolResult, script []Step) cycle {
 	t.Helper()
@@ -194,7 +194,7 @@ func (s *suite) cycles(t *testing.T) {
 	t.Run("whatever is said can be sent", s.anything)
 }
 
-// garbledCalls: calls without arguments and with what is no JSON are kept as they came, and
+// garbledCalls: calls without arguments and with what is not JSON are kept as they came, and
 // go back in a form that every server takes.
 func (s *suite) garbledCalls(t *testing.T, ask []chat.Message) {
 	c := s.turn(t, ask, nil, said, s.script(ToolStep{ID: "resp_1", Calls: []StepCall{

@@ -72,7 +72,7 @@ func TestRecordings(t *testing.T, h Harness) {
 }
 
 // TestStreams decodes the streams of testdata/streams, each made for events that are
-// rarely recorded; what they mean stands beside them.
+// rarely recorded; what they mean is beside them.
 func TestStreams(t *testing.T, h Harness) {
 	for _, path := range streams(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
@@ -132,7 +132,7 @@ func sharedRoots() []string {
 	return roots
 }
 
-// Played is what came of a stream.
+// Played is the outcome of a stream.
 type Played struct {
 	Result llm.Result
 	Deltas []llm.Delta

@@ -88,7 +88,7 @@ func (c *calls) call(id, name string) error {
 	return nil
 }
 
-// result answers the next open call: results stand in the order of the calls.
+// result answers the next open call: results are in the order of the calls.
 func (c *calls) result(id string) error {
 	if len(c.open) == 0 || c.open[0] != id {
 		return fmt.Errorf("a result of %q where %q are open", id, c.open)
@@ -136,7 +136,7 @@ func anthropicBreach(body map[string]any) error {
 	return toolNames(array(body["tools"]), func(t map[string]any) any { return t["name"] }, func(t map[string]any) any { return t["input_schema"] })
 }
 
-// anthropicContent checks a message: the results of the message before it stand first in
+// anthropicContent checks a message: the results of the message before it are first in
 // it and are complete; a paused answer at the end goes back as it is.
 func anthropicContent(c *calls, role string, content []any, last bool) error {
 	said := false

@@ -113,7 +113,7 @@ var endings = map[string]bool{
 }
 
 // malformed skips what is not JSON, except the end of a response: some gateways
-// spoil the large final event, and the answer before it is whole all the same.
+// spoil the large final event, and the answer before it is whole anyway.
 // Lost closing braces are put back; beyond that its name says how it ended.
 func (d *decoder) malformed(raw chat.RawEvent) []llm.Delta {
 	name := raw.Type

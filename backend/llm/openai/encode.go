@@ -23,7 +23,7 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	ep := r.Endpoint
 	continues := r.Continues != nil && continuable(groups)
 	if continues {
-		ep.Store = true // an answer that is not kept cannot be gone on from
+		ep.Store = true // an answer that is not kept cannot be continued from
 	}
 	body := map[string]any{
 		"model":             ep.ModelID,
@@ -52,7 +52,7 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 		body["reasoning"] = map[string]any{"effort": ep.Effort}
 	}
 	if reasons(ep) && (!ep.Store || len(wire.Definitions(r)) > 0) {
-		// Without storage, and where a turn goes on after the server has forgotten what it
+		// Without storage, and where a turn continues after the server has forgotten what it
 		// stored, this is the only way to hand reasoning back.
 		body["include"] = []any{"reasoning.encrypted_content"}
 	}
@@ -73,7 +73,7 @@ func encodeDefinition(d chat.ToolDefinition) map[string]any {
 	}
 }
 
-// continuable reports that the provider can stand in for what it holds: something is left
+// continuable reports that the provider can be in for what it holds: something is left
 // to send, and no result of it answers a call by another id than the provider knows.
 func continuable(groups []wire.Group) bool {
 	rest := false
@@ -208,7 +208,7 @@ func textPart(role chat.Role, text string) map[string]any {
 	return map[string]any{"type": "input_text", "text": text}
 }
 
-// call gives a call back in the form it came in. Arguments of a function that are no object
+// call gives a call back in the form it came in. Arguments of a function that are not object
 // are put into one.
 func (in *input) call(b chat.ToolUse) map[string]any {
 	item := wire.WithExtra(b)

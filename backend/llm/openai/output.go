@@ -163,7 +163,7 @@ func (d *decoder) reasoning(o *output, body itemBody) []llm.Delta {
 }
 
 // call takes a call for the user's side; what it carries beside function
-// arguments (an action, a patch) stands for its arguments.
+// arguments (an action, a patch) represents its arguments.
 func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
 	p := o.part(wire.PartTool)
 	p.Name, p.ID = wire.OriginalToolName(body.Name), o.callID

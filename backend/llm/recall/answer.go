@@ -18,14 +18,14 @@ const (
 	sayFound = "From your own history, as of %s. This is **recall**: it quotes what you wrote and were told, and adds nothing.\n"
 
 	sayNothing = "I found nothing about that in your history.\n\n" +
-		"This is **recall**: it searches every conversation kept here, by words and by their likeness, and quotes what it finds. " +
-		"Try a name, a number or a rarer word that stood in the conversation. " +
+		"This is **recall**: it searches every conversation kept here, by words and by similarity, and quotes what it finds. " +
+		"Try a name, a number or a rarer word from the conversation. " +
 		"For an answer instead of a quotation, choose a model with a key, or a local server.\n"
 
 	sayEmpty = "Your history is still empty, so there is nothing to quote yet. Your message is saved.\n\n" +
 		"This is **recall**, the built-in model. It works without a key and without a network: " +
-		"it searches everything you say here and everything you are told, in all sessions, and answers with quotations " +
-		"and links to where they stand.\n\n" +
+		"it searches everything you say here and every answer, in all sessions, and answers with quotations " +
+		"and links to where they are.\n\n" +
 		"To talk to a language model, open Settings and add a key for OpenAI or Anthropic, " +
 		"or the address of a local server such as Ollama. Then ask recall later: it will remember.\n"
 

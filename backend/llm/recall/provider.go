@@ -112,7 +112,7 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 }
 
 // question is what the user typed, without the memory block the assembler put in front
-// of it, and without the documents attached to it: what they say is no question.
+// of it, and without the documents attached to it: what they say is not a question.
 func question(blocks chat.Blocks) string {
 	var texts []string
 	for i, b := range blocks {

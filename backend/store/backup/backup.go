@@ -43,7 +43,7 @@ type opener func(ctx context.Context, o ArchiveOptions, steps fs.FS) (*core.Core
 // the data cannot be opened.
 //
 // A backup is one file: a compact database that holds, in two tables of its own,
-// what it is and what does not stand in the database: the configuration, and the
+// what it is and what is not in the database: the configuration, and the
 // journals of steps that were running in it. Without them the part of an answer
 // that had arrived when the backup was made would be lost with the restore.
 type Archive struct {
@@ -76,12 +76,12 @@ func (a *Archive) database() string { return filepath.Join(a.dir, sqlite.Databas
 // what belongs to it are not of one moment.
 var ErrMoved = errors.New("the data changed while it was copied")
 
-// backupTries is how often a copy is begun anew when the data moved: answers that begin
+// backupTries is how often a copy is begun again when the data moved: answers that begin
 // and end while it is made, again and again, as a script sends them.
 const backupTries = 10
 
 // Backup writes a checked copy of the data to a new file, or under a dated name
-// importTo a folder. It reads on a connection of its own: writers go on meanwhile.
+// importTo a folder. It reads on a connection of its own: writers continue meanwhile.
 //
 // Errors: CodeConflict (the file exists, or a restore was cut short), CodeNotFound (no data, or no such
 // folder), CodeNewer, CodeCorrupt, CodeNoSpace. A copy that fails leaves nothing.
@@ -122,7 +122,7 @@ func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.Back
 			return b, sqlite.MapError(op, err)
 		}
 		if try == backupTries {
-			return b, chat.WrapError(chat.CodeBusy, op, err, "The data changed so while it was copied that no backup of one moment could be made; nothing is lost.").
+			return b, chat.WrapError(chat.CodeBusy, op, err, "The data kept changing while it was copied, so no consistent backup could be made; nothing is lost.").
 				WithHint("try again")
 		}
 	}
@@ -298,7 +298,7 @@ func (a *Archive) ReadBack(ctx context.Context, path string, b chat.Backup) erro
 		return sqlite.MapError("store.backup", err)
 	}
 	if problem != "" {
-		return chat.Errorf(chat.CodeCorrupt, "store.backup", "The copy that was written is not what was read (%s); it was removed.", problem).
+		return chat.Errorf(chat.CodeCorrupt, "store.backup", "The copy that was written differs from what was read (%s); it was removed.", problem).
 			WithHint("check the disk, and run verify")
 	}
 	return nil
@@ -348,7 +348,7 @@ func targetError(path string, err error) error {
 		return existsAlready(path)
 	case errors.Is(err, fs.ErrNotExist):
 		return chat.WrapError(chat.CodeNotFound, op, err, "There is no folder "+dir+"; no backup was written.").
-			WithHint("make it first, or choose another")
+			WithHint("create it first, or choose another")
 	case errors.Is(err, fs.ErrPermission):
 		return chat.WrapError(chat.CodeInvalid, op, err, "You may not write into the folder "+dir+"; no backup was written.").
 			WithHint("choose another")

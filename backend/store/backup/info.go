@@ -215,7 +215,7 @@ func Named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 
 // Backups lists the copies in the data directory's folder for them, newest first.
 // With check each is read through, and the data in it verified as a restore does, in
-// a copy that is removed again. What keeps one from being restored stands in its
+// a copy that is removed again. What keeps one from being restored is in its
 // Problem, what verify finds in its Findings.
 func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error) {
 	dir := filepath.Join(a.dir, sqlite.BackupDir)
@@ -285,7 +285,7 @@ func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 	defer func() { _ = sqlite.Disconnect(db) }()
 	db = db.WithContext(ctx)
 	if _, b.Checked, err = readInfo(db, b); err != nil {
-		b.Problem = "What it says of itself cannot be read."
+		b.Problem = "Its description of itself cannot be read."
 		return
 	}
 	if b.Counts == nil {

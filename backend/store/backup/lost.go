@@ -16,7 +16,7 @@ import (
 const MarkFile = "history.mark"
 
 // lostSign names what is in a data directory that only an earlier history leaves there;
-// empty: nothing is. A lock is no sign: it is made before the database.
+// empty: nothing is. A lock is not a sign: it is made before the database.
 func lostSign(dir string) string {
 	journals, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.StreamDir, "*.jsonl"))
 	backups, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), sqlite.BackupDir, "*.db"))
@@ -74,9 +74,9 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 			return err
 		case have.Version > 0:
 			return chat.Errorf(chat.CodeConflict, op, "There are conversations in %s; nothing was changed.", a.dir).
-				WithHint("choose another folder with --data-dir to begin another history")
+				WithHint("choose another folder with --data-dir to start another history")
 		case lostSign(a.dir) == "":
-			return chat.Errorf(chat.CodeNotFound, op, "Nothing of an earlier history is in %s: the first message begins one.", a.dir)
+			return chat.Errorf(chat.CodeNotFound, op, "There is no earlier history in %s: the first message starts one.", a.dir)
 		}
 		return nil
 	}, func(aside string) error {

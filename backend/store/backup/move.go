@@ -30,7 +30,7 @@ import (
 
 const (
 	opMove = "store.move"
-	// MovingFile stands in a folder while it is being filled: what it is in is no data.
+	// MovingFile is in a folder while it is being filled: what it is in is not data.
 	MovingFile = ".moving"
 	MovedFile  = "MOVED.txt"
 	// moveSpare is what must be free beyond what is copied.
@@ -48,13 +48,13 @@ type MovePlan struct {
 func (a *Archive) PlanMove(to string) (MovePlan, error) {
 	p := MovePlan{From: a.dir, To: to, Free: -1}
 	if !filepath.IsAbs(to) {
-		p.Reason = "The new place must be a whole path."
+		p.Reason = "The new place must be a full path."
 		return p, nil
 	}
 	p.To = filepath.Clean(to)
 	files, err := a.FilesToCopy()
 	if errors.Is(err, errLink) {
-		p.Reason = "In the present place " + err.Error() + " to another place, which would not go along. Put what it leads to where the link is."
+		p.Reason = "In the current place " + err.Error() + " to another place, which would not be moved. Replace the link by what it points to."
 		return p, nil
 	}
 	if err != nil {
@@ -82,11 +82,11 @@ func moveBlocker(from, to string) (string, error) {
 	here, there := sqlite.Resolved(from), sqlite.Resolved(to)
 	switch {
 	case here == there:
-		return "The data is there already.", nil
+		return "The data is already there.", nil
 	case below(here, there):
-		return "The new place is inside the present one.", nil
+		return "The new place is inside the current one.", nil
 	case below(there, here):
-		return "The present place is inside the new one.", nil
+		return "The current place is inside the new one.", nil
 	}
 	if info, err := os.Stat(sqlite.Existing(to)); err != nil || !info.IsDir() {
 		return sqlite.Existing(to) + " is no folder.", err
@@ -99,7 +99,7 @@ func moveBlocker(from, to string) (string, error) {
 	case len(entries) == 0 || LeftByMove(to):
 		return "", nil
 	case sqlite.Exists(to, sqlite.DatabaseFile):
-		return "That folder is not empty: conversations are in it. If they are what a move that was cut short had copied, empty it first.", nil
+		return "That folder is not empty: it contains conversations. If an interrupted move copied them there, empty it first.", nil
 	}
 	return "That folder is not empty.", nil
 }
@@ -202,7 +202,7 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 	switch {
 	case err != nil && written:
 		return chat.WrapError(chat.CodeOf(err), opMove, err, "The data was copied to "+to+", and the configuration names that folder, but this may not survive a power cut.").
-			WithHint("nothing is lost: both folders are whole; keep the old one until the program was started once more")
+			WithHint("nothing is lost: both folders are complete; keep the old one until the program has been started again")
 	case err != nil:
 		return errors.Join(err, mark(to), clearMove(to, made))
 	}
@@ -211,12 +211,12 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 	}
 	note := "The data of ContextInfinity was moved to\n" + to + "\n\nWhat is in this folder is no longer used, and stays as it was then. It may be deleted.\n"
 	if err := writeFile(filepath.Join(a.dir, MovedFile), []byte(note)); err != nil {
-		a.log.Warn("the old folder could not be given a note", "err", err) // the data is at its new place
+		a.log.Warn("a note could not be written into the old folder", "err", err) // the data is at its new place
 	}
 	return nil
 }
 
-// mark says of a folder that what is in it is no data.
+// mark says of a folder that what is in it is not data.
 func mark(to string) error { return atomicfile.Write(filepath.Join(to, MovingFile), nil, 0o600) }
 
 // unmark takes that back, durably.
@@ -283,8 +283,8 @@ func copyChecked(from, to string) error {
 	}
 	got, err := hashOf(to)
 	if err == nil && got != want {
-		err = chat.Errorf(chat.CodeCorrupt, opMove, "The copy of %s is not what it was copied from.", filepath.Base(from)).
-			WithHint("the data is where it was; look after the new disk")
+		err = chat.Errorf(chat.CodeCorrupt, opMove, "The copy of %s differs from the original.", filepath.Base(from)).
+			WithHint("the data is where it was; check the new disk")
 	}
 	return err
 }

@@ -23,7 +23,7 @@ func Mark(s *core.Core) {
 	}
 }
 
-// AdoptBackup marks the steps of a backup that somebody put in the place of the database by
+// AdoptBackup marks the steps of a backup that somebody put in place of the database by
 // hand, over the journals of what it replaced: it still has the table that only backups have.
 func AdoptBackup(ctx context.Context, s *core.Core) error {
 	if s.Copied {
@@ -45,7 +45,7 @@ func RefuseDamagedLog(dir string) error {
 	}
 	return chat.Errorf(chat.CodeCorrupt, "store.open", "The newest changes cannot be read, because the database's write-ahead log %s is damaged. %s Nothing was written.",
 		filepath.Join(dir, sqlite.DatabaseFile+"-wal"), damage).
-		WithHint("restore a backup (contextinfinity backups, contextinfinity restore), or go on without these changes (contextinfinity restore --drop-log), which keeps the damaged files in a folder. If the folder was copied while the program ran, copy it again while it does not")
+		WithHint("restore a backup (contextinfinity backups, contextinfinity restore), or continue without these changes (contextinfinity restore --drop-log), which keeps the damaged files in a folder. If the folder was copied while the program ran, copy it again while it does not")
 }
 
 // LogNote says that the newest changes are missing from what is read, because the

@@ -14,7 +14,7 @@ import (
 )
 
 // PendingOperation is what can only be done while nothing has the data open: the window writes it
-// down, ends in order, and starts the program anew, which does it first. It is taken away
+// down, ends in order, and starts the program again, which does it first. It is taken away
 // before it is begun: it is done once or not at all, and both a restore and a move leave
 // the old data in force, or the new, wherever they are cut short.
 type PendingOperation struct {
@@ -39,7 +39,7 @@ func (a *Archive) SavePending(e PendingOperation) error {
 	}
 	if err != nil {
 		return chat.WrapError(chat.CodeInternal, "errand.write", err, "The operation to run at the restart could not be saved; nothing was changed.").
-			WithHint("look whether the disk is full or read-only")
+			WithHint("check whether the disk is full or read-only")
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (a *Archive) TakePending() (e PendingOperation, ok bool, err error) {
 		return e, false, sqlite.MapError(op, err)
 	}
 	if err := json.Unmarshal(text, &e); err != nil || e.Do != PendingRestore && e.Do != PendingMove {
-		return e, false, chat.WrapError(chat.CodeCorrupt, op, err, "What was to be done at this start cannot be read; nothing was changed.").
+		return e, false, chat.WrapError(chat.CodeCorrupt, op, err, "The operation to run at this start cannot be read; nothing was changed.").
 			WithHint("ask for it again")
 	}
 	return e, true, nil

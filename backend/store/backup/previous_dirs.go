@@ -11,7 +11,7 @@ import (
 )
 
 // Data that was moved leaves its old folder as it was: a copy, with copies in it. The new
-// folder knows of it, and of those before it, so that a hard delete can name what they
+// folder knows of it, and of those before it, so that a permanent deletion can name what they
 // still hold.
 
 // recordMove writes down, in the folder that data is moved to, where it comes from.

@@ -25,7 +25,7 @@ const opRestore = "store.restore"
 // maxTold is how many of verify's findings a restore tells.
 const maxTold = 20
 
-// Restore puts a backup in the place of the data. The backup is copied into the
+// Restore puts a backup in place of the data. The backup is copied into the
 // data directory first; the copy is checked, upgraded and verified there, so that
 // what is put in place is what was checked. agree is then shown what would be
 // replaced by what; if it returns an error nothing is changed. What is replaced is
@@ -96,7 +96,7 @@ func (r *restoring) prepare(ctx context.Context) error {
 		return err
 	}
 	r.At("copied")
-	if err := r.examine(ctx); err != nil {
+	if err := r.check(ctx); err != nil {
 		return err
 	}
 	if err := r.upgrade(ctx); err != nil {
@@ -123,11 +123,11 @@ func (r *restoring) locate() error {
 		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+path+" cannot be read: "+sqlite.Reason(err)+"; nothing was changed.")
 	}
 	if !info.Mode().IsRegular() {
-		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is no file; nothing was changed.", path).
+		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is not a file; nothing was changed.", path).
 			WithHint("name the backup in it")
 	}
 	if present, err := os.Stat(r.database()); err == nil && os.SameFile(info, present) {
-		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is the present data itself; nothing was changed.", path)
+		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is the current data itself; nothing was changed.", path)
 	}
 	r.out.Source = path
 	present := sqlite.SizeOf(r.database()) + sqlite.SizeOf(r.database()+"-wal")
@@ -182,8 +182,8 @@ func (r *restoring) noBackup(err error) error {
 		WithHint("contextinfinity backups lists what there is")
 }
 
-// examine checks the copy and takes out of it what a backup holds beside the data.
-func (r *restoring) examine(ctx context.Context) error {
+// check checks the copy and takes out of it what a backup holds beside the data.
+func (r *restoring) check(ctx context.Context) error {
 	db, err := sqlite.Connect(r.staged(), append([]string{"journal_mode(DELETE)"}, sqlite.CommonPragmas...), 1)
 	if err != nil {
 		return r.damaged(err)
@@ -233,7 +233,7 @@ func (r *restoring) damaged(err error) error {
 	if e := chat.AsError(sqlite.MapError(opRestore, err)); e.Code == chat.CodeCancelled || e.Code == chat.CodeNoSpace {
 		return e
 	}
-	return chat.WrapError(chat.CodeCorrupt, opRestore, err, r.out.Source+" is damaged, so it was not put in place; nothing was changed.").
+	return chat.WrapError(chat.CodeCorrupt, opRestore, err, r.out.Source+" is damaged, so it was not restored; nothing was changed.").
 		WithHint("choose another: contextinfinity backups --check")
 }
 
@@ -259,7 +259,7 @@ func (r *restoring) unpack(db *gorm.DB) error {
 			err = writeFile(filepath.Join(streams, name), f.Content)
 			r.out.Journals++
 		default:
-			return r.damaged(errors.New("it holds a file that no backup holds"))
+			return r.damaged(errors.New("it contains a file that does not belong in a backup"))
 		}
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 )
 
 // markRestored writes down the steps of open turns, in data that was or is about to be put in
-// place. From then on it is no backup.
+// place. From then on it is not a backup.
 func markRestored(ctx context.Context, s *core.Core) error {
 	return s.Write(ctx, "restore.mark", func(t *core.Tx) error {
 		if _, err := t.Exec(`DROP TABLE IF EXISTS ` + schema.InfoTable); err != nil {

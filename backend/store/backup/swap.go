@@ -20,7 +20,7 @@ import (
 // whoever next has the writer's lock completes it; before, it has not happened.
 //
 // The order matters. The old database is moved away before its log: a database
-// never stands at its name without the log that belongs to it, and a log never
+// never is at its name without the log that belongs to it, and a log never
 // meets a database that it does not belong to, which would be ruined by it. The
 // new database takes the name last, when no old log is left. Each step is made
 // durable before the next, and done again is the same.
@@ -50,7 +50,7 @@ func RefuseHalfRestored(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, SwapFile)); err != nil {
 		return nil
 	}
-	return chat.Errorf(chat.CodeConflict, "store.open", "A restore of this data was cut short. Nothing is lost: it is completed when the data is next opened for writing.").
+	return chat.Errorf(chat.CodeConflict, "store.open", "A restore of this data was interrupted. Nothing is lost: it is completed when the data is next opened for writing.").
 		WithHint("open the window once, or run contextinfinity reconcile")
 }
 
@@ -70,12 +70,12 @@ func (a *Archive) FinishRestore() (config string, err error) {
 		err = errors.New("it names other places")
 	}
 	if err != nil {
-		return "", chat.WrapError(chat.CodeCorrupt, opRestore, err, "A restore was cut short, and the file that says how far it came cannot be read. Nothing was changed.").
+		return "", chat.WrapError(chat.CodeCorrupt, opRestore, err, "A restore was interrupted, and the file that says how far it came cannot be read. Nothing was changed.").
 			WithHint("the prepared data is in the folder %s... beside it; %s must be removed by hand", StagingPrefix, SwapFile)
 	}
 	if config, err = a.carryOut(w); err != nil {
-		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+sqlite.Reason(err)+". Nothing is lost: it goes on at the next start.").
-			WithHint("close other programs that read the data, and look whether the disk is writable")
+		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+sqlite.Reason(err)+". Nothing is lost: it continues at the next start.").
+			WithHint("close other programs that read the data, and check whether the disk is writable")
 	}
 	return config, nil
 }

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// tellUndone finds what was deleted for good in the present data and stands in the
+// tellUndone finds what was deleted for good in the present data and is in the
 // copy that is to replace it: with the text, the receipt would be gone too. The text
 // decides, not the dates: clocks are set, and a session can be imported again.
 func (r *restoring) tellUndone(ctx context.Context) error {

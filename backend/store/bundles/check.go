@@ -27,7 +27,7 @@ func keepsTo[R any](c *reachChecker, what string, rows map[string]*R, refers fun
 	for id, r := range rows {
 		c.expect(chat.ValidID(id), "%s %.40q has no valid id", what, id)
 		for _, holds := range refers(id, r) {
-			c.expect(holds, "%s %s refers to what is not of the session", what, id)
+			c.expect(holds, "%s %s refers to something that does not belong to the session", what, id)
 		}
 	}
 }

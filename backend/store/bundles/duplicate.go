@@ -19,7 +19,7 @@ import (
 // A duplicate is a session of its own: what was said on a branch's lineage is said
 // again in it, event by event, at the moments it was said. Nothing is shared with the
 // original. What belongs to calls of a provider alone (requests, raw streams, manifests,
-// measurements) stays with the original, as do drafts and vectors: turns are indexed anew.
+// measurements) stays with the original, as do drafts and vectors: turns are indexed again.
 
 // original is what is copied.
 type original struct {
@@ -207,7 +207,7 @@ func (c *copier) state(st chat.State) error {
 		n++
 	}
 	if n == 0 && st.Origin != chat.StatePins {
-		st.Origin = chat.StatePins // it says anew what is covered already
+		st.Origin = chat.StatePins // it says again what is covered already
 	}
 	c.at(st.CreatedAt)
 	made, err := records.Commit(c.Tx, chat.Commit{

@@ -86,7 +86,7 @@ type incoming struct {
 	state   *ledger.State // after its last event
 	hashes  [][sha256.Size]byte
 	gone    map[string]bool // documents that were erased
-	erased  int64           // the last event that tells of a hard delete; 0: there was none
+	erased  int64           // the last event that tells of a permanent deletion; 0: there was none
 	torn    bool
 }
 
@@ -118,7 +118,7 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 		return nil, err
 	}
 	if len(in.state.Sessions) != 1 {
-		return nil, unsound("no event of it makes the session")
+		return nil, unsound("none of its events makes the session")
 	}
 	if fault := reachesOut(in.state); fault != "" {
 		return nil, unsound("%s", fault)
@@ -128,7 +128,7 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 	}
 	for id, seq := range documents {
 		if in.state.Files[string(id)] == nil && !in.gone[string(id)] {
-			return nil, unsound("event %d names a document that is not of the session", seq)
+			return nil, unsound("event %d names a document that does not belong to the session", seq)
 		}
 	}
 	return in, nil
@@ -157,11 +157,11 @@ func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
 // relation is how a bundle stands to what is here.
 type relation struct {
 	outcome chat.ImportOutcome
-	from    int64          // the last event that both have, where one goes on from the other
+	from    int64          // the last event that both have, where one continues from the other
 	there   chat.SessionID // already
 }
 
-// relation compares the two ledgers by their ends: a hash stands for all before it.
+// relation compares the two ledgers by their ends: a hash represents all before it.
 func (in *incoming) relation(db *gorm.DB) (relation, error) {
 	here, err := sqlite.All[core.LedgerTail](db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
 	if err != nil {
@@ -234,7 +234,7 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 		out, err = in.importAsCopy(s, as, still)
 	}
 	if sqlite.Constrained(err) {
-		err = unsound("a record of it cannot be, or has the id of one that is here, of another session")
+		err = unsound("one of its records is invalid, or has the id of a record of another session here")
 	}
 	out.Outcome = as.outcome
 	return out, err
@@ -342,7 +342,7 @@ func playFault(seq int64, err error) error {
 		if !sqlite.Constrained(err) {
 			return err
 		}
-		return unsound("event %d makes a record that cannot be, or one that is of another session here", seq)
+		return unsound("event %d makes an invalid record, or one that belongs to another session here", seq)
 	}
 	return unsound("event %d cannot be replayed: %v", seq, err)
 }
@@ -385,20 +385,20 @@ func enqueueOf(t *core.Tx, session string) error {
 	return nil
 }
 
-// notices tell what is to be known of the bundle beside what became of it.
+// notices tell what is to be known of the bundle beside the outcome of it.
 func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	var list []transfer.Notice
 	add := func(format string, args ...any) {
 		list = append(list, transfer.Notice{Text: fmt.Sprintf(format, args...), Count: 1})
 	}
 	if in.torn {
-		add("The last line of the bundle's events was cut off; all %d events before it are whole and were read.", len(in.hashes))
+		add("The last line of the bundle's events was cut off; all %d events before it are intact and were read.", len(in.hashes))
 	}
 	if in.bundle.Strange > 0 {
-		add("%d files in the bundle do not belong in one; they were not looked at.", in.bundle.Strange)
+		add("%d files in the bundle do not belong in one; they were ignored.", in.bundle.Strange)
 	}
 	if !in.torn && (out.Outcome == chat.ImportMade || out.Outcome == chat.ImportGrown) && !in.snapshotHolds(s) {
-		add("The bundle's snapshot is damaged or not of its events; it was not used, and all events were replayed.")
+		add("The bundle's snapshot is damaged or does not match its events; it was not used, and all events were replayed.")
 	}
 	return list
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // A session that is not here is made of its events in a database of its own, in the data
-// directory, while the program goes on with whatever it does. Only once it is whole and
+// directory, while the program continues with whatever it does. Only once it is whole and
 // has been compared with its ledger are its rows taken over, as they are packed, in one
 // transaction: the writer is held for a small part of what the replay takes.
 
@@ -118,7 +118,7 @@ func copyRows(t *core.Tx) error {
 	return err
 }
 
-// copyTable copies one table, some of its numbers moved on. Units are numbered anew.
+// copyTable copies one table, some of its numbers moved on. Units are numbered again.
 func copyTable(t *core.Tx, table string, shift map[string]int64) error {
 	columns, err := sqlite.All[string](t.DB, `SELECT name FROM pragma_table_info(?)`, table)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 // WriteBundle writes a session as a bundle (SPEC 12): its whole ledger and what that
 // tells by hash, all of one moment. Drafts, jobs, measurements and vectors are not of the
-// Session and stay here. What w then holds after an error is no bundle.
+// Session and stay here. What w then holds after an error is not a bundle.
 func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer) error {
 	return s.Read(ctx, "bundle.write", func(db *gorm.DB) error {
 		row, err := schema.SessionByID(db, session)
@@ -177,7 +177,7 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 }
 
 // context is a turn's manifest and what was retrieved for it. Those of a context that was
-// made anew since are gone.
+// made again since are gone.
 func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Content, error) {
 	turn := x.state.Turns[e.Entity]
 	var t told

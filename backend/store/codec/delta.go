@@ -5,17 +5,17 @@ import (
 	"errors"
 )
 
-// MaxDepth is how many values rest on each other, the lowest included.
+// MaxDepth is how many values are based on each other, the lowest included.
 const MaxDepth = 16
 
-// Base is what a value rests on, decoded; the zero value is nothing.
+// Base is what a value is based on, decoded; the zero value is nothing.
 type Base struct {
 	Value []byte
 	Depth int
 	Ref   int64
 }
 
-// PackOn packs a value against what it may rest on; nil when it had better stand alone.
+// PackOn packs a value against what it may be based on; nil when it had better stand alone.
 func (r Base) PackOn(value []byte) []byte {
 	if len(r.Value) < MinLinked || len(value) < MinLinked || r.Depth+1 >= MaxDepth {
 		return nil
@@ -28,7 +28,7 @@ func (r Base) PackOn(value []byte) []byte {
 	return append(head, z[1:]...)
 }
 
-// BaseOf reports whether a packed value rests on another, and on which.
+// BaseOf reports whether a packed value is based on another, and on which.
 func BaseOf(packed []byte) (depth int, ref int64, ok bool) {
 	if len(packed) < 3 || packed[0] != PackedOn {
 		return 0, 0, false
@@ -37,10 +37,10 @@ func BaseOf(packed []byte) (depth int, ref int64, ok bool) {
 	return int(packed[1]), int64(n), size > 0 && packed[1] >= 1 && packed[1] < MaxDepth
 }
 
-// UnpackOn decodes a value with the decoded one it rests on.
+// UnpackOn decodes a value with the decoded one it is based on.
 func UnpackOn(base, packed []byte) ([]byte, error) {
 	if _, _, ok := BaseOf(packed); !ok {
-		return nil, errors.New("packed value that rests on nothing")
+		return nil, errors.New("packed value without a base")
 	}
 	_, size := binary.Uvarint(packed[2:])
 	return UnpackAgainst(base, append([]byte{PackedLinked}, packed[2+size:]...))

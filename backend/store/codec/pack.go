@@ -17,7 +17,7 @@ const (
 	PackedPlain  byte = 0 // the bytes themselves
 	PackedZstd   byte = 1 // a zstd frame with its content checksum
 	PackedLinked byte = 2 // the same, made with an earlier value as dictionary
-	PackedOn     byte = 3 // the same, behind how many values it rests on and which
+	PackedOn     byte = 3 // the same, behind how many values it is based on and which
 )
 
 // packMin is below what size compression is not tried.
@@ -73,7 +73,7 @@ func Unpack(b []byte) ([]byte, error) {
 		}
 		return dec.DecodeAll(b[1:], make([]byte, 0, size))
 	case PackedLinked, PackedOn:
-		return nil, errors.New("packed value without the one it was made with")
+		return nil, errors.New("packed value whose base is missing")
 	}
 	return nil, fmt.Errorf("packed value of unknown format %d", b[0])
 }

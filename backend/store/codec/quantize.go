@@ -19,7 +19,7 @@ const (
 // Quantize packs a vector of a dimension. One that has no direction is refused.
 func Quantize(v []float32, dimension int) ([]byte, error) {
 	if len(v) != dimension {
-		return nil, fmt.Errorf("a vector of %d dimensions where %d are due", len(v), dimension)
+		return nil, fmt.Errorf("a vector of %d dimensions where %d are expected", len(v), dimension)
 	}
 	var largest float64
 	for _, x := range v {
@@ -81,7 +81,7 @@ func Dequantize(b []byte, dimension int) ([]float32, error) {
 // CodesOf reads a vector's bytes and their scale, and checks them as dequantize does.
 func CodesOf(b []byte, dimension int) (codes []int8, scale float32, err error) {
 	if len(b) != QuantizedHead+dimension || dimension == 0 {
-		return nil, 0, fmt.Errorf("%d bytes are no vector of %d dimensions", len(b), dimension)
+		return nil, 0, fmt.Errorf("%d bytes are not a vector of %d dimensions", len(b), dimension)
 	}
 	if b[0] != quantized {
 		return nil, 0, fmt.Errorf("a vector of unknown format %d", b[0])

@@ -76,7 +76,7 @@ func AppendVectorBlock(out []byte, b chat.VectorBlock) ([]byte, error) {
 	return append(out, b.Codes...), nil
 }
 
-var errVectorBlock = errors.New("the block is not made as blocks of vectors are")
+var errVectorBlock = errors.New("the block is not a block of vectors")
 
 // VectorBlockOf reads a block of vectors of a dimension. Its codes are those bytes
 // themselves.

@@ -17,13 +17,13 @@ import (
 // repeats the one that brought it about; a step's items repeat the final answer of
 // its turn, and its raw events the items. They are packed against those, as
 // requests are against requests, and say so themselves: a value begins with
-// codec.PackedOn, its depth and the event_seq it rests on (0: what its kind rests on). No
-// value rests on more than fifteen others.
+// codec.PackedOn, its depth and the event_seq it is based on (0: what its kind is based on). No
+// value is based on more than fifteen others.
 //
-// An event that others rest on can be erased only once those are packed anew; its
+// An event that others are based on can be erased only once those are packed again; its
 // hash, and so the chain of the ledger, is over what they say and stays.
 
-// UnpackPayload decodes an event's payload, reading what it rests on.
+// UnpackPayload decodes an event's payload, reading what it is based on.
 func UnpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 	depth, ref, ok := codec.BaseOf(packed)
 	if !ok {
@@ -34,10 +34,10 @@ func UnpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(base) == 0 || base[0].Payload == nil {
-		return nil, fmt.Errorf("event %d, which it rests on, is gone", ref)
+		return nil, fmt.Errorf("event %d, which it is based on, is missing", ref)
 	}
 	if below, _, _ := codec.BaseOf(base[0].Payload); below >= depth {
-		return nil, errors.New("payloads that rest on each other")
+		return nil, errors.New("payloads that are based on each other")
 	}
 	value, err := UnpackPayload(db, session, base[0].Payload)
 	if err != nil {
@@ -47,7 +47,7 @@ func UnpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 }
 
 // PayloadOf is the payload of the newest event of a kind about an entity, to rest
-// another on. One that cannot be read is none: nothing new rests on it.
+// another on. One that cannot be read is none: nothing new is based on it.
 func (t *Tx) PayloadOf(session chat.SessionID, kind ledger.Type, entity string) (codec.Base, error) {
 	if entity == "" {
 		return codec.Base{}, nil

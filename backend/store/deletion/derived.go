@@ -13,7 +13,7 @@ import (
 )
 
 // What was made of an erased turn: states, range summaries, titles, drafts. A line of
-// it that shares a word with what is erased goes, and [erased] stands in its place. A
+// it that shares a word with what is erased goes, and [erased] is in its place. A
 // line that shares none cannot repeat it, and keeps what is known of the rest.
 
 // branches from which a turn is seen.
@@ -35,9 +35,9 @@ func (x *erasingTurn) first() int64 {
 	return first
 }
 
-// tainted are the states that speak of the turns and share words with them, unpacked.
+// affectedStates are the states that speak of the turns and share words with them, unpacked.
 // One that cannot be read may say anything.
-func (x *erasingTurn) tainted() ([]schema.StateRow, error) {
+func (x *erasingTurn) affectedStates() ([]schema.StateRow, error) {
 	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
 		x.branches(), x.first())
 	var out []schema.StateRow
@@ -53,7 +53,7 @@ func (x *erasingTurn) tainted() ([]schema.StateRow, error) {
 // sees the turn to a state of its own: who read the head before can no longer commit
 // on it.
 func (x *erasingTurn) states() error {
-	rows, err := x.tainted()
+	rows, err := x.affectedStates()
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (x *erasingTurn) states() error {
 	return x.moveHeads()
 }
 
-// unrestStates packs alone what rests on states that are about to change.
+// unrestStates packs alone what is based on states that are about to change.
 func (x *erasingTurn) unrestStates(ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -138,7 +138,7 @@ func (x *erasingTurn) pendingOn(b schema.BranchRow, head schema.StateRow) bool {
 	return slices.ContainsFunc(x.turns, func(t schema.TurnRow) bool { return t.BranchID == b.ID && t.TurnSeq > head.CoversSeq })
 }
 
-// covering are the range summaries that stand for the turns and share words with them.
+// covering are the range summaries that represent the turns and share words with them.
 func (x *erasingTurn) covering() ([]schema.RangeSummaryRow, error) {
 	var out []schema.RangeSummaryRow
 	for _, t := range x.turns {

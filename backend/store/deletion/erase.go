@@ -29,7 +29,7 @@ type Deletion struct {
 // New deletes from an open database, and what a search of it keeps beside it.
 func New(c *core.Core, s *search.Search) *Deletion { return &Deletion{c, s} }
 
-// A hard delete takes a session, or the content of a turn, out of everything that the
+// A permanent deletion takes a session, or the content of a turn, out of everything that the
 // program keeps (SPEC 2.12, 12). It is one transaction, with the receipt in it; what is
 // no row, and what SQLite leaves on pages that it frees, goes after it, and at the next
 // start if the program dies meanwhile: the receipt says what is still to be done.
@@ -42,14 +42,14 @@ func New(c *core.Core, s *search.Search) *Deletion { return &Deletion{c, s} }
 // A stored request in which the text stood is dropped for a mark that names the
 // receipt. It is not reworded: a request that was never sent would be no record of
 // anything. Its manifest stays, without what was erased. What was packed against it is
-// packed anew.
+// packed again.
 
 const OpErase = "content.erase"
 
 // ErasedMark stands where content was.
 const ErasedMark = chat.ErasedMark
 
-// Erasing is one hard delete, in its transaction.
+// Erasing is one permanent deletion, in its transaction.
 type Erasing struct {
 	*core.Tx
 	store    *Deletion
@@ -158,7 +158,7 @@ func NewErasing(s *Deletion, t *core.Tx, kind, id string) (*Erasing, error) {
 		session, e.subject.Seq = turn.SessionID, turn.TurnSeq
 	case chat.EraseSession:
 	default:
-		return nil, sqlite.Invalid("%q cannot be erased; a session, a turn or a project can.", kind)
+		return nil, sqlite.Invalid("%q cannot be deleted permanently; a session, a turn or a project can.", kind)
 	}
 	row, err := schema.SessionByID(t.DB, chat.SessionID(session))
 	e.subject.Session, e.subject.Title = session, row.Title
@@ -186,7 +186,7 @@ func (e *Erasing) called(s schema.SessionRow) ([]string, error) {
 		} else if err == nil && payload != nil {
 			_, err = ledger.Reword(payload, func(p *ledger.TextChanged) { names = append(names, p.Text) })
 		}
-		if err != nil { // verify names it; the rest is erased all the same
+		if err != nil { // verify names it; the rest is erased anyway
 			e.store.Log.Warn("an earlier title cannot be read", "event", r.EventSeq, "err", err)
 		}
 	}
@@ -335,7 +335,7 @@ func (e *Erasing) dragged() int64 {
 			if err == nil && d.Type().IsRegular() {
 				n++
 			}
-			return nil // what cannot be counted is removed all the same
+			return nil // what cannot be counted is removed anyway
 		})
 	}
 	return n

@@ -10,12 +10,12 @@ import (
 )
 
 // WordSet are those of a text by which another is known to repeat it: runs of letters and
-// digits, what stands between spaces (a password may have anything in it), and overlapping
+// digits, what is between spaces (a password may have anything in it), and overlapping
 // pairs of scripts that are written without spaces. Words that say nothing, and very short
 // ones, are left out: two texts share those in any case.
 type WordSet map[string]bool
 
-// A word is told by its length: shorter ones stand in every text. One with a digit or
+// A word is told by its length: shorter ones are in every text. One with a digit or
 // a sign in it is told by less.
 const (
 	shortestWord = 4

@@ -20,8 +20,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// FinishErasures does what hard deletes have still to do: it removes their files, writes
-// the database anew, so that no page that was freed or cut short before holds a
+// FinishErasures does what permanent deletions have still to do: it removes their files, writes
+// the database again, so that no page that was freed or cut short before holds a
 // remainder, and empties the write-ahead log. Doing it again changes nothing.
 //
 // secure_delete alone would not do: it wipes what is deleted from then on, and pages
@@ -92,11 +92,11 @@ func (s *Deletion) removeErased(r schema.ReceiptRow) error {
 	return faultfs.SyncDir(faultfs.Data, filepath.Join(s.Dir, sqlite.StreamDir))
 }
 
-// VacuumInMemory is how large a database is written anew by way of memory; a larger
+// VacuumInMemory is how large a database is written again by way of memory; a larger
 // one goes by way of a nameless file in the data directory.
 var VacuumInMemory int64 = 128 << 20
 
-// rewrite writes the database anew.
+// rewrite writes the database again.
 func (s *Deletion) rewrite(ctx context.Context) error {
 	return s.DB.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
 		if err := db.Exec(`PRAGMA secure_delete = ON`).Error; err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // reword puts other words into the payloads of the events of some types about a
-// record. Which sessions' ledgers that are is told at the end, once each.
+// record. Which sessions' ledgers that are is reported at the end, once each.
 func reword[P any](e *Erasing, session chat.SessionID, entity string, types []ledger.Type, change func(*P)) error {
 	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type IN ? ORDER BY event_seq`,
 		entity, session, types)
@@ -39,7 +39,7 @@ func rewordLast[P any](e *Erasing, session chat.SessionID, entity string, kind l
 	return rewordRow(e, rows[0], change)
 }
 
-// rewordRow notes what is to stand in the place of a payload. One that cannot be read
+// rewordRow notes what is to be in place of a payload. One that cannot be read
 // becomes none: it may hold the text, and verify has named it before.
 func rewordRow[P any](e *Erasing, r schema.EventRow, change func(*P)) error {
 	session := chat.SessionID(r.SessionID)
@@ -100,7 +100,7 @@ func (e *Erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 	return e.Event(session, ledger.EventContentErased, e.subject.Subject, told)
 }
 
-// rebase packs alone what rests on a payload that is about to change.
+// rebase packs alone what is based on a payload that is about to change.
 func (e *Erasing) rebase(session chat.SessionID, payloads map[int64][]byte) error {
 	rows, err := sqlite.All[struct {
 		EventSeq int64

@@ -16,7 +16,7 @@ import (
 // is erased whole: what else it quoted can be looked up again, and where one passage ends and
 // the next begins only text of others tells.
 
-// erasedLookup stands in the place of such a result.
+// erasedLookup is in place of such a result.
 const erasedLookup = `[{"type":"text","text":"` + ErasedMark + `"}]`
 
 // lookup is a call elsewhere whose result quotes what is erased.
@@ -146,7 +146,7 @@ func (e *Erasing) lookupContexts(t quoted) error {
 	if err != nil {
 		return err
 	}
-	return e.dropContexts(append([]quoted{t}, later...), by)
+	return e.dropAffected(append([]quoted{t}, later...), by)
 }
 
 // lookedUp takes a session that goes out of the records of what models of other sessions looked

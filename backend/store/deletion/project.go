@@ -21,7 +21,7 @@ func (e *Erasing) project() error {
 	if err != nil {
 		return err
 	}
-	if err := e.dropContexts(others, affectedContexts{ids: schema.SetOf(turns), chunks: `c.session_id ` + ofProject, args: []any{id}}); err != nil {
+	if err := e.dropAffected(others, affectedContexts{ids: schema.SetOf(turns), chunks: `c.session_id ` + ofProject, args: []any{id}}); err != nil {
 		return err
 	}
 	sessions, err := sqlite.All[string](e.DB, `SELECT session_id FROM project_files WHERE project_id = ? ORDER BY session_id`, id)

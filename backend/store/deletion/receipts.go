@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A receipt tells for ever what a hard delete removed, by store and number. The text
+// A receipt tells forever what a permanent deletion removed, by store and number. The text
 // is not in it, nor a title.
 
 // PutReceipt writes the receipt, with what is still to be done.
@@ -37,8 +37,8 @@ func (e *Erasing) PutReceipt(backups []string) (chat.Receipt, error) {
 	return row.Receipt()
 }
 
-// Receipts are those of all hard deletes, newest first. One that cannot be read is
-// passed over: verify names it.
+// Receipts are those of all permanent deletions, newest first. One that cannot be read is
+// skipped: verify names it.
 func (s *Deletion) Receipts(ctx context.Context) ([]chat.Receipt, error) {
 	var out []chat.Receipt
 	err := s.Read(ctx, "receipt.list", func(db *gorm.DB) (err error) {
@@ -80,7 +80,7 @@ func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids 
 	return out, err
 }
 
-// holding names the copies of the data that hold what is to be erased, and go on
+// holding names the copies of the data that hold what is to be erased, and continue
 // doing so: backups of every kind, what restores set aside, and the folders that the data
 // was moved from. One that cannot be read may hold it. Copies in other places are not
 // known.

@@ -37,9 +37,9 @@ type affectedContexts struct {
 // requestMark stands where a request was.
 func (e *Erasing) requestMark() []byte { return []byte(`{"erased":{"receipt":"` + e.receipt + `"}}`) }
 
-// dropContexts drops the requests of turns for a mark, takes what is erased out of
+// dropAffected drops the requests of turns for a mark, takes what is erased out of
 // their manifests, and forgets which of their memory it was.
-func (e *Erasing) dropContexts(turns []quoted, by affectedContexts) error {
+func (e *Erasing) dropAffected(turns []quoted, by affectedContexts) error {
 	requests, manifests := map[string][]byte{}, map[string][]byte{}
 	for _, t := range turns {
 		if t.SessionID != e.subject.Session {
@@ -101,9 +101,9 @@ func (e *Erasing) dropMemory(t quoted, by affectedContexts, manifests map[string
 	})
 }
 
-// replace puts other values in the place of those of a chain. Those that were packed
+// replace puts other values in place of those of a chain. Those that were packed
 // against them are packed alone first. The deepest come first: while a value is
-// decoded all it rests on is as it was.
+// decoded all it is based on is as it was.
 func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
 	ids, err := e.deepestFirst(c, values)
 	if err != nil {
@@ -133,7 +133,7 @@ func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
 	return nil
 }
 
-// packAlone stores a value as a key frame, and tells those that rest on it.
+// packAlone stores a value as a key frame, and tells those that are based on it.
 func (e *Erasing) packAlone(c delta.Chain, id string, value []byte) error {
 	if _, err := e.Exec(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
 		  SELECT %[2]s, 1 FROM %[1]s WHERE base = ? UNION ALL
@@ -226,14 +226,14 @@ func markManifest(manifest []byte, receipt string, by affectedContexts) ([]byte,
 	for _, s := range sections {
 		section, ok := s.(map[string]any)
 		if !ok {
-			return nil, errors.New("a section that is none")
+			return nil, errors.New("an invalid section")
 		}
 		items, _ := section["items"].([]any)
 		left := []any{}
 		for _, i := range items {
 			item, ok := i.(map[string]any)
 			if !ok {
-				return nil, errors.New("an item that is none")
+				return nil, errors.New("an invalid item")
 			}
 			raw, err := json.Marshal(item)
 			if err != nil {

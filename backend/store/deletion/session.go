@@ -24,7 +24,7 @@ func (e *Erasing) session() error {
 	if err != nil {
 		return err
 	}
-	if err := e.dropContexts(others, affectedContexts{ids: schema.SetOf(turns), chunks: `c.session_id = ?`, args: []any{id}}); err != nil {
+	if err := e.dropAffected(others, affectedContexts{ids: schema.SetOf(turns), chunks: `c.session_id = ?`, args: []any{id}}); err != nil {
 		return err
 	}
 	if err := e.forgetCalibrations(); err != nil {

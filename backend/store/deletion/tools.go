@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// erasedArguments and erasedResult stand in the place of what a call was given and gave.
+// erasedArguments and erasedResult are in place of what a call was given and gave.
 const (
 	erasedArguments = `{}`
 	erasedResult    = `[]`

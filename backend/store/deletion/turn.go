@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// erasingTurn is a hard delete of a turn's content.
+// erasingTurn is a permanent deletion of a turn's content.
 type erasingTurn struct {
 	*Erasing
 	turns []schema.TurnRow // the turn, and those that said the same again when it was retried
@@ -127,7 +127,7 @@ func (x *erasingTurn) contexts() error {
 	for _, t := range x.turns {
 		by.seqs = append(by.seqs, t.TurnSeq)
 	}
-	states, err := x.tainted()
+	states, err := x.affectedStates()
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (x *erasingTurn) contexts() error {
 			list = append(list, r)
 		}
 	}
-	return x.dropContexts(list, by)
+	return x.dropAffected(list, by)
 }
 
 // following are the turns after one of its session, but for some, on the branches that see it, whose

@@ -17,7 +17,7 @@ import (
 )
 
 // Most of a request, and of the manifest that describes it, was in the one before
-// it; its memory quotes chunks, whose words stand in their messages. Each is stored
+// it; its memory quotes chunks, whose words are in their messages. Each is stored
 // against both (quotes.go), and every sixty-fourth, or one that has little in common,
 // without the one before it: a key frame (SPEC 14). The bytes that come back are
 // exact, and damage spreads no further than to the next key frame.
@@ -127,7 +127,7 @@ func (base LinkRow) linkable() bool { return base.ID != "" && base.Depth+1 < Max
 
 // pack encodes a value against its base and the chunks it quotes, where that is worth
 // it. The link, nil where it stands alone, is to be stored with it. What cannot be
-// read is passed by: verify names it, and nothing new depends on it.
+// read is skipped: verify names it, and nothing new depends on it.
 func (c Chain) pack(db *gorm.DB, base LinkRow, value []byte, chunks []int64, recent *core.RecentValues) ([]byte, *LinkRow, error) {
 	if len(value) < codec.MinLinked {
 		return codec.Pack(value), nil, nil

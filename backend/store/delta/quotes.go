@@ -17,10 +17,10 @@ import (
 // or a document. A request is packed with the words of its chunks as part of its
 // dictionary, so that a quotation costs a few bytes whatever its length; a manifest,
 // which describes the request, with the names and hashes of its chunks. Which chunks they are
-// stands in the link, by their n, in the order of the dictionary.
+// is in the link, by their n, in the order of the dictionary.
 //
 // Chunks, and what they are cut from, never change. One cannot be deleted before what
-// quotes it is packed anew, which retrieved tells by chunk: what a link quotes, stands
+// quotes it is packed again, which retrieved tells by chunk: what a link quotes, stands
 // there for its turn, even if only in a context of the turn that was made before.
 //
 // How a chunk is written into a dictionary is a storage format: a change of a byte of
@@ -46,7 +46,7 @@ func DecodeQuotes(b []byte) ([]int64, error) {
 	for len(b) > 0 {
 		n, size := binary.Uvarint(b)
 		if size <= 0 || len(ns) == MaxQuotes {
-			return nil, errors.New("it quotes what is no list of chunks")
+			return nil, errors.New("its quotes are not a list of chunks")
 		}
 		ns, b = append(ns, int64(n)), b[size:]
 	}
@@ -132,7 +132,7 @@ func ArtifactOf(c chat.ChunkText) string {
 	return "<m>[" + c.At.UTC().Format("2 January 2006") + "] " + who + ": " + words + "\n"
 }
 
-// QuoteArtifact writes a chunk as it stands in a request: as in a JSON string.
+// QuoteArtifact writes a chunk as it is in a request: as in a JSON string.
 func QuoteArtifact(b []byte, c chat.ChunkText) []byte {
 	text := ArtifactOf(c)
 	for i := range len(text) {

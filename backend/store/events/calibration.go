@@ -17,7 +17,7 @@ const (
 	CalibrationHigh    = 1.6
 	CalibrationSamples = 50  // the mean forgets slowly from here on
 	CalibrationMin     = 200 // estimates below say more of fixed overhead than of counting
-	// One odd report, such as of an image, must not stand for fifty.
+	// One odd report, such as of an image, must not represent fifty.
 	sampleLow, SampleHigh = 0.5, 2.0
 )
 

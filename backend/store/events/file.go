@@ -19,7 +19,7 @@ var fileEvents = map[ledger.Type]eventKind{
 func (a *Applier) fileAdded(e ledger.Event, d ledger.FileAdded) error {
 	content, words := a.content(bundle.Document), a.content(bundle.Words)
 	if content == nil && d.SHA256 != schema.HexHash(nil) {
-		return sqlite.Invalid("The document that it tells of is missing.")
+		return sqlite.Invalid("The document that it describes is missing.")
 	}
 	_, err := a.Exec(`INSERT INTO files (id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.Entity, a.Session, d.TurnID, d.Name, d.MediaType, d.Size, e.CreatedAt,

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// historyEvents are those about what stands for turns in a prompt, how models count, and
+// historyEvents are those about what represents turns in a prompt, how models count, and
 // what was permanently deleted.
 var historyEvents = map[ledger.Type]eventKind{
 	ledger.EventSummaryCreated:    kindOf((*Applier).summaryCreated, func(c *Copying, d *ledger.SummaryCreated) { idOf(c, &d.BranchID) }),
@@ -44,7 +44,7 @@ func (a *Applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) 
 // revision that any ledger tells is the one that stands.
 func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error {
 	if d.Samples < 1 || d.Samples > CalibrationSamples || d.Factor != CalibrationFactor(d.Factor) || d.Revision < 1 || d.Revision > maxRevision {
-		return sqlite.Invalid("It sets a factor that no counting gives.")
+		return sqlite.Invalid("It sets an impossible factor.")
 	}
 	row, err := CalibrationOf(a.DB, d.Provider, d.ModelID)
 	if err != nil || row.Revision >= d.Revision {
@@ -60,7 +60,7 @@ func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error 
 // maxRevision is far beyond what a factor that moves in steps ever reaches.
 const maxRevision = 1 << 40
 
-// contentErased keeps the receipt of a hard delete of another data directory, as far as
+// contentErased keeps the receipt of a permanent deletion of another data directory, as far as
 // it is known: what was erased is in no event before it, nor in any backup here.
 func (a *Applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
 	if d.Receipt == "" || len(d.Events) == 0 {

@@ -18,7 +18,7 @@ import (
 )
 
 // What a turn remembered may be of sessions that are not here. Then which chunks they
-// were cannot stand in the table of retrievals, whose rows name chunks: the record
+// were cannot be in the table of retrievals, whose rows name chunks: the record
 // stands whole among the session's blobs, by its hash.
 const RetrievedElsewhere = "application/vnd.contextinfinity.retrieved"
 
@@ -224,7 +224,7 @@ func (a *Applier) chunk(turn schema.TurnRow, c ledger.IndexedChunk) error {
 func (a *Applier) unit(turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, u ledger.IndexedUnit, from ChunkSource) error {
 	inside := u.Start >= 0 && u.Start < u.End && u.End <= len(from.Text)
 	body := u.Text
-	if u.SHA256 != "" && inside { // told as what stands before the words
+	if u.SHA256 != "" && inside { // told as what is before the words
 		body += from.Text[u.Start:u.End]
 	}
 	row := schema.UnitRow{

@@ -45,7 +45,7 @@ func ChunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, er
 	return known, err
 }
 
-// RetrievedOf refuses what is no record of a retrieval.
+// RetrievedOf refuses what is not a record of a retrieval.
 func RetrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (schema.RetrievedRow, error) {
 	form := slices.Index(schema.PackedForms, r.Packed)
 	if form < 0 || r.Rank < 1 || r.Tokens < 0 {
@@ -53,12 +53,12 @@ func RetrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]i
 	}
 	n, ok := known[r.Chunk]
 	if !ok {
-		return schema.RetrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of the chunk %s, which is not there.", turn.TurnSeq, r.Chunk)
+		return schema.RetrievedRow{}, sqlite.Invalid("Turn %d records a retrieval of the chunk %s, which does not exist.", turn.TurnSeq, r.Chunk)
 	}
 	row := schema.RetrievedRow{TurnN: turn.N, Rank: r.Rank, ChunkN: n, PackedAs: form, Tokens: r.Tokens}
 	for score, into := range map[*float64]*int64{&r.Similarity: &row.Similarity, &r.Vector: &row.VectorScore, &r.Keyword: &row.KeywordScore, &r.Score: &row.Score} {
 		if !(math.Abs(*score) < math.MaxInt32) {
-			return row, sqlite.Invalid("Turn %d records a retrieval with a score that is no number.", turn.TurnSeq)
+			return row, sqlite.Invalid("Turn %d records a retrieval with a score that is not a number.", turn.TurnSeq)
 		}
 		*into = int64(math.Round(*score * schema.ScoreUnit))
 	}

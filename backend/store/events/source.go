@@ -26,7 +26,7 @@ func DocumentSource(t *core.Tx, turn chat.Turn, id chat.FileID) (ChunkSource, er
 		return ChunkSource{}, err
 	}
 	if f.SessionID != string(turn.SessionID) {
-		return ChunkSource{}, sqlite.Invalid("The document %q is of another session.", f.Name)
+		return ChunkSource{}, sqlite.Invalid("The document %q belongs to another session.", f.Name)
 	}
 	words, err := schema.FileText(t.DB, id)
 	return ChunkSource{Text: words}, err

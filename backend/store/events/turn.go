@@ -44,7 +44,7 @@ func copyAccepted(c *Copying, d *ledger.TurnAccepted) {
 func (a *Applier) turn(id string) (schema.TurnRow, error) {
 	row, err := schema.TurnHead(a.DB, chat.TurnID(id))
 	if err == nil && row.SessionID != a.Session {
-		err = sqlite.Invalid("Turn %s is of another session.", id)
+		err = sqlite.Invalid("Turn %s belongs to another session.", id)
 	}
 	return row, err
 }

@@ -29,11 +29,11 @@ func New(c *core.Core, r *records.Records) *Imports { return &Imports{c, r} }
 // by event, at the moments its source tells (SPEC 12). It is written in parts, each a
 // transaction that makes turns, the states that commit them and the keys by which they
 // are known. So a part is there whole or not at all, nothing of it is ever pending (no
-// model is asked), and an import that was cut off goes on with the turns it does not
+// model is asked), and an import that was cut off continues with the turns it does not
 // find. The last part writes the key of the whole content: until it is there the
 // conversation is not done.
 //
-// The same way serves a conversation that grew. A turn goes on where its parent stands:
+// The same way serves a conversation that grew. A turn continues where its parent stands:
 // after it, where that is the last of its branch, else on a branch of its own beside
 // what was said here meanwhile.
 
@@ -50,11 +50,11 @@ const (
 	importBytes = 1 << 20
 )
 
-// importTries bounds how often an import begins anew because somebody went on with the
+// importTries bounds how often an import begins again because somebody continued with the
 // session meanwhile.
 const importTries = 8
 
-// Imported reports that a conversation is in, as it stands in its source.
+// Imported reports that a conversation is in, as it is in its source.
 func (s *Imports) Imported(ctx context.Context, source transfer.Source, key string) (bool, error) {
 	var found []string
 	err := s.Read(ctx, opImport, func(db *gorm.DB) (err error) {
@@ -87,7 +87,7 @@ func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversatio
 			return sum, nil
 		}
 		if sqlite.Constrained(err) { // its key is there: somebody imports the same
-			err = sqlite.Conflict("The conversation was imported by somebody else meanwhile.").WithHint("import the file again")
+			err = sqlite.Conflict("The conversation was imported by another program meanwhile.").WithHint("import the file again")
 		}
 		if code := chat.CodeOf(err); try == importTries || code != chat.CodeConflict && code != chat.CodeBusy && code != chat.CodeIncomplete {
 			return sum, sqlite.MapError(opImport, err)
@@ -124,7 +124,7 @@ type Importer struct {
 	Branches int                            // beside the first
 }
 
-// branchTip is a branch as the import finds it and as it goes on with it.
+// branchTip is a branch as the import finds it and as it continues with it.
 type branchTip struct {
 	id      chat.BranchID // empty until it is made
 	tip     int64         // turn_seq of its last turn, or of its fork
@@ -171,7 +171,7 @@ func (m *Importer) run() error {
 	}
 }
 
-// forget drops the summaries of a part that is written but for the one that is gone on
+// forget drops the summaries of a part that is written but for the one that is continued
 // from: they can be read again.
 func (m *Importer) forget(part ImportPart) {
 	for i, run := range part.runs {
@@ -250,7 +250,7 @@ func (m *Importer) ask(t *transfer.Turn) {
 	}
 }
 
-// repeats is the turn whose question a turn answers anew, as retry_of says of those that
+// repeats is the turn whose question a turn answers again, as retry_of says of those that
 // were made here; empty: none.
 func (m *Importer) repeats(t *transfer.Turn) chat.TurnID {
 	if len(m.children[t.Parent]) < 2 {

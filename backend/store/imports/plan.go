@@ -73,7 +73,7 @@ func (m *Importer) Plan() (ImportPart, error) {
 	return part, m.summarize(part)
 }
 
-// place finds where a turn goes on: with the open run, with the branch of the turn
+// place finds where a turn continues: with the open run, with the branch of the turn
 // before it, or on a new branch.
 func (m *Importer) place(t *transfer.Turn, open *importRun) *importRun {
 	before := m.at[t.Parent]
@@ -183,7 +183,7 @@ func (m *Importer) toSummarize(run *importRun) []chat.Turn {
 	return turns
 }
 
-// before finds the summary that a run goes on from, and the pins that stand there.
+// before finds the summary that a run continues from, and the pins that are there.
 func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
 	none := ""
 	switch {

@@ -75,7 +75,7 @@ func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
 }
 
 // answer makes a turn final. An answer that its source says was cut short is one that
-// was kept as it is: it was gone on from, or left.
+// was kept as it is: it was continued from, or left.
 func (w *importTx) answer(row *schema.TurnRow, t *transfer.Turn) error {
 	if err := w.respond(row); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (w *importTx) blocks(list chat.Blocks, files *chat.Blocks) (chat.Blocks, er
 	return list, nil
 }
 
-// document keeps a document, once in a session. One without a word is no file: it stays
+// document keeps a document, once in a session. One without a word is not a file: it stays
 // as it came.
 func (w *importTx) document(d chat.Document) (chat.Block, error) {
 	words := schema.Clean(d.Text)

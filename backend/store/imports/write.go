@@ -145,7 +145,7 @@ func (w *importTx) fork(r *importRun) error {
 	return nil
 }
 
-// unmoved refuses a branch that somebody went on with since it was looked at.
+// unmoved refuses a branch that somebody continued with since it was looked at.
 func (w *importTx) unmoved(r *importRun) error {
 	b, err := schema.BranchByID(w.DB, r.on.id)
 	if err != nil {

@@ -57,7 +57,7 @@ func enqueueAt(t *core.Tx, priority int, kind chat.JobType, turn schema.TurnRow)
 }
 
 // EnqueueRange makes the summary of a range of a branch's lineage due: from a
-// turn_seq to the last turn, inclusive. There is one such job for ever; false: it
+// turn_seq to the last turn, inclusive. There is one such job forever; false: it
 // is there already, whatever became of it, or the range has a live summary.
 //
 // The job is the branch's that owns the last turn, as its summary will be.
@@ -83,7 +83,7 @@ func enqueueRange(t *core.Tx, branch chat.BranchID, from int64, last chat.TurnID
 		return false, sqlite.Invalid("Turn %s is not in the history of this branch.", last)
 	}
 	if from < 1 || from > turn.TurnSeq {
-		return false, sqlite.Invalid("Turns %d to %d are no range.", from, turn.TurnSeq)
+		return false, sqlite.Invalid("Turns %d to %d are not a range.", from, turn.TurnSeq)
 	}
 	now := t.Stamp()
 	n, err := t.Exec(`

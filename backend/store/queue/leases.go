@@ -85,7 +85,7 @@ func (s *Queue) NextJob(ctx context.Context, types ...chat.JobType) (time.Durati
 
 // RenewJob holds a job for longer, while it is worked on. A hold that was lost is an
 // error that chat.LeaseLost knows. A lease that ran out and was not taken over is
-// renewed: the clock may have leapt.
+// renewed: the clock may have jumped.
 func (s *Queue) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error {
 	return s.Write(ctx, "job.renew", func(t *core.Tx) error {
 		n, err := t.Exec(`UPDATE jobs SET lease_until = ? WHERE id = ? AND claim = ? AND state = 'running'`,
@@ -98,7 +98,7 @@ func (s *Queue) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration)
 }
 
 // CheckLease refuses a worker whose try of a job is not the one that runs: the fence
-// before every effect (SRD 6.5). The zero Hold is no worker.
+// before every effect (SRD 6.5). The zero Hold is not a worker.
 func CheckLease(t *core.Tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
@@ -125,7 +125,7 @@ func FinishJob(t *core.Tx, h chat.Lease) error {
 }
 
 // FinishJob marks a job done whose effect needed no transaction of its own. One that is
-// done already, or gone, is no error: others may have done what it was for.
+// done already, or gone, is not an error: others may have done what it was for.
 func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
 	return s.Write(ctx, "job.finish", func(t *core.Tx) error { return FinishJob(t, h) })
 }

@@ -130,7 +130,7 @@ func EnterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
 }
 
 // Prepare records the assembled context: Responding may follow. A turn whose
-// context is assembled anew, after a rejection for size or for a retry, keeps
+// context is assembled again, after a rejection for size or for a retry, keeps
 // its phase and gets the new manifest.
 func (s *Records) Prepare(ctx context.Context, p chat.Preparation) error {
 	err := s.Write(ctx, "turn.prepare", func(t *core.Tx) error { return Prepare(t, p) })

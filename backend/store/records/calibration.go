@@ -53,7 +53,7 @@ func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID stri
 }
 
 // tellCalibration writes the event of a changed factor. Revisions order events
-// that may stand in several ledgers.
+// that may be in several ledgers.
 func tellCalibration(t *core.Tx, r *schema.CalibrationRow) error {
 	sessions, err := sqlite.All[chat.SessionID](t.DB, `SELECT t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
 		WHERE s.provider = ? AND s.model_id = ? ORDER BY s.rowid DESC LIMIT 1`, r.Provider, r.ModelID)

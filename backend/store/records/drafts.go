@@ -50,7 +50,7 @@ func (s *Records) SaveDraft(ctx context.Context, d chat.Draft) error {
 	return s.Write(ctx, "draft.save", func(t *core.Tx) error {
 		empty := len(d.Message.Blocks) == 0 || d.Message.IsEmpty()
 		if empty && d.Queued {
-			return sqlite.Invalid("An empty message cannot wait to be sent.")
+			return sqlite.Invalid("An empty message cannot be queued.")
 		}
 		if empty && len(d.Message.Blocks.Memories()) == 0 {
 			_, err := t.Exec(`DELETE FROM drafts WHERE branch_id = ?`, d.BranchID)

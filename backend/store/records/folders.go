@@ -13,7 +13,7 @@ import (
 )
 
 // SetFolder puts sessions into a folder, all of them or none; empty takes them out.
-// A folder is there as long as a session is in it.
+// A folder exists as long as a session is in it.
 func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error {
 	folder = schema.Clean(folder)
 	if err := checkTitle("The name of a folder", folder); err != nil {

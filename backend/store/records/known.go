@@ -38,7 +38,7 @@ var knownSessions = map[chat.KnownKind]string{
 func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Known, total int, err error) {
 	where, ok := knownSessions[q.Kind]
 	if !ok {
-		return nil, 0, sqlite.Invalid("%q is no kind of what is remembered.", q.Kind)
+		return nil, 0, sqlite.Invalid("%q is not a kind of memory.", q.Kind)
 	}
 	if q.Limit <= 0 {
 		q.Limit = knownPage

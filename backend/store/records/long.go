@@ -13,10 +13,10 @@ import (
 )
 
 // A value of many megabytes, the JSON of a very long answer, is encoded and packed piece
-// by piece, and rests on nothing: what it would rest on is as long, and zstd finds no
+// by piece, and is based on nothing: what it would be based on is as long, and zstd finds no
 // more in it than in the value itself.
 
-// longMark stands in an event for a JSON text that is written in its place.
+// longMark is in an event for a JSON text that is written in its place.
 const longMark = `"\u0000long\u0000"`
 
 // longPayload packs what an event tells, with what write writes in place of the mark.

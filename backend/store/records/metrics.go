@@ -16,7 +16,7 @@ import (
 // end of the answer, when summarised and when indexed.
 
 // MergeTurnMetrics adds what is not zero in m to a turn's row. Numbers that a
-// record does not yield never stop the turn: a damaged row is begun anew.
+// record does not yield never stop the turn: a damaged row is begun again.
 func MergeTurnMetrics(t *core.Tx, turn chat.TurnID, m chat.TurnMetrics) error {
 	if m == (chat.TurnMetrics{}) {
 		return nil

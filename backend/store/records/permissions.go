@@ -48,9 +48,9 @@ func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) 
 	return s.Write(ctx, "permission.put", func(t *core.Tx) error {
 		switch {
 		case p.Source == "" || !p.Decision.Lasts():
-			return sqlite.Invalid("%q is no decision that holds for later calls of a tool.", p.Decision)
+			return sqlite.Invalid("%q is not a decision for later calls of a tool.", p.Decision)
 		case p.Decision == chat.DecisionSession && p.Session == "", p.Decision == chat.DecisionAlways && p.Session != "":
-			return sqlite.Invalid("A decision for a session names it; one that holds always names none.")
+			return sqlite.Invalid("A decision for a session names it; one that always applies names none.")
 		}
 		if p.Session != "" {
 			if _, err := schema.SessionByID(t.DB, p.Session); err != nil {

@@ -101,7 +101,7 @@ func notesOf(db *gorm.DB, client string) (chat.SessionID, error) {
 	return ids[0], nil
 }
 
-// SeeClient notes that a program connects. One that is new stands in the list from then on,
+// SeeClient notes that a program connects. One that is new is in the list from then on,
 // and sees nothing until a person answers.
 func (s *Records) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Client, error) {
 	var out chat.Client
@@ -129,7 +129,7 @@ func makeClient(t *core.Tx, name string) error {
 	}
 	n, err := sqlite.One[int](t.DB, "mcp_clients", "", `SELECT count(*) FROM mcp_clients`)
 	if err == nil && n >= chat.MaxClients {
-		err = chat.Errorf(chat.CodeTooLarge, "", "The list of programs holds %d, and no more.", n).WithHint("remove one: contextinfinity mcp clients forget NAME")
+		err = chat.Errorf(chat.CodeTooLarge, "", "The list of programs has %d, the most it can have.", n).WithHint("remove one: contextinfinity mcp clients forget NAME")
 	}
 	if err == nil {
 		_, err = t.Exec(`INSERT INTO mcp_clients (name, scope, created_at) VALUES (?, ?, ?)`, name, chat.ClientAsked, t.Stamp())
@@ -195,7 +195,7 @@ func (s *Records) ForgetClient(ctx context.Context, name string) error {
 	})
 }
 
-// SetClientToken keeps the hash of a program's token, in the place of the one before; empty
+// SetClientToken keeps the hash of a program's token, in place of the one before; empty
 // revokes it. A program that is not in the list is put there.
 func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
 	return s.Write(ctx, "client.token", func(t *core.Tx) error {

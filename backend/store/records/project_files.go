@@ -19,7 +19,7 @@ import (
 
 // A file of a project is the document of one turn, in a session of its own: chunks, the text
 // index, vectors, the ledger, verification and permanent deletion are those of any document.
-// These sessions are archived from their beginning and stand in no list.
+// These sessions are archived from their beginning and are in no list.
 
 type projectFileRow struct {
 	ProjectID  string
@@ -61,7 +61,7 @@ func (s *Records) ProjectFiles(ctx context.Context, id chat.ProjectID) ([]chat.P
 	return out, err
 }
 
-// PutProjectFile takes a file into a project, in the place of the one of this kind and path.
+// PutProjectFile takes a file into a project, in place of the one of this kind and path.
 // Where that has the same content, only its time is noted, and made is false.
 func (s *Records) PutProjectFile(ctx context.Context, n chat.NewProjectFile) (made bool, err error) {
 	err = s.Write(ctx, "project.file", func(t *core.Tx) error {
@@ -178,7 +178,7 @@ func (s *Records) SweepProjectFiles(ctx context.Context) error {
 }
 
 // sweepProjectFiles removes, of sessions of files, those that are not current and of which nothing
-// stands in a context. Files that are being indexed are left to a later call.
+// is in a context. Files that are being indexed are left to a later call.
 func sweepProjectFiles(t *core.Tx, of []string) error {
 	list, err := chat.MarshalJSON(of)
 	if err != nil {

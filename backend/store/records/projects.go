@@ -218,7 +218,7 @@ func putProject(t *core.Tx, old chat.Project, v chat.ProjectSettings) error {
 func refuseProjectName(t *core.Tx, name string) error {
 	there, err := sqlite.All[string](t.DB, `SELECT id FROM projects WHERE name = ?`, name)
 	if err == nil && len(there) > 0 {
-		err = sqlite.Conflict("There is a project %q already; nothing was changed.", name).WithHint("choose another name")
+		err = sqlite.Conflict("There is already a project %q; nothing was changed.", name).WithHint("choose another name")
 	}
 	return err
 }

@@ -243,7 +243,7 @@ func SetSession(t *core.Tx, id chat.SessionID, kind ledger.Type, data any) error
 	case len(source) == 0:
 		return chat.Errorf(chat.CodeNotFound, "", "There is no session %s.", id)
 	case source[0] == chat.SourceFiles:
-		return sqlite.Invalid("Session %s holds a file of a project; nothing was changed.", id).WithHint("contextinfinity projects changes projects and their files")
+		return sqlite.Invalid("Session %s contains a file of a project; nothing was changed.", id).WithHint("contextinfinity projects changes projects and their files")
 	}
 	return events.Record(t, id, kind, string(id), data)
 }

@@ -65,7 +65,7 @@ func (r SnapshotRow) Snapshot(db *gorm.DB) (ledger.Snapshot, error) {
 
 // Replayed tells how a session's state was made of its ledger.
 type Replayed struct {
-	From    int64          // event_seq of the snapshot it went on from; 0: the beginning
+	From    int64          // event_seq of the snapshot it continued from; 0: the beginning
 	Events  int            // that were replayed
 	Ignored []chat.Finding // snapshots that were not used, newest first
 }
@@ -123,7 +123,7 @@ func ApplyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, s
 	}
 	e := r.Event(payload)
 	if faults := e.Faults(tail); len(faults) > 0 || !erased.Vouch(e) {
-		return sqlite.CorruptRecord("events", id, fmt.Errorf("it is not in its place or not whole: %v", faults))
+		return sqlite.CorruptRecord("events", id, fmt.Errorf("it is misplaced or damaged: %v", faults))
 	}
 	if err := state.Apply(e); err != nil {
 		return sqlite.CorruptRecord("events", id, err)
@@ -161,7 +161,7 @@ func SnapshotFinding(id string, err error) chat.Finding {
 }
 
 // Snapshot takes the snapshots that are due, and tells how many, and which earlier ones
-// were passed by because they are not whole. It reads outside of the writing transaction,
+// were skipped because they are not whole. It reads outside of the writing transaction,
 // which stores one and drops what is older than the last two. A ledger that cannot be
 // replayed keeps the snapshots it has, and none of the others waits for it.
 func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding, err error) {

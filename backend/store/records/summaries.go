@@ -35,7 +35,7 @@ func summariesOf(rows []schema.RangeSummaryRow) []chat.RangeSummary {
 //
 // The summary belongs to the branch that owns the last turn of the range. Of
 // Supersedes those of an ancestor of that branch stay live: the ancestor has no
-// other. CodeInvalid: it does not reduce what it stands for, or the range is not
+// other. CodeInvalid: it does not reduce what it represents, or the range is not
 // wholly committed. CodeConflict: the range has a live summary, or one to be
 // superseded no longer is live.
 func (s *Records) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSummary, error) {
@@ -123,7 +123,7 @@ func checkCommitted(t *core.Tx, segs []core.Segment, n chat.NewSummary) error {
 		return err
 	}
 	if committed == 0 || committed+failed != n.To-n.From {
-		return sqlite.Invalid("Turns %d to %d are not all committed; a summary stands for committed turns only.", n.From, n.To-1)
+		return sqlite.Invalid("Turns %d to %d are not all committed; a summary represents committed turns only.", n.From, n.To-1)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func refuseSecond(t *core.Tx, row schema.RangeSummaryRow) error {
 
 // Summaries are the live range summaries that a branch's lineage can use: those
 // of its branches whose range ends in the part of them that the lineage shows.
-// One that does not match its hash is left out and logged: an extract stands in.
+// One that does not match its hash is left out and logged: an extract is in.
 func (s *Records) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
 	all, err := s.UsableSummaries(ctx, branch)
 	return slices.DeleteFunc(all, func(r chat.RangeSummary) bool { return r.SupersededBy != "" }), err

@@ -132,7 +132,7 @@ func (s *Records) StartCall(ctx context.Context, id chat.ToolCallID, redactions 
 			return err
 		}
 		if at.Call.Effects && chat.ToolCallState(at.Call.State) == chat.CallStarted {
-			return sqlite.Conflict("The tool call was started before and may have had effects; it is not run again by itself.")
+			return sqlite.Conflict("The tool call was started before and may have had effects; it is not run again automatically.")
 		}
 		return events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallStarted, at.Call.ID, ledger.ToolCallStarted{Redactions: redactions})
 	})

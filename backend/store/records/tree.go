@@ -57,7 +57,7 @@ func runsOf(branches []chat.BranchSummary) []chat.TreeRun {
 }
 
 // grow adds a branch's runs, each followed by the branches that fork off at its end.
-// The branch goes on before them: its turns are older than the forks.
+// The branch continues before them: its turns are older than the forks.
 func (g *grower) grow(b chat.BranchSummary, parent int) {
 	from := b.ForkSeq + 1
 	var ends []int64

@@ -85,7 +85,7 @@ func inOrder(where string) string {
 }
 
 // lineageOneByOne is for a damaged file: a page of it that cannot be read costs
-// the one turn that lies on it. That turn stands in its place, said to be unreadable.
+// the one turn that lies on it. That turn is in its place, said to be unreadable.
 func lineageOneByOne(db *gorm.DB, segs []core.Segment, from, to int64) ([]schema.TurnRow, error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {
@@ -281,7 +281,7 @@ func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessa
 
 // PreviousManifest is the manifest of the newest turn of a lineage before a
 // turn_seq (0: of all) for which a context was assembled, nil if there is none. One
-// that cannot be read is passed over: the caller then plans anew.
+// that cannot be read is skipped: the caller then plans again.
 func (s *Records) PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error) {
 	if beforeSeq <= 0 {
 		beforeSeq = core.AllTurns

@@ -52,7 +52,7 @@ type UnitRow struct {
 	EndOffset   int
 	Tokens      int
 	ContentHash []byte
-	Text        string // where Said, what stands before the words of the message
+	Text        string // where Said, what is before the words of the message
 	Pairs       *string
 	Said        bool
 }
@@ -115,7 +115,7 @@ func ChunkText(message string, r ChunkRow) string {
 	return r.RenderedText
 }
 
-// Spans reports that part stands in whole at [start, end).
+// Spans reports that part is in whole at [start, end).
 func Spans(whole string, start, end int, part string) bool {
 	return start >= 0 && start <= end && end <= len(whole) && whole[start:end] == part
 }

@@ -26,7 +26,7 @@ type ReceiptCounts struct {
 	Pending *UnfinishedEnd `json:"pending,omitempty"`
 }
 
-// UnfinishedEnd is what a hard delete has still to do after its transaction.
+// UnfinishedEnd is what a permanent deletion has still to do after its transaction.
 type UnfinishedEnd struct {
 	Files   []string `json:"files"`   // below the data directory, to be removed
 	Folders []string `json:"folders"` // likewise, with what is in them

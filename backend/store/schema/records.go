@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/store/codec"
 )
 
-// Each row that a ledger tells of has a method toLedgerRecord: the record that the ledger's reducer
+// Each row that a ledger records has a method toLedgerRecord: the record that the ledger's reducer
 // makes of the same events.
 
 // ToLedgerRecord is what a step is compared by; its request and response decoded.

@@ -215,7 +215,7 @@ type StepRow struct {
 	OutcomeJSON          string
 	NormalizedItemsJSON  string
 	ItemsZ               []byte  // in place of NormalizedItemsJSON (rests.go)
-	Answer               *string `gorm:"->"` // of the turn, where ItemsZ rests on it
+	Answer               *string `gorm:"->"` // of the turn, where ItemsZ is based on it
 	RequestJSON          []byte
 	ResponseJSON         []byte
 	RawEvents            []byte

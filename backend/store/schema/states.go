@@ -21,7 +21,7 @@ func (r StateRow) Packed(db *gorm.DB) (StateRow, error) {
 	}
 	depth, _, _ := codec.BaseOf(parent.SummaryZ)
 	if err := parent.Unpack(db); err != nil {
-		return r, nil // verify names it; this state does not rest on it
+		return r, nil // verify names it; this state does not be based on it
 	}
 	if z := (codec.Base{Value: []byte(parent.Summary), Depth: depth}).PackOn([]byte(r.Summary)); z != nil {
 		r.Summary, r.SummaryZ = "", z
@@ -45,7 +45,7 @@ func (r *StateRow) Unpack(db *gorm.DB) error {
 	}
 	value := []byte(rows[0].Summary)
 	if rows[0].SummaryZ != nil {
-		return sqlite.CorruptRecord("states", r.ID, errors.New("its summary rests on too many others"))
+		return sqlite.CorruptRecord("states", r.ID, errors.New("its summary is based on too many others"))
 	}
 	for _, up := range rows[1:] {
 		if value, err = codec.UnpackOn(value, up.SummaryZ); err != nil {

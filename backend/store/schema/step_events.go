@@ -99,7 +99,7 @@ func (p *EventPack) end(items codec.Base) (packed []byte, sum string, err error)
 }
 
 // PackEvents encodes the stream of a step's end for its column, unless it is encoded
-// already, and returns the hex SHA-256 of its JSON; both are empty for none. It may rest on
+// already, and returns the hex SHA-256 of its JSON; both are empty for none. It may be based on
 // the step's items.
 func PackEvents(e chat.StepEnd, items codec.Base) (packed []byte, sum string, err error) {
 	if p, ok := e.Packed.(*EventPack); ok {
@@ -181,7 +181,7 @@ func readEvents(r io.Reader, yield func(chat.RawEvent) error) error {
 	return nil
 }
 
-// YieldError is the caller's own error, which is no damage.
+// YieldError is the caller's own error, which is not damage.
 type YieldError struct{ error }
 
 func (e *YieldError) Unwrap() error { return e.error }

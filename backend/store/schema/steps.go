@@ -31,7 +31,7 @@ func (r StepRow) Items() (string, error) {
 		return r.NormalizedItemsJSON, nil
 	}
 	if r.NormalizedItemsJSON != "" || r.Answer == nil {
-		return "", errors.New("items that rest on an answer, and there is none or other items")
+		return "", errors.New("items that are based on an answer that is missing or differs")
 	}
 	items, err := codec.UnpackOn([]byte(*r.Answer), r.ItemsZ)
 	return string(items), err

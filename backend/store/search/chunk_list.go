@@ -64,7 +64,7 @@ func chunkIDs(db *gorm.DB, c condition, where string, more []any, limit, offset 
 const chunkBatch = 200
 
 // chunksSaying looks through the words of chunks. Messages that cannot hold them
-// are passed over unread, where their JSON shows it; so are documents, each of which is
+// are skipped unread, where their JSON shows it; so are documents, each of which is
 // looked through once, not for each of its chunks.
 func chunksSaying(ctx context.Context, db *gorm.DB, c condition, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
 	where, args := "", []any{}

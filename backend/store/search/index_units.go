@@ -17,7 +17,7 @@ import (
 
 // insertUnits stores a chunk's units; triggers put them into the text index. Those of
 // a document are stored whole, for SQL would read all of it for each; the ledger is
-// toLedgerRecord what stands before their words, which the document holds, and the hash.
+// toLedgerRecord what is before their words, which the document holds, and the hash.
 func insertUnits(t *core.Tx, turn schema.TurnRow, chunk schema.ChunkRow, units []chat.Unit, from events.ChunkSource) ([]ledger.IndexedUnit, error) {
 	made := make([]ledger.IndexedUnit, 0, len(units))
 	for _, u := range units {

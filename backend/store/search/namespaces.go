@@ -14,7 +14,7 @@ import (
 
 // Namespaces of vectors: one an embedder. At most one serves and at most one is
 // being built; the vectors of retired ones are deleted little by little. They are
-// derived: no ledger tells of them, and whatever of them is lost is made again.
+// derived: no ledger records them, and whatever of them is lost is made again.
 
 type NamespaceRow struct {
 	ID        int64
@@ -82,7 +82,7 @@ func (s *Search) Serving(ctx context.Context) (chat.Namespace, bool, error) {
 
 // OpenNamespace is the namespace of the embedder that is to serve: as it is, or
 // begun. It serves at once where there is nothing to embed yet and none serves.
-// Another that was being built is retired; the one that serves goes on until
+// Another that was being built is retired; the one that serves continues until
 // ServeNamespace.
 func (s *Search) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Namespace, error) {
 	const op = "namespace.open"

@@ -135,7 +135,7 @@ func cutAt(segs []core.Segment, before int64) (first, rest []core.Segment) {
 	return first, rest
 }
 
-// condition is SQL about units u: with stands before the SELECT, its arguments
+// condition is SQL about units u: with is before the SELECT, its arguments
 // first; where begins with AND.
 type condition struct {
 	with, where string
@@ -260,7 +260,7 @@ func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
 }
 
 // near are the turns of spans as [branch, from, to], each turn once. A span on the
-// lineage goes on over its fork points.
+// lineage continues over its fork points.
 func (r scope) near(spans []chat.SeqSpan) [][3]any {
 	var parts []chat.SeqSpan
 	for _, sp := range spans {

@@ -262,7 +262,7 @@ func around(source string, r unitFound) string {
 func (w *textSearch) look(key saidIn, hit chat.TextHit, words string, sure bool) {
 	spans, score, ok := highlight.All(words, w.terms)
 	w.seen[key] = true
-	if !ok && !(sure && len(spans) > 0) { // the index also knows words that stand before a unit
+	if !ok && !(sure && len(spans) > 0) { // the index also knows words that are before a unit
 		return
 	}
 	hit.Snippet, hit.Spans = snippet(words, spans, key.role == chat.RoleAssistant && key.file == "")

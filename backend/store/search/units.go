@@ -44,7 +44,7 @@ func (s *Search) SearchUnits(ctx context.Context, terms []string, in chat.Within
 		if c.where == "" {
 			join = `` // everything is in reach: a unit's page need not be read to know it
 		}
-		// Not by worth alone: FTS5 would then sort by itself, and reckon each again in an order
+		// Not by worth alone: FTS5 would then sort by itself, and compute each again in an order
 		// in which the pages of lengths are read over and over. Units are read best first, up to
 		// the limit: of a common term not all.
 		rows, err := db.Raw(c.with+`SELECT f.n, -f.worth FROM (SELECT rowid AS n, rank AS worth FROM units_fts
@@ -78,7 +78,7 @@ func (s *Search) Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.
 }
 
 // UnitsNear reads the units of turns, in (branch, seq, chunk, unit) order. A span
-// of the scope's lineage goes on over fork points: it names turns of the lineage,
+// of the scope's lineage continues over fork points: it names turns of the lineage,
 // whatever branch they belong to.
 func (s *Search) UnitsNear(ctx context.Context, in chat.Within, spans []chat.SeqSpan) ([]chat.UnitRef, error) {
 	if len(spans) == 0 {

@@ -380,7 +380,7 @@ func (s *Search) appendVectors(ctx context.Context, of CachedSpace) error {
 	return sqlite.MapError("vector.cached", err)
 }
 
-// Sealed is a block as it stands in the file.
+// Sealed is a block as it is in the file.
 func Sealed(block []byte) []byte {
 	le := binary.LittleEndian
 	out := le.AppendUint32(make([]byte, 0, CacheBlockHead+len(block)), uint32(len(block))) //nolint:gosec // at most MaxVectorBlockBytes

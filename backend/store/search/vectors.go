@@ -15,7 +15,7 @@ import (
 )
 
 // VectorGeneration changes when whoever keeps the serving namespace's vectors in
-// memory must read them anew, instead of those alone that follow the last it has.
+// memory must read them again, instead of those alone that follow the last it has.
 func (s *Search) VectorGeneration(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.Read(ctx, "vector.generation", func(db *gorm.DB) (err error) {

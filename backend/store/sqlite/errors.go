@@ -87,7 +87,7 @@ func mapSQLite(op string, err error) error {
 		return chat.WrapError(chat.CodeCancelled, op, err, "The operation was cancelled and undone.")
 	case sqliteReadOnly, sqliteCantOpen:
 		return chat.WrapError(chat.CodeConfig, op, err, "The database's files cannot be opened or written; nothing was changed.").
-			WithHint("check the rights on the data directory, and its disk")
+			WithHint("check the permissions of the data directory, and its disk")
 	case ResultIOErr:
 		return broken(op, err)
 	}

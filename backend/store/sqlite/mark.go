@@ -49,7 +49,7 @@ func ReadConfirmed(dir string) (p logPosition, err error) {
 	var sum uint32
 	_, err = fmt.Sscanf(string(text), "%08x%08x %08x %08x%08x %08x\n", &p.Salt[0], &p.Salt[1], &p.Frame, &p.Sum[0], &p.Sum[1], &sum)
 	if err != nil || p.String() != string(text) {
-		return logPosition{}, errors.New("its checksum does not hold")
+		return logPosition{}, errors.New("its checksum does not match")
 	}
 	return p, nil
 }

@@ -18,7 +18,7 @@ import (
 
 // Place is where a database is read from. SQLite reads one that has a write-ahead log
 // only with a file of shared memory beside it, which a disk that is full, or that can
-// only be read, has no room for: what is kept there must be readable all the same.
+// only be read, has no room for: what is kept there must be readable anyway.
 type Place struct {
 	Path string
 	// frozen: nobody writes it meanwhile, so that nothing is needed beside it.
@@ -86,7 +86,7 @@ const (
 )
 
 // ReadableCopy copies a database and what belongs to it to the folder for temporary
-// files, from where it can be read as always: what was written last stands in its log.
+// files, from where it can be read as always: what was written last is in its log.
 func ReadableCopy(path, why string) (Place, error) {
 	SweepReadings()
 	need := SizeOf(path) + BytesBeside(path) + MinToOpen

@@ -21,7 +21,7 @@ import (
 // file), rollback and temp. It stands on SQLite's C interface as the translated
 // library has it: tables of function pointers in memory that Go does not own.
 type vfs struct {
-	system *sqlite3.Tsqlite3_vfs // what the calls go on to
+	system *sqlite3.Tsqlite3_vfs // what the calls continue to
 	at     uintptr               // where it is
 	ours   sqlite3.Tsqlite3_vfs
 	name   [8]byte
@@ -63,7 +63,7 @@ func init() {
 	faults.OnPowerLoss(loseUnsynced)
 }
 
-// at is what stands at an address of the library's.
+// at is what is at an address of the library's.
 func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
@@ -225,7 +225,7 @@ func vfsSync(tls *libc.TLS, id uintptr, flags int32) int32 {
 }
 
 // vfsShmMap is a site where it may make the shared memory longer. Its content
-// needs no account: after a crash it is made anew from the log.
+// needs no account: after a crash it is made again from the log.
 func vfsShmMap(tls *libc.TLS, id uintptr, region, size, extend int32, out uintptr) int32 {
 	f := faulty.file(id)
 	if extend != 0 {

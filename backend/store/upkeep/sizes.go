@@ -101,7 +101,7 @@ func (r sizeRow) size() chat.TurnSize {
 	return s
 }
 
-// settled reports that the row will read the same for ever.
+// settled reports that the row will read the same forever.
 func (r sizeRow) settled() bool {
 	return chat.Phase(r.Phase) == chat.PhaseFailed || r.Committed && r.Tokens != nil
 }
@@ -172,7 +172,7 @@ func sizeRows(db *gorm.DB, segs []core.Segment, after int64, encoding string) ([
 }
 
 // PutSizes keeps what finalized turns weigh in an encoding. Entries without a
-// count, or of turns that are not final, are passed over. It is a cache: no event
+// count, or of turns that are not final, are skipped. It is a cache: no event
 // tells of it.
 func (s *Upkeep) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
 	const op = "turn.sizes"

@@ -28,7 +28,7 @@ func New(c *core.Core) *Upkeep {
 }
 
 // Checkpoint brings the write-ahead log into the database file and empties it.
-// Readers that are at work make it a partial one, which is no error.
+// Readers that are at work make it a partial one, which is not an error.
 func (s *Upkeep) Checkpoint(ctx context.Context) error {
 	const op = "store.checkpoint"
 	if s.DB.Writer == nil {

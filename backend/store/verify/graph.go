@@ -18,13 +18,13 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// turnSequences: the turns of a branch go on from its fork without a gap.
+// turnSequences: the turns of a branch continue from its fork without a gap.
 func (a *Audit) TurnSequences() {
 	a.sequences("turns", `SELECT t.id, t.branch_id, t.turn_seq AS seq, b.fork_seq AS start
 		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id")+` ORDER BY t.branch_id, t.turn_seq`)
 }
 
-// stateSequences: the states of a branch go on from its base; the root is 0.
+// stateSequences: the states of a branch continue from its base; the root is 0.
 func (a *Audit) StateSequences() {
 	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
 		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
@@ -44,7 +44,7 @@ func (a *Audit) sequences(table, query string) {
 		if r.BranchID != branch {
 			branch, last = r.BranchID, r.Start
 		}
-		a.expect(r.Seq == last+1, findSequence, table, r.ID, "It is number %d of its branch where %d was due.", r.Seq, last+1)
+		a.expect(r.Seq == last+1, findSequence, table, r.ID, "It is number %d of its branch where %d was expected.", r.Seq, last+1)
 		last = r.Seq
 	}
 }
@@ -139,7 +139,7 @@ func (a *Audit) chunks() {
 		if r.FileID != nil {
 			if file != *r.FileID {
 				file = *r.FileID
-				document, _ = schema.FileText(a.DB, chat.FileID(file)) // none: the chunk does not stand in it
+				document, _ = schema.FileText(a.DB, chat.FileID(file)) // none: the chunk is not in it
 			}
 			message = document
 		}
@@ -186,12 +186,12 @@ func (a *Audit) textIndex() {
 	lost, err := sqlite.All[struct{ ID string }](a.DB, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
 	for _, u := range lost {
-		a.add(findIndex, "units", u.ID, "The text index does not hold it.")
+		a.add(findIndex, "units", u.ID, "The text index does not contain it.")
 	}
 	extra, err := sqlite.All[int64](a.DB, `SELECT id FROM units_fts_docsize WHERE id NOT IN (SELECT n FROM units) ORDER BY id`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
 	for _, n := range extra {
-		a.add(findIndex, "units_fts", n, "The text index holds a unit that is not there.")
+		a.add(findIndex, "units_fts", n, "The text index has a unit that does not exist.")
 	}
 	a.textIndexForm()
 }

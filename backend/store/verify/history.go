@@ -1,6 +1,6 @@
 package verify
 
-// What stands for turns in a prompt, and what they weigh.
+// What represents turns in a prompt, and what they weigh.
 
 import (
 	"encoding/json"
@@ -31,13 +31,13 @@ func (a *Audit) summaries() {
 		if r.SupersededBy != nil {
 			by, ok := ranges[*r.SupersededBy]
 			a.expect(ok && by.ID != r.ID && by.BranchID == r.BranchID && by.FromSeq <= r.FromSeq && by.ToSeq >= r.ToSeq,
-				findHistory, "summaries", r.ID, "What superseded it does not stand for its turns.")
+				findHistory, "summaries", r.ID, "What superseded it does not represent its turns.")
 		}
 		a.Have.Summaries[r.ID] = r.ToLedgerRecord()
 	})
 }
 
-// summaryRange: a summary stands for committed turns, the last one its branch's own.
+// summaryRange: a summary represents committed turns, the last one its branch's own.
 func (a *Audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]core.Segment) {
 	segs, ok := lineages[r.BranchID]
 	if !ok {
@@ -46,7 +46,7 @@ func (a *Audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]cor
 	}
 	committed, failed, err := records.CommittedIn(a.DB, segs, r.FromSeq, r.ToSeq)
 	a.expect(err == nil && committed > 0 && committed+failed == r.ToSeq-r.FromSeq && r.ToSeq-1 > segs[len(segs)-1].From,
-		findHistory, "summaries", r.ID, "It stands for turns that are not all committed ones of its branch.")
+		findHistory, "summaries", r.ID, "It represents turns that are not all committed ones of its branch.")
 }
 
 // sizes: only a final turn weighs anything. Counts are derived and not compared.
@@ -55,7 +55,7 @@ func (a *Audit) sizes() {
 		WHERE t.final_assistant_message_json IS NULL ORDER BY 1`)
 	a.expect(err == nil, findUnreadable, "turn_tokens", "", "Sizes cannot be read.")
 	for _, id := range strays {
-		a.add(findHistory, "turn_tokens", id, "It weighs a turn that is not there, or not final.")
+		a.add(findHistory, "turn_tokens", id, "It is the size of a turn that does not exist, or is not final.")
 	}
 }
 
@@ -90,7 +90,7 @@ func (a *Audit) links() {
 			` LEFT JOIN `+c.Table+` b ON b.id = l.base WHERE v.id IS NULL OR l.base IS NOT NULL AND b.id IS NULL ORDER BY 1`)
 		a.expect(err == nil, findUnreadable, c.Links, "", "Links cannot be read.")
 		for _, id := range strays {
-			a.add(findForeignKey, c.Links, id, "It links records of %s of which one is not there.", c.Table)
+			a.add(findForeignKey, c.Links, id, "It links records of %s of which one does not exist.", c.Table)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (a *Audit) differs(d ledger.Difference) {
 		a.add(FindReplay, d.Table, d.ID, "The ledger does not know it.")
 		return
 	case d.Missing:
-		a.add(FindReplay, d.Table, d.ID, "The ledger tells of it, and it is gone.")
+		a.add(FindReplay, d.Table, d.ID, "The ledger records it, and it is missing.")
 		return
 	}
 	var fields []string
@@ -137,7 +137,7 @@ func (a *Audit) ledger() {
 	}
 }
 
-// erasures reads what hard deletes took out of the session's ledger, and holds each
+// erasures reads what permanent deletions took out of the session's ledger, and holds each
 // against its receipt.
 func (a *Audit) erasures() {
 	var err error
@@ -148,13 +148,13 @@ func (a *Audit) erasures() {
 	told := map[string]bool{}
 	for _, e := range a.erased {
 		if !told[e.Receipt] && !slices.Contains(receipts, e.Receipt) {
-			a.add(findLedger, "receipts", e.Receipt, "The ledger of session %s tells of this hard delete, and its receipt is gone.", a.session)
+			a.add(findLedger, "receipts", e.Receipt, "The ledger of session %s records this permanent deletion, and its receipt is missing.", a.session)
 		}
 		told[e.Receipt] = true
 	}
 }
 
-// apply replays an event that can be read; the state goes on behind one that cannot.
+// apply replays an event that can be read; the state continues behind one that cannot.
 func (a *Audit) apply(id string, e ledger.Event, err error) {
 	a.Want.EventSeq = e.Seq - 1 // a gap was named
 	defer a.Want.Skip(e)
@@ -162,14 +162,14 @@ func (a *Audit) apply(id string, e ledger.Event, err error) {
 	case err != nil || e.Payload == nil:
 		a.add(findLedger, "events", id, "Its payload cannot be read.")
 	case !a.erased.Vouch(e):
-		a.add(findLedger, "events", id, "Its payload does not match its hash, and no hard delete put it there.")
+		a.add(findLedger, "events", id, "Its payload does not match its hash, and no permanent deletion put it there.")
 	default:
 		err = a.Want.Apply(e)
 		a.expect(err == nil, findLedger, "events", id, "It cannot be replayed: %v.", err)
 	}
 }
 
-// Payload decodes an event's; those decoded last are kept for events that rest on
+// Payload decodes an event's; those decoded last are kept for events that are based on
 // them.
 func (a *Audit) payload(e schema.EventRow) ([]byte, error) { return a.decoded.Payload(a.DB, e) }
 
@@ -191,6 +191,6 @@ func (a *Audit) calibrations() {
 			FindReplay, "calibrations", id, "It is not what the ledger says.")
 	})
 	for id := range a.calibrated {
-		a.expect(seen[id], FindReplay, "calibrations", id, "The ledger tells of it, and it is gone.")
+		a.expect(seen[id], FindReplay, "calibrations", id, "The ledger records it, and it is missing.")
 	}
 }

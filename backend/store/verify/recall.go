@@ -31,7 +31,7 @@ func (a *Audit) namespaces() {
 		}
 	})
 	generations, err := sqlite.All[int64](a.DB, `SELECT generation FROM vector_generation`)
-	a.expect(err == nil && len(generations) == 1, findVector, "vector_generation", "", "There is no one generation of the vectors.")
+	a.expect(err == nil && len(generations) == 1, findVector, "vector_generation", "", "The generation of the vectors is missing or ambiguous.")
 }
 
 // vectors are what their namespaces say. They are derived: one that is deleted is
@@ -46,13 +46,13 @@ func (a *Audit) vectors() {
 	err := sqlite.Stream(a.DB, func(r row) {
 		id := sqlite.Itoa(r.NamespaceID) + "/" + sqlite.Itoa(r.UnitN)
 		if r.Dimension == nil || r.ID == nil {
-			a.add(findVector, "unit_embeddings", id, "It is the vector of a unit, or in a namespace, that is not there.")
+			a.add(findVector, "unit_embeddings", id, "It is the vector of a unit, or in a namespace, that does not exist.")
 			return
 		}
-		a.expect(codec.IntactVector(r.Vector, *r.Dimension), findVector, "unit_embeddings", id, "It cannot be read; deleted, it is made again.")
+		a.expect(codec.IntactVector(r.Vector, *r.Dimension), findVector, "unit_embeddings", id, "It cannot be read; if it is deleted, it is made again.")
 	}, `SELECT e.namespace_id, e.unit_n, e.vector, s.dimension, u.id FROM unit_embeddings e
 		LEFT JOIN namespaces s ON s.id = e.namespace_id LEFT JOIN units u ON u.n = e.unit_n ORDER BY e.namespace_id, e.unit_n`)
-	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be read; deleted, they are made again.")
+	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be read; if they are deleted, they are made again.")
 }
 
 // retrievals adds to the session's turns what stood in their contexts.
@@ -101,6 +101,6 @@ func (a *Audit) strayRetrievals() {
 		LEFT JOIN turns t ON t.n = r.turn_n WHERE c.n IS NULL OR t.n IS NULL ORDER BY 1, 2`)
 	a.expect(err == nil, findUnreadable, "retrieved", "", "What was retrieved cannot be read.")
 	for _, r := range strays {
-		a.add(findForeignKey, "retrieved", sqlite.Itoa(r.TurnN)+"/"+sqlite.Itoa(r.ChunkN), "It is of a turn or a chunk that is not there.")
+		a.add(findForeignKey, "retrieved", sqlite.Itoa(r.TurnN)+"/"+sqlite.Itoa(r.ChunkN), "It belongs to a turn or a chunk that does not exist.")
 	}
 }

@@ -31,8 +31,8 @@ func (a *Audit) branches() {
 func (a *Audit) states() {
 	each(a, "states", "*", "id", func(r schema.StateRow) {
 		a.times("states", r.ID, &r.CreatedAt)
-		a.expect(r.SessionID == a.session, FindReplay, "states", r.ID, "It is not of the session of its branch.")
-		a.expect(r.SchemaVersion == schema.StateSchema, FindContent, "states", r.ID, "It is of an unknown form.")
+		a.expect(r.SessionID == a.session, FindReplay, "states", r.ID, "It does not belong to the session of its branch.")
+		a.expect(r.SchemaVersion == schema.StateSchema, FindContent, "states", r.ID, "It has an unknown form.")
 		a.expect(r.SummaryZ == nil || r.Summary == "", FindContent, "states", r.ID, "It has two summaries.")
 		if err := a.summaryOf(&r); err != nil {
 			a.add(FindContent, "states", r.ID, "Its summary cannot be read.")
@@ -46,7 +46,7 @@ func (a *Audit) states() {
 }
 
 // summaryOf decodes a state's summary; those decoded last are kept for the states
-// that rest on them.
+// that are based on them.
 func (a *Audit) summaryOf(r *schema.StateRow) error {
 	if base, ok := a.decoded.Get(schema.Text(r.ParentID)); ok && r.SummaryZ != nil {
 		value, err := codec.UnpackOn(base, r.SummaryZ)
@@ -142,7 +142,7 @@ func (a *Audit) steps() {
 	each(a, "steps", schema.StepColumns+", request_json, response_json, raw_events", "turn_id, step_index, attempt", func(r schema.StepRow) {
 		at := place{r.TurnID, r.StepIndex}
 		attempts[at]++
-		a.expect(r.Attempt == attempts[at], findSequence, "steps", r.ID, "It is attempt %d where %d was due.", r.Attempt, attempts[at])
+		a.expect(r.Attempt == attempts[at], findSequence, "steps", r.ID, "It is attempt %d where %d was expected.", r.Attempt, attempts[at])
 		attempts[at] = r.Attempt
 		a.expect(chat.StepStatus(r.Status) != chat.StepRunning || phase(r.TurnID) == chat.PhaseResponding,
 			findPhase, "steps", r.ID, "It is open in a turn that is %s.", phase(r.TurnID))

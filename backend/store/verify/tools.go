@@ -12,7 +12,7 @@ import (
 )
 
 // toolBatches checks the batches of the tool journal: one that is open belongs to a turn
-// that can still go on.
+// that can still continue.
 func (a *Audit) toolBatches() {
 	each(a, "tool_batches", "*", "id", func(r events.BatchRow) {
 		a.times("tool_batches", r.ID, &r.CreatedAt, r.CommittedAt)

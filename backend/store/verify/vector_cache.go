@@ -12,7 +12,7 @@ import (
 )
 
 // compareVectorCache compares the cache with the vectors that it was made of. One that no
-// search would use, because the database tells that it is of other vectors, is no finding.
+// search would use, because the database tells that it is of other vectors, is not a finding.
 func (s *Verifier) compareVectorCache(ctx context.Context, a *Audit) error {
 	f, err := os.Open(search.VectorCachePath(s.Core))
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Verifier) compareVectorCache(ctx context.Context, a *Audit) error {
 var errCompared = errors.New("the block was compared")
 
 // firstOther is the first unit of a block whose vector the database does not have as it
-// stands there, or 0.
+// is there, or 0.
 func (s *Verifier) firstOther(ctx context.Context, of search.CachedSpace, b chat.VectorBlock) (int64, error) {
 	i := 0
 	err := s.search.VectorRows(ctx, of.Namespace, "", b.N[0]-1, func(r chat.VectorRow) error {

@@ -56,7 +56,7 @@ type Audit struct {
 	named      map[string]bool   // records of it that cannot be read, as table/id
 	// calibrated are the newest calibrations that the ledgers so far tell
 	calibrated map[string][]*ledger.Calibration
-	// decoded are the payloads and summaries read last, for those that rest on them
+	// decoded are the payloads and summaries read last, for those that are based on them
 	decoded core.RecentValues
 	loosen  func() // set: a long event was found in the session at hand
 }
@@ -269,7 +269,7 @@ func (a *Audit) references() {
 		return
 	}
 	for _, r := range rows {
-		a.add(findForeignKey, r.Table, recordID(a.DB, r.Table, r.Rowid), "It refers to a record of %s that is not there.", r.Parent)
+		a.add(findForeignKey, r.Table, recordID(a.DB, r.Table, r.Rowid), "It refers to a record of %s that does not exist.", r.Parent)
 	}
 }
 
@@ -280,6 +280,6 @@ func (a *Audit) times(table, id string, moments ...*string) {
 			continue
 		}
 		_, err := chat.ParseTime(*m)
-		a.expect(err == nil, FindContent, table, id, "A stored time is not one.")
+		a.expect(err == nil, FindContent, table, id, "A stored time is invalid.")
 	}
 }

@@ -79,7 +79,7 @@ func (k *Commands) Confinement() Confinement {
 const commandSchema = `{"type":"object","properties":{
 	"command":{"type":"string","description":"What the shell is to run."},
 	"folder":{"type":"string","description":"Where: the full path of one of the folders, or of a folder in it. May be absent if there is only one."},
-	"timeout_s":{"type":"integer","minimum":1,"maximum":3600,"description":"After so many seconds it is ended; 60 if absent."}},
+	"timeout_s":{"type":"integer","minimum":1,"maximum":3600,"description":"It is ended after this many seconds; 60 if absent."}},
 	"required":["command"],"additionalProperties":false}`
 
 func (k *Commands) tool(usable []folder, in string) tool {
@@ -140,7 +140,7 @@ type place struct{ root, at string }
 
 func (p place) dir() string { return filepath.Join(p.root, p.at) }
 
-// isFolder refuses what is no folder inside the one that was given.
+// isFolder refuses what is not a folder inside the one that was given.
 func isFolder(in folder, rel string) error {
 	root, err := os.OpenRoot(in.real)
 	if err != nil {
@@ -225,7 +225,7 @@ func finished(err error, printed string) tools.Output {
 	return failure("The command was ended from outside (%s). It had printed:\n%s", err, printed)
 }
 
-// environment is what a command gets of the program's own: no key that stands in it.
+// environment is what a command gets of the program's own: no key that is in it.
 func environment(home, temporary string) []string {
 	env := childenv.Minimal(os.Environ())
 	if home != "" {

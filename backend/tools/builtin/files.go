@@ -34,8 +34,8 @@ const (
 	maxPreviewed  = 512 << 10 // of a file whose change is shown
 )
 
-// regular opens a file for reading. What is no regular file, such as a pipe, is refused:
-// reading it could wait for ever.
+// regular opens a file for reading. What is not a regular file, such as a pipe, is refused:
+// reading it could wait forever.
 func regular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 	f, err := root.OpenFile(rel, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
@@ -198,7 +198,7 @@ func (f *files) search(ctx context.Context, c tools.Call) (string, error) {
 		return "", refusal("the text to find is one line of at most %d bytes", maxMatchLine)
 	}
 	if _, err := path.Match(a.Names, "x"); err != nil {
-		return "", refusal("%s is not a pattern of names", shown(a.Names))
+		return "", refusal("%s is not a valid pattern for names", shown(a.Names))
 	}
 	where := f.folders
 	rel := "."
@@ -319,7 +319,7 @@ func (f *files) write(_ context.Context, c tools.Call) (string, error) {
 		return "", err
 	}
 	if len(a.Content) > maxWrite {
-		return "", refusal("more than %d MB are not written at once", maxWrite>>20)
+		return "", refusal("at most %d MB can be written at once", maxWrite>>20)
 	}
 	root, rel, err := f.open(a.Path)
 	if err != nil {
@@ -339,7 +339,7 @@ func (f *files) write(_ context.Context, c tools.Call) (string, error) {
 	if existed {
 		return fmt.Sprintf("The file was replaced; it has %d bytes now.", len(a.Content)), nil
 	}
-	return fmt.Sprintf("The file was made; it has %d bytes.", len(a.Content)), nil
+	return fmt.Sprintf("The file was created; it has %d bytes.", len(a.Content)), nil
 }
 
 // writable is how a file that is to be written is protected. One that is a link is refused:

@@ -90,7 +90,7 @@ func TestFiles(t *testing.T) {
 	d.answers("list_directory", map[string]any{}, "b.bin (2 bytes)\nempty (0 bytes)\nnotes/")
 	d.answers("search_files", map[string]any{"text": "three"}, full+":3: Three")
 	d.answers("search_files", map[string]any{"text": "three", "names": "*.go"}, "no file has this text")
-	d.answers("write_file", map[string]any{"path": "new/c.txt", "content": "here"}, "The file was made; it has 4 bytes.")
+	d.answers("write_file", map[string]any{"path": "new/c.txt", "content": "here"}, "The file was created; it has 4 bytes.")
 	d.answers("write_file", map[string]any{"path": "notes/a.txt", "content": "changed\n"}, "replaced")
 	d.answers("read_file", map[string]any{"path": "notes/a.txt"}, "changed")
 	if info, err := os.Stat(full); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {

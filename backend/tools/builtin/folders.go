@@ -107,7 +107,7 @@ func (f *Folders) tools() []tool {
 		{definition: define("read_file", "Read a file", "Reads a text file, in parts where it is long."+in, readSchema, false), run: t.answering(t.read)},
 		{definition: define("list_directory", "List a folder", "Lists the files and folders in a folder."+in, listSchema, false), run: t.answering(t.list)},
 		{definition: define("search_files", "Search in files", "Finds lines of text files that contain a text, whatever its case."+in, searchSchema, false), run: t.answering(t.search)},
-		{definition: define("write_file", "Write a file", "Writes a text file as a whole; what was in it before is replaced. Folders on the way are made."+in, writeSchema, true), run: t.answering(t.write), preview: t.previewWrite},
+		{definition: define("write_file", "Write a file", "Writes a whole text file; what was in it before is replaced. Missing folders are created."+in, writeSchema, true), run: t.answering(t.write), preview: t.previewWrite},
 	}
 	if _, commands := f.Settings(); commands && f.Commands != nil {
 		out = append(out, f.Commands.tool(usable, in))
@@ -119,7 +119,7 @@ const (
 	pathSchema = `"path":{"type":"string","description":"The full path, or one that begins in the folder if there is only one folder."}`
 	readSchema = `{"type":"object","properties":{` + pathSchema + `,
 		"from_line":{"type":"integer","minimum":1,"description":"The first line to read; 1 if absent."},
-		"lines":{"type":"integer","minimum":1,"description":"At most so many lines."}},"required":["path"],"additionalProperties":false}`
+		"lines":{"type":"integer","minimum":1,"description":"At most this many lines."}},"required":["path"],"additionalProperties":false}`
 	listSchema   = `{"type":"object","properties":{` + pathSchema + `},"additionalProperties":false}`
 	searchSchema = `{"type":"object","properties":{` + pathSchema + `,
 		"text":{"type":"string","description":"The text to find."},
@@ -175,7 +175,7 @@ func (f *files) open(path string) (*os.Root, string, error) {
 func locate(folders []folder, path string) (folder, string, error) {
 	switch {
 	case strings.ContainsRune(path, 0):
-		return folder{}, "", refusal("the path is not one")
+		return folder{}, "", refusal("the path is invalid")
 	case filepath.IsAbs(path):
 		clean := filepath.Clean(path)
 		for _, one := range folders {

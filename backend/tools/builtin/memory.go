@@ -314,7 +314,7 @@ func dayOf(s string) (time.Time, error) {
 	}
 	t, err := time.ParseInLocation(time.DateOnly, s, time.Local)
 	if err != nil {
-		return t, refusal("%q is no day: days are written as 2026-05-31", display.Clip(s, 40))
+		return t, refusal("%q is not a day: days are written as 2026-05-31", display.Clip(s, 40))
 	}
 	return t, nil
 }

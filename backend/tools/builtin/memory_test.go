@@ -239,7 +239,7 @@ func TestReadersAreOffWithoutMemory(t *testing.T) {
 	}
 }
 
-// What a reader quoted is told with its answer, and which sessions it named.
+// What a reader quoted is reported with its answer, and which sessions it named.
 func TestReadersTellWhatTheyQuoted(t *testing.T) {
 	p := newPast()
 	p.hit("S2", "T3", 1, "Iron.")

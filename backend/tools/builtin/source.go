@@ -111,7 +111,7 @@ func (s *Source) Preview(ctx context.Context, c tools.Call) (string, error) {
 	return t.preview(ctx, c)
 }
 
-// define makes a definition; the schema is written by us, so one that is no JSON is a defect.
+// define makes a definition; the schema is written by us, so one that is not JSON is a defect.
 func define(name, title, description, schema string, effects bool) chat.ToolDefinition {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, []byte(schema)); err != nil {

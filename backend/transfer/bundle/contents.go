@@ -34,7 +34,7 @@ type Content struct {
 	Bytes []byte
 }
 
-// contentHead stands before a content's bytes.
+// contentHead is before a content's bytes.
 type contentHead struct {
 	Seq    int64  `json:"event_seq"`
 	Kind   Kind   `json:"content"`

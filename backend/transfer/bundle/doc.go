@@ -9,7 +9,7 @@
 //	snapshot.json  the reducer's state after the last event (ledger.Snapshot)
 //	index.json     where things are, for those who look into it; not read here
 //
-// A payload stands in its line byte for byte, for its hash is over its bytes. What a hard
+// A payload is in its line byte for byte, for its hash is over its bytes. What a hard
 // delete took out of one stays out: the words that it put there travel, the event that
 // vouches for them too, and the chain, which is over the hashes, holds.
 //

@@ -23,7 +23,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzParts is FuzzOpen for what stands in the entries, which no change of an archive's
+// FuzzParts is FuzzOpen for what is in the entries, which no change of an archive's
 // bytes would get past its checksums.
 func FuzzParts(f *testing.F) {
 	events := chained(`{"v":1,"data":{}}`, "\xff")

@@ -24,6 +24,6 @@ const (
 	// contentsWindow is how far back a content is packed against those before it, and the
 	// memory that this costs on either side.
 	contentsWindow = 8 << 20
-	// maxHeadBytes bounds what stands before a content.
+	// maxHeadBytes bounds what is before a content.
 	maxHeadBytes = 1 << 10
 )

@@ -13,8 +13,8 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// line is an event as it stands in events.ndjson. Payload is last and raw: its bytes are
-// what payload_hash is over. PayloadBytes is in its place where they are no text.
+// line is an event as it is in events.ndjson. Payload is last and raw: its bytes are
+// what payload_hash is over. PayloadBytes is in its place where they are not text.
 type line struct {
 	Seq          int64           `json:"event_seq"`
 	SessionID    string          `json:"session_id"`
@@ -78,7 +78,7 @@ func decodeEvent(b []byte) (ledger.Event, error) {
 	}{{l.PayloadHash, &e.PayloadHash}, {l.PrevHash, &e.PrevHash}, {l.Hash, &e.Hash}} {
 		hash, err := hex.DecodeString(h.text)
 		if err != nil || len(hash) != sha256.Size {
-			return e, errors.New("a hash of it is none")
+			return e, errors.New("one of its hashes is invalid")
 		}
 		*h.into = hash
 	}

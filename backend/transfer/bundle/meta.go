@@ -30,7 +30,7 @@ type Meta struct {
 	Counts        Counts         `json:"counts"`
 }
 
-// Head is the last event, whose hash stands for the whole ledger.
+// Head is the last event, whose hash represents the whole ledger.
 type Head struct {
 	EventSeq int64  `json:"event_seq"`
 	Hash     string `json:"hash"` // in hex
@@ -69,7 +69,7 @@ func decodeMeta(b []byte) (Meta, error) {
 	case v == nil:
 		return Meta{}, otherVersion("meta.json names no schema_version")
 	case v.String() == "1":
-		return Meta{}, otherVersion("it is of version 1, a form from before version 2, which is not read any more")
+		return Meta{}, otherVersion("it is of version 1, a form from before version 2, which is no longer supported")
 	case v.String() != "2":
 		return Meta{}, otherVersion(fmt.Sprintf("it is of version %.20s, and this program reads version %d", v.String(), SchemaVersion)).
 			WithHint("a newer version of the program may read it")

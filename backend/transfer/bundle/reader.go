@@ -24,7 +24,7 @@ type Reader struct {
 	Strange int // entries that do not belong in a bundle and are not looked at
 }
 
-// Open reads what a bundle says of itself. What is no bundle, made to do harm, or of
+// Open reads what a bundle says of itself. What is not a bundle, made to do harm, or of
 // another version is an error that says so.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	z, err := safezip.Open(r, size, MaxEntries)
@@ -32,7 +32,7 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	case errors.Is(err, safezip.ErrTooMany):
 		return nil, hostile("it lists more than %d files", MaxEntries)
 	case err != nil:
-		return nil, refused("it is damaged or no bundle at all")
+		return nil, refused("it is damaged or not a bundle")
 	}
 	b := &Reader{entries: map[string]*zip.File{}}
 	if err := b.list(z); err != nil {
@@ -135,8 +135,8 @@ func (b *Reader) whole(name string, limit int64) ([]byte, error) {
 // Read goes through the ledger in order and hands on each event, with what it tells by
 // hash. A gap, an event of another session, one that is damaged or does not follow from
 // the one before it ends it with an error that names it, at the latest after the last:
-// whether a hard delete put a payload where it is, is told by a later event. torn: the
-// last line was cut off and is left out; what stands before it is whole.
+// whether a permanent deletion put a payload where it is, is told by a later event. torn: the
+// last line was cut off and is left out; what is before it is whole.
 func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err error) {
 	r, err := b.open(eventsName)
 	if err != nil {
@@ -229,7 +229,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 // event checks that one is in its place, and hands it on.
 func (p *pass) event(n int64, e ledger.Event) error {
 	if e.SessionID != string(p.meta.SessionID) {
-		return refused("event %d is of another session, %.40q", n, e.SessionID)
+		return refused("event %d belongs to another session, %.40q", n, e.SessionID)
 	}
 	if e.Seq != p.tail.Seq+1 {
 		return refused("after event %d comes event %d: events are missing or repeated", p.tail.Seq, e.Seq)
@@ -239,7 +239,7 @@ func (p *pass) event(n int64, e ledger.Event) error {
 			WithHint("a newer version of the program may read it")
 	}
 	if faults := e.Faults(p.tail); len(faults) > 0 {
-		return refused("event %d is not what it was: %s", e.Seq, strings.TrimSuffix(strings.Join(faults, " "), "."))
+		return refused("event %d was changed: %s", e.Seq, strings.TrimSuffix(strings.Join(faults, " "), "."))
 	}
 	if _, err := chat.ParseTime(e.CreatedAt); err != nil {
 		return refused("event %d has no time", e.Seq)
@@ -261,11 +261,11 @@ func (p *pass) event(n int64, e ledger.Event) error {
 func (p *pass) ended(torn bool) error {
 	last := p.meta.Head.EventSeq
 	if seq := p.vouching.fault(); seq > 0 {
-		return refused("event %d is not what it was: its payload does not match its hash, and no hard delete put it there", seq)
+		return refused("event %d was changed: its payload does not match its hash, and no permanent deletion put it there", seq)
 	}
 	switch {
 	case p.tail.Seq == 0:
-		return refused("it holds no whole event")
+		return refused("it has no complete event")
 	case torn && p.tail.Seq == last-1:
 		return nil // what the torn event told by hash has nobody to belong to
 	case p.tail.Seq != last:

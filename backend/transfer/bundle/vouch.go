@@ -8,7 +8,7 @@ import (
 )
 
 // vouching goes along a ledger and remembers the payloads that are not what their event
-// was chained with. A hard delete may have put them there: a later event then says so.
+// was chained with. A permanent deletion may have put them there: a later event then says so.
 type vouching struct {
 	erasures ledger.Erasures
 	changed  map[int64][sha256.Size]byte

@@ -33,7 +33,7 @@ type Session struct {
 }
 
 // Write writes a bundle. Events that do not follow on each other up to the last one that
-// Meta names are an error, and what was written is no bundle.
+// Meta names are an error, and what was written is not a bundle.
 func Write(w io.Writer, s Session) error {
 	z := zip.NewWriter(w)
 	meta, err := s.Meta.encode()

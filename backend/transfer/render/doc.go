@@ -160,7 +160,7 @@ func (d Document) fork(c Chapter) string {
 	if c.Branch.ForkSeq == 0 {
 		return "Begins before the first turn of " + parent + "."
 	}
-	return "Goes on after turn " + decimal(c.Branch.ForkSeq) + " of " + parent + "."
+	return "Continues after turn " + decimal(c.Branch.ForkSeq) + " of " + parent + "."
 }
 
 func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }

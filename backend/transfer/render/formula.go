@@ -69,7 +69,7 @@ func withoutFormulas(s string) (string, []string) {
 				continue
 			}
 			patience -= seen
-			if c == '\\' && i+1 < len(s) && s[i+1] != '\n' { // the next character is no mark
+			if c == '\\' && i+1 < len(s) && s[i+1] != '\n' { // the next character is not a mark
 				out.WriteString(s[i : i+2])
 				i += 2
 				continue
@@ -134,7 +134,7 @@ func withFormulas(drawn []byte, found []string) []byte {
 		if err != nil || n >= len(found) {
 			return mark
 		}
-		return []byte("<code class=math>" + html.EscapeString(found[n]) + "</code>") // no quotes: it may stand in one
+		return []byte("<code class=math>" + html.EscapeString(found[n]) + "</code>") // no quotes: it may be in one
 	})
 }
 

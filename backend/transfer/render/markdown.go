@@ -135,7 +135,7 @@ func (m *markdown) block(b chat.Block) {
 	}
 }
 
-// result is what a tool gave, as it is: it is no Markdown.
+// result is what a tool gave, as it is: it is not a Markdown.
 func (m *markdown) result(bs chat.Blocks) {
 	for _, b := range bs {
 		switch b := b.(type) {
@@ -197,9 +197,9 @@ func named(b chat.Block) string {
 	case chat.Memory:
 		return "Memory attached by hand: " + string(b.Chunk) + "."
 	case chat.Unknown:
-		return "A part of a kind that is not known, from " + display.OneLine(b.Provider) + ", " + amount(len(b.Raw)) + "."
+		return "A part of an unknown kind, from " + display.OneLine(b.Provider) + ", " + amount(len(b.Raw)) + "."
 	}
-	return "A part of a kind that is not known."
+	return "A part of an unknown kind."
 }
 
 func resultName(b chat.ToolResult) string {

@@ -40,7 +40,7 @@ func TestMarkdownOfEverything(t *testing.T) {
 	golden(t, "everything.md", written(t, render.Markdown, d))
 }
 
-// outline is the headings of level 1 to 3 that stand at the top of a document.
+// outline is the headings of level 1 to 3 that are at the top of a document.
 func outline(src string) []string {
 	_, body, _ := strings.Cut(strings.TrimPrefix(src, "---\n"), "\n---\n")
 	doc := goldmark.DefaultParser().Parse(text.NewReader([]byte(body)))

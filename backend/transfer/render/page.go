@@ -24,7 +24,7 @@ const listed = 6
 // HTML writes the document as one page that stands by itself: no script, nothing
 // fetched, which its policy says too, light or dark as the reader's system is. The
 // user's words are as they were written, answers are drawn from their Markdown. The
-// list of contents stands last, since it is known last, and is linked to first.
+// list of contents is last, since it is known last, and is linked to first.
 func HTML(w io.Writer, d Document) error {
 	p := &page{writer: newWriter(w)}
 	p.head(d)

@@ -219,7 +219,7 @@ func TestContentsOfBranches(t *testing.T) {
 	if faults, _ := inspect(t, page); len(faults) > 0 {
 		t.Error(faults)
 	}
-	for _, want := range []string{`<li class="chapter"><a href="#chapter-2"><bdi>*fork* (archived)</bdi></a></li>`, `<a href="#turn-2-2"><bdi>#2 other</bdi></a>`, "Goes on after turn 1 of main."} {
+	for _, want := range []string{`<li class="chapter"><a href="#chapter-2"><bdi>*fork* (archived)</bdi></a></li>`, `<a href="#turn-2-2"><bdi>#2 other</bdi></a>`, "Continues after turn 1 of main."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s", want)
 		}

@@ -31,7 +31,7 @@ func pictureOf(b chat.Image, most int) picture {
 		URL  string `json:"url"`
 	}
 	kind := display.OneLine(b.MediaType)
-	_ = json.Unmarshal(b.Source, &src) // an image that cannot be read is named all the same
+	_ = json.Unmarshal(b.Source, &src) // an image that cannot be read is named anyway
 	if src.Data == "" {
 		if src.URL != "" && len(src.URL) <= 2000 {
 			return picture{words: "Image elsewhere, " + kind + ": " + display.OneLine(src.URL)}

@@ -22,7 +22,7 @@ const maxParsed = 64 << 10
 
 var (
 	whole = goldmark.DefaultParser()
-	// blocks reads what stands between blocks and nothing inside them, where only HTML
+	// blocks reads what is between blocks and nothing inside them, where only HTML
 	// would matter.
 	blocks = parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
@@ -36,11 +36,11 @@ func parse(src []byte) ast.Node {
 	return blocks.Parse(text.NewReader(src))
 }
 
-// tame is a message's Markdown made safe to stand among others. What needs nothing is
+// tame is a message's Markdown made safe to be among others. What needs nothing is
 // left byte for byte, but for line ends. Otherwise its headings are moved below the
 // document's, a "<" that would begin HTML is escaped, and a fence left open is closed.
 // The result is parsed again; what still would reach beyond itself, or is too large or
-// too deep to be parsed, stands in a fence, exactly as it was written.
+// too deep to be parsed, is in a fence, exactly as it was written.
 //
 // Quoting each message would need no parser, but would make every line of every answer
 // differ from what was said, code that is copied from it first of all.
@@ -201,10 +201,10 @@ func apply(s string, edits []edit) string {
 	return out.String()
 }
 
-// after is a heading that stands after a message when it is tried.
+// after is a heading that is after a message when it is tried.
 const after = "# 9b1c7e"
 
-// contained reports that a message ends where it ends: what stands after it is read as
+// contained reports that a message ends where it ends: what is after it is read as
 // what it is, none of its headings is above lowest, and it has no HTML.
 func contained(s string) bool {
 	src := []byte(s + "\n\n" + after + "\n")

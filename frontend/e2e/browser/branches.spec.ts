@@ -17,7 +17,7 @@ test('fork and switch: two ways on from the same turn, neither sees the other', 
   await chat.turn(1).getByRole('button', { name: /^Fork/ }).click();
   await expect(chat.turn(2)).toHaveCount(0);
   await expect(chat.answer(1)).toContainText('Where both begin.');
-  // The notice of it leaves free what stands beside the conversation, and what one writes.
+  // The notice of it leaves free what is beside the conversation, and what one writes.
   const notice = (await page.getByRole('region', { name: 'Notices' }).getByRole('group').first().boundingBox())!;
   const inspector = (await page.getByRole('complementary', { name: 'Inspector' }).boundingBox())!;
   const field = (await chat.composer.boundingBox())!;

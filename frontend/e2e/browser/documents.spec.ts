@@ -49,6 +49,6 @@ test('what is no document is refused beside the field, and the text stays', asyn
   await chat.composer.fill('Look at this');
   const [picker] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Attach a document' }).click()]);
   await picker.setFiles({ name: 'photo.raw', mimeType: 'application/octet-stream', buffer: Buffer.from([1, 0, 2, 0]) });
-  await expect(page.getByRole('alert')).toContainText('photo.raw is not a text file, nothing was attached.');
+  await expect(page.getByRole('alert')).toContainText('photo.raw is not a text file; nothing was attached.');
   await expect(chat.composer).toHaveValue('Look at this');
 });

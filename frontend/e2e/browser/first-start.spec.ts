@@ -14,7 +14,7 @@ test.describe('first start', () => {
 
     await page.getByLabel('API key').fill(canaryKey);
     await page.getByRole('button', { name: 'Test the key' }).click();
-    await expect(page.getByText(/does not say whose it is/)).toBeVisible(); // a bare sk- is anybody's
+    await expect(page.getByText(/does not show its provider/)).toBeVisible(); // a bare sk- is anybody's
     expect(vendors.keys).toEqual(new Set());
     await page.getByRole('button', { name: 'OpenAI', exact: true }).click();
     await expect(page.getByRole('status').filter({ hasText: /OpenAI.*model/ })).toBeVisible();

@@ -90,7 +90,7 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   await expect(chat.turn(1)).toContainText('Trunk 1');
   await expect(log).not.toContainText('A root of its own');
 
-  // Put away, and taken back. Nothing goes on from this one, so that its turn goes with it.
+  // Put away, and taken back. Nothing continues from this one, so that its turn goes with it.
   await branches.find('way 144');
   await branches.more('Archive branch');
   await expect(branches.count).toHaveText('none');

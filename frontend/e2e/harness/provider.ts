@@ -9,7 +9,7 @@ export interface Pace {
   dropAfter?: number;
   /**
    * Send so many events of the stream, then nothing more until `release`: no test depends on a machine's speed. Of
-   * several numbers each holds, and each `release` goes on to the next.
+   * several numbers each holds, and each `release` continues to the next.
    */
   holdAfter?: number | number[];
   /** What it reports as read. */
@@ -83,7 +83,7 @@ export class Provider {
     this.prepend(question, response, chunkSize === undefined ? {} : { chunkSize });
   }
 
-  /** Lets an answer that is held go on. */
+  /** Lets an answer that is held continue. */
   release(question: string): void {
     this.passing.get(question)?.gates.find((held) => !held.released)?.release();
   }

@@ -25,7 +25,7 @@ export class Seed {
     return new Seed(page, row.id, row.activeBranch);
   }
 
-  /** Sends a message, and waits for what becomes of it; the turn's id. */
+  /** Sends a message, and waits for the outcome of it; the turn's id. */
   async say(text: string): Promise<string> {
     const request = { sessionId: this.session, branchId: this.branch, text, images: [], files: [], memories: [], model: '', incomplete: '' };
     const { turnId } = await call(this.page, 'Chat', 'Send', request);
@@ -34,7 +34,7 @@ export class Seed {
     return turnId;
   }
 
-  /** A branch that goes on after the turn. */
+  /** A branch that continues after the turn. */
   async fork(turn: string, label: string): Promise<Seed> {
     const branch = await call(this.page, 'Sessions', 'Fork', turn, false, label);
     return new Seed(this.page, this.session, branch.id);

@@ -25,7 +25,7 @@ async function picture(page: Page, name: string): Promise<void> {
   }
 }
 
-/** At each size anew: columns that become drawers close. */
+/** At each size again: columns that become drawers close. */
 async function eachSize(page: Page, look: () => Promise<void>): Promise<void> {
   for (const size of sizes) {
     await page.setViewportSize(size);

@@ -47,7 +47,7 @@ export class Desktop {
     return windowOf(this.pid);
   }
 
-  /** Presses the window's close button, once there is one. What becomes of it is for the test to say. */
+  /** Presses the window's close button, once there is one. The outcome of it is for the test to say. */
   async pressClose(): Promise<void> {
     spawnSync('wmctrl', ['-i', '-c', await waitForWindow(this.pid)]);
   }
@@ -106,7 +106,7 @@ export function waitForWindow(pid: number): Promise<string> {
 
 /** The id of the process's window, or "" if there is none. */
 export function windowOf(pid: number): string {
-  // Before the first window ever, wmctrl has no list and fails: that is no window.
+  // Before the first window ever, wmctrl has no list and fails: that is not a window.
   const list = spawnSync('wmctrl', ['-lp'], { encoding: 'utf8' });
   for (const line of list.stdout.split('\n')) {
     const [id, , owner, , ...name] = line.split(/\s+/);

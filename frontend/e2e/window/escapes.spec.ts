@@ -69,7 +69,7 @@ test('Esc closes what it is pressed in, or clears its search, and stops no answe
 async function escapes(room: Room, { name, open, field, closes, clearsFirst }: Place, typed: string): Promise<void> {
   const { page } = room.desktop;
   const value = () => page.run<string | null>(`return document.querySelector(arguments[0])?.value ?? null`, field);
-  await page.run(`document.activeElement?.blur()`); // a key that opens something is no text
+  await page.run(`document.activeElement?.blur()`); // a key that opens something is not text
   await open(room);
   await until(`${name} opens`, () => page.has(field));
   await page.run(`document.querySelector(arguments[0]).focus()`, field);

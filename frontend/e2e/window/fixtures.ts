@@ -83,7 +83,7 @@ export async function firstStart(desktop: Desktop): Promise<void> {
   await begun(desktop);
   await page.type('input[type="password"]', canaryKey);
   await page.press('Test the key');
-  await page.press('OpenAI'); // the form of the key does not say whose it is
+  await page.press('OpenAI'); // the form of the key does not show its provider
   await until('the key is tested', async () => /OpenAI, .*model/.test(await page.text()));
   await page.press('Start with'); // the first of the three ways, which is the key's
   await until('an open conversation', async () => /branch/.test(await page.text('h1')));

@@ -29,11 +29,11 @@ test('a second window shows another session, streams what the first one asks, an
     await until('and in the first', async () => (await said(first)).includes('An answer asked for beside.'));
 
     await first.crash();
-    // The second one begins anew in its own place, and has the data now.
+    // The second one begins again in its own place, and has the data now.
     await until('the second window has the data', () => readFileSync(join(home.dataDir, 'writer.lock'), 'utf8').includes(String(second.pid)));
     expect(await waitForWindow(second.pid)).not.toBe('');
   } finally {
-    await second.abandon().catch(() => undefined); // its driver lost it when it began anew
+    await second.abandon().catch(() => undefined); // its driver lost it when it began again
   }
 });
 

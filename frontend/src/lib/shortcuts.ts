@@ -1,6 +1,6 @@
 /** Key presses as lists write them, "Ctrl+Shift+F", and which of them can be given to a command. Pure; which keys are set is in state/keymap. */
 import { entries, type CommandId, type Entry, type SessionPlace } from './commands/list';
-import { onMac } from './keys';
+import { keysIn, onMac } from './keys';
 import { t } from './words/words.svelte';
 
 /** Modifiers in this order, then the key. A letter is upper case; another character is what it writes, without the Shift that it takes. */
@@ -9,10 +9,10 @@ export type Chord = string;
 export type KeyPress = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'> & Partial<Pick<KeyboardEvent, 'getModifierState'>>;
 
 const names: Record<string, string> = { ' ': 'Space', Escape: 'Esc' };
-/** Keys with no letter that do not stand for themselves: modifiers, and what an input method or a dead key begins. */
+/** Keys with no letter that do not represent themselves: modifiers, and what an input method or a dead key begins. */
 const noKey = /^(?:|Control|Shift|Alt|Meta|AltGraph|CapsLock|NumLock|ScrollLock|Fn|FnLock|Hyper|Super|Symbol|SymbolLock|OS|Dead|Process|Compose|Unidentified)$/;
 
-/** What was pressed; null for a modifier alone, and for what is no key yet. */
+/** What was pressed; null for a modifier alone, and for what is not a key yet. */
 export function chordOf(event: KeyPress): Chord | null {
   if (noKey.test(event.key)) return null;
   const character = [...event.key].length === 1 && event.key !== ' ';
@@ -55,11 +55,11 @@ export function refusalOf(id: CommandId, keys: Chord): string {
   const entry = entries.find((candidate) => candidate.id === id);
   if (entry && defaultChords(entry).includes(keys)) return '';
   const doing = taken.get(keys);
-  if (doing) return t('keys.fixed', { keys, doing: doing() });
+  if (doing) return t('keys.fixed', { keys: keysIn(keys), doing: doing() });
   const modified = /^(?:Ctrl|Alt)\+./.test(keys);
   const key = keys.replace(/^(?:(?:Ctrl|Alt|Shift)\+)*(?=.)/, '');
-  if (/^(?:Enter|Esc|Tab|Space|Backspace|Delete|Insert|Home|End|PageUp|PageDown|Up|Down|Left|Right)$/.test(key)) return t('keys.needed', { keys });
-  if (!modified && /^[\p{L}\p{N}]$/u.test(key)) return t('keys.writes', { keys });
+  if (/^(?:Enter|Esc|Tab|Space|Backspace|Delete|Insert|Home|End|PageUp|PageDown|Up|Down|Left|Right)$/.test(key)) return t('keys.needed', { keys: keysIn(keys) });
+  if (!modified && /^[\p{L}\p{N}]$/u.test(key)) return t('keys.writes', { keys: keysIn(keys) });
   return '';
 }
 

@@ -8,7 +8,7 @@ export interface DraggedTurn {
 
 const type = 'application/x-contextinfinity-turn';
 
-/** A drag of a turn begins. Elsewhere it stands for its words. */
+/** A drag of a turn begins. Elsewhere it represents its words. */
 export function putTurn(event: DragEvent, turn: DraggedTurn, words: string): void {
   if (!event.dataTransfer) return;
   carry(event, type, JSON.stringify(turn));

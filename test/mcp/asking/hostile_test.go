@@ -11,7 +11,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A server in another language that misbehaves: nothing hangs, and what became of each call is
+// A server in another language that misbehaves: nothing hangs, and the outcome of each call is
 // known or said not to be. The same and more faults of a server in Go are in backend/mcpclient.
 func TestServersThatMisbehave(t *testing.T) {
 	script := harness.InModule("test", "mcp", "asking", "hostile.mjs")

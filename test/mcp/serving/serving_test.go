@@ -32,7 +32,7 @@ func (p probed) sees(t *testing.T) {
 	if p.Found.IsError || !strings.Contains(p.Found.Text, said) || !strings.Contains(p.Listed.Text, "Falcon") {
 		t.Errorf("found %+v, listed %+v", p.Found, p.Listed)
 	}
-	if p.Noted.IsError || p.NotedAgain.IsError || !strings.Contains(p.NotedAgain.Text, "there already") || !p.Wrong.IsError {
+	if p.Noted.IsError || p.NotedAgain.IsError || !strings.Contains(p.NotedAgain.Text, "exists already") || !p.Wrong.IsError {
 		t.Errorf("noted %+v, again %+v, wrong %+v", p.Noted, p.NotedAgain, p.Wrong)
 	}
 }
@@ -157,7 +157,7 @@ func TestAnotherProgramHasTheData(t *testing.T) {
 	}
 	host.Leave()
 	found("alone again")
-	if text, isError := call(t, s, "remember", map[string]any{"text": "noted once more", "key": "k"}); isError || !strings.Contains(text, "there already") {
+	if text, isError := call(t, s, "remember", map[string]any{"text": "noted once more", "key": "k"}); isError || !strings.Contains(text, "exists already") {
 		t.Errorf("sent again: %s", text)
 	}
 	h.OK("reconcile")

@@ -6,7 +6,7 @@ export type ComposerKey = 'send' | 'editLast' | 'older' | 'newer' | 'leaveHistor
 export interface FieldState {
   empty: boolean;
   editing: boolean;
-  /** An earlier message stands in it, as it was sent. */
+  /** An earlier message is in it, as it was sent. */
   earlier?: boolean;
 }
 

@@ -45,7 +45,7 @@ describe('a key', () => {
     const { called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-anybody');
-    expect(await screen.findByText(/does not say whose it is/)).toBeInTheDocument();
+    expect(await screen.findByText(/does not show its provider/)).toBeInTheDocument();
     expect(screen.queryByRole('button', { name: /Start with gpt/ })).not.toBeInTheDocument();
     expect(called('settings.setKey')).toEqual([]);
     await user.click(screen.getByRole('button', { name: 'Another server…' }));
@@ -242,7 +242,7 @@ test('data that cannot be opened: what happened, what is safe, where it is, what
   expect(said).toHaveTextContent('/home/ada/.local/share/contextinfinity');
   expect(said).toHaveTextContent('Keep a copy of the folder, then restore a backup');
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
-  expect(backend.disk.errand).toBe('reopen'); // data is opened at a start of the program, not of the page
+  expect(backend.disk.pending).toBe('reopen'); // data is opened at a start of the program, not of the page
   expect(screen.queryByRole('button', { name: 'Start fresh…' })).toBeNull();
 });
 
@@ -261,7 +261,7 @@ test('a lost database: an empty history is started once it is confirmed, and the
   await userEvent.click(screen.getByRole('button', { name: 'Start fresh' }));
   expect(await screen.findByText('/home/ada/.local/share/contextinfinity/replaced/20261122-120000')).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Restart' }));
-  expect([started(), backend.disk.errand]).toEqual([2, 'reopen']);
+  expect([started(), backend.disk.pending]).toEqual([2, 'reopen']);
 });
 
 test('a damaged log: the changes that cannot be read are dropped once it is confirmed, and the folder with the files is named', async () => {
@@ -277,7 +277,7 @@ test('a damaged log: the changes that cannot be read are dropped once it is conf
   await userEvent.click(screen.getByRole('button', { name: 'Drop the log' }));
   expect(await screen.findByText('/home/ada/.local/share/contextinfinity/replaced/20261122-120000')).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Restart' }));
-  expect([dropped(), backend.disk.errand]).toEqual([1, 'reopen']);
+  expect([dropped(), backend.disk.pending]).toEqual([1, 'reopen']);
 });
 
 test('the newest backups that can be used stand on the page, each with its way to restore it', async () => {

@@ -1,7 +1,13 @@
 import type { JobView } from '$lib/backend/types';
+import { t, type PlainKey } from '$lib/words/words.svelte';
 
 /** A job is set aside after this many tries (SPEC 11). */
 export const maxAttempts = 8;
+
+const names: Record<string, PlainKey> = { summarize_turn: 'inspector.jobSummarizeTurn', index_turn: 'inspector.jobIndexTurn', summarize_range: 'inspector.jobSummarizeRange' };
+
+/** What a job does; in English its name in the log and on the command line. */
+export const jobName = ({ type }: Pick<JobView, 'type'>): string => (names[type] ? t(names[type]) : type);
 
 type Tone = 'plain' | 'ok' | 'warn' | 'danger' | 'accent';
 
@@ -12,18 +18,18 @@ export function waitsForRetry(job: JobView, now: number): boolean {
 
 /** A job's state in a word or two, and the tone that agrees with it. */
 export function jobWord(job: JobView, now: number): { word: string; tone: Tone } {
-  if (job.id === 0) return { word: 'No job yet', tone: 'plain' };
+  if (job.id === 0) return { word: t('inspector.noJob'), tone: 'plain' };
   switch (job.state) {
     case 'running':
-      return { word: 'Running', tone: 'accent' };
+      return { word: t('inspector.running'), tone: 'accent' };
     case 'done':
-      return { word: 'Done', tone: 'ok' };
+      return { word: t('inspector.done'), tone: 'ok' };
     case 'dead':
-      return { word: 'Failed', tone: 'danger' };
+      return { word: t('inspector.jobFailed'), tone: 'danger' };
     default:
       return waitsForRetry(job, now)
-        ? { word: `Retry in ${countdown(job.runAfter - now)}`, tone: 'warn' }
-        : { word: 'Queued', tone: 'plain' };
+        ? { word: t('inspector.retryIn', { time: countdown(job.runAfter - now) }), tone: 'warn' }
+        : { word: t('inspector.queued'), tone: 'plain' };
   }
 }
 
@@ -31,7 +37,7 @@ export function jobWord(job: JobView, now: number): { word: string; tone: Tone }
 export function countdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const minutes = Math.floor(seconds / 60);
-  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes >= 60) return t('units.hours', { hours: String(Math.floor(minutes / 60)), minutes: String(minutes % 60) });
   return `${minutes}:${String(seconds % 60).padStart(2, '0')}`;
 }
 

@@ -1,16 +1,17 @@
 import type { StateView } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 
 /** Who made a state, in words. */
 export function madeBy(state: Pick<StateView, 'origin' | 'model'>): string {
   switch (state.origin) {
     case 'root':
-      return 'start';
+      return t('inspector.originStart');
     case 'librarian':
-      return state.model ? `librarian, ${state.model}` : 'librarian';
+      return state.model ? t('inspector.originModel', { model: state.model }) : t('inspector.originLibrarian');
     case 'fallback':
-      return 'built-in rules';
+      return t('inspector.originRules');
     case 'pins':
-      return 'pinned facts';
+      return t('inspector.originPins');
     default:
       return state.origin;
   }

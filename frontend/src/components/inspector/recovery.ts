@@ -1,4 +1,5 @@
 import type { RecoveryItem } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 
 /** How a finding of the reconciler is drawn. */
 export interface Finding {
@@ -7,24 +8,25 @@ export interface Finding {
   link: string;
 }
 
-const findings: Record<string, Finding> = {
-  completed: { tone: 'ok', link: 'Show' },
-  committed: { tone: 'ok', link: 'Show' },
-  requeued: { tone: 'ok', link: 'Show' },
-  incomplete: { tone: 'warn', link: 'Decide' },
-  unsent: { tone: 'warn', link: 'Decide' },
-  failed: { tone: 'warn', link: 'Show' },
-  tools: { tone: 'warn', link: 'Decide' },
-  tools_asked: { tone: 'warn', link: 'Decide' },
-  dead: { tone: 'warn', link: 'Show' },
-  discarded_lines: { tone: 'info', link: 'Show' },
-  snapshot_ignored: { tone: 'info', link: 'Show' },
-  pruned: { tone: 'ok', link: 'Show' },
-  swept: { tone: 'ok', link: 'Show' },
-  daily: { tone: 'warn', link: 'Show' },
-  unreadable: { tone: 'danger', link: 'Show' },
+const findings: Record<string, { tone: Finding['tone']; asks?: true }> = {
+  completed: { tone: 'ok' },
+  committed: { tone: 'ok' },
+  requeued: { tone: 'ok' },
+  incomplete: { tone: 'warn', asks: true },
+  unsent: { tone: 'warn', asks: true },
+  failed: { tone: 'warn' },
+  tools: { tone: 'warn', asks: true },
+  tools_asked: { tone: 'warn', asks: true },
+  dead: { tone: 'warn' },
+  discarded_lines: { tone: 'info' },
+  snapshot_ignored: { tone: 'info' },
+  pruned: { tone: 'ok' },
+  swept: { tone: 'ok' },
+  daily: { tone: 'warn' },
+  unreadable: { tone: 'danger' },
 };
 
 export function finding(item: RecoveryItem): Finding {
-  return findings[item.kind] ?? { tone: 'info', link: 'Show' };
+  const { tone, asks } = findings[item.kind] ?? { tone: 'info' };
+  return { tone, link: asks ? t('inspector.decide') : t('inspector.show') };
 }

@@ -1,6 +1,7 @@
 /** Models in words: what they hold, can do and cost, and in which order they are offered. */
 import type { ModelView, OfferView } from '$lib/backend/types';
 import type { PlaceOffers } from '$lib/state/modelPicker.svelte';
+import { program } from '$lib/words/program';
 import { t } from '$lib/words/words.svelte';
 import { grouped } from '$shared/format';
 import { providerName } from '../settings/providers';
@@ -55,7 +56,7 @@ function ofModel(model: ModelView): Choice {
   const whose = model.provider === 'recall' ? t('header.builtIn') : [providerName(model.provider), model.modelId === model.name ? '' : model.modelId].filter(Boolean).join(', ');
   return {
     id: `model ${model.name}`, name: model.name, detail: whose, window: model.provider === 'recall' ? '' : windowWord(model.contextLimit, model.limitSource),
-    can: abilityWords(model), price: priceWords(model), why: model.usable ? '' : model.why || t('header.cannotBeUsed'), favourite: model.favourite, model,
+    can: abilityWords(model), price: priceWords(model), why: model.usable ? '' : program(model.why) || t('header.cannotBeUsed'), favourite: model.favourite, model,
   };
 }
 

@@ -33,7 +33,7 @@ export interface Section {
 
 /** Of each kind, so that one does not bury the others. */
 const most: Record<ItemKind, number> = { command: 9, session: 7, branch: 6, model: 4, setting: 5, turn: 1, search: 1 };
-/** What was found by its other words stands behind what was found by its title. */
+/** What was found by its other words is behind what was found by its title. */
 const otherWords = 0.6;
 /** What was used lately is likely meant again. */
 const recently = 6;

@@ -1,34 +1,37 @@
 import type { ProgramAccessView, ProgramClientView } from '$lib/backend/types';
-import { counted } from '$shared/format';
+import { t, type PlainKey } from '$lib/words/words.svelte';
 
 /** What a program may see, in a word. */
 export function sees(client: ProgramClientView): { words: string; tone: 'plain' | 'ok' | 'warn' } {
   switch (client.scope) {
     case 'asked':
-      return { words: 'asks for access', tone: 'warn' };
+      return { words: t('programs.asks'), tone: 'warn' };
     case 'all':
-      return { words: 'sees all sessions', tone: 'ok' };
+      return { words: t('programs.seesAll'), tone: 'ok' };
     case 'chosen': {
-      const parts = [client.sessions.length ? counted(client.sessions.length, 'session') : '', client.folders.length ? counted(client.folders.length, 'folder') : ''].filter(Boolean);
-      return parts.length ? { words: `sees ${parts.join(' and ')}`, tone: 'ok' } : { words: 'sees nothing', tone: 'plain' };
+      const [sessions, folders] = [client.sessions.length, client.folders.length];
+      if (sessions === 0 && folders === 0) return { words: t('programs.seesNothing'), tone: 'plain' };
+      const words = folders === 0 ? t('programs.seesSessions', { sessions }) : sessions === 0 ? t('programs.seesFolders', { folders }) : t('programs.seesBoth', { sessions, folders });
+      return { words, tone: 'ok' };
     }
     default:
-      return { words: 'sees nothing', tone: 'plain' };
+      return { words: t('programs.seesNothing'), tone: 'plain' };
   }
 }
 
-const tools: Record<string, string> = { search_memory: 'searched', get_turn: 'read a turn', list_sessions: 'listed sessions', remember: 'wrote a note' };
+const tools: Record<string, PlainKey> = { search_memory: 'programs.searched', get_turn: 'programs.readTurn', list_sessions: 'programs.listedSessions', remember: 'programs.wroteNote' };
 
 /** What a program did, in a few words. */
 export function did(access: ProgramAccessView): string {
-  const what = tools[access.tool] ?? access.tool;
-  if (access.outcome === 'refused') return `was refused (${what})`;
-  return access.outcome === 'failed' ? `failed (${what})` : what;
+  const known = tools[access.tool];
+  const what = known ? t(known) : access.tool;
+  if (access.outcome === 'refused') return t('programs.refused', { what });
+  return access.outcome === 'failed' ? t('programs.failed', { what }) : what;
 }
 
 /** How much of the history an access showed. */
 export function shownWords(access: ProgramAccessView): string {
   const total = access.shown.length + access.more;
-  if (total === 0) return 'nothing shown';
-  return counted(total, access.tool === 'list_sessions' ? 'session' : 'turn');
+  if (total === 0) return t('programs.noneShown');
+  return access.tool === 'list_sessions' ? t('programs.sessions', { count: total }) : t('programs.turns', { count: total });
 }

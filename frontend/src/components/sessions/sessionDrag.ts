@@ -3,7 +3,7 @@ import { carry, dataOf, holds } from '$lib/ownDrag';
 
 const type = 'application/x-contextinfinity-sessions';
 
-/** A drag begins. Elsewhere the sessions stand for their titles. */
+/** A drag begins. Elsewhere the sessions represent their titles. */
 export function putSessions(event: DragEvent, ids: readonly string[], titles: string): void {
   if (!event.dataTransfer) return;
   carry(event, type, JSON.stringify(ids));

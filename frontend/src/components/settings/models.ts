@@ -50,7 +50,7 @@ export function suggestedName(modelId: string, taken: (name: string) => boolean)
   return name;
 }
 
-/** A typed limit in tokens: empty is 0, which means "look it up". Undefined for what is no whole number. */
+/** A typed limit in tokens: empty is 0, which means "look it up". Undefined for what is not a whole number. */
 export function typedLimit(text: string): number | undefined {
   const digits = typedNumber(text, true);
   if (digits === '') return 0;

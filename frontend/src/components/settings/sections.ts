@@ -41,7 +41,7 @@ const leads: Record<string, PlainKey> = {
   Providers: 'settings.providerOptionsLead',
 };
 
-/** The page of the settings of tools, which goes on with the tools themselves; after it the servers they come from. */
+/** The page of the settings of tools, which continues with the tools themselves; after it the servers they come from. */
 export const toolsSection = 'group:Tools';
 const servers = (): Section => ({ id: 'servers', title: t('settings.servers'), lead: t('settings.serversLead') });
 

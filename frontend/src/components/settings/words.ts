@@ -17,7 +17,7 @@ export const choiceWords: Record<string, Readonly<Record<string, string>>> = {
   'retrieval.embedder': { openai: 'OpenAI', ollama: 'Ollama', get local() { return t('settings.builtIn'); } },
   'openai.truncation': table({ disabled: 'settings.off', auto: 'settings.automatic' }),
   get 'export.format'() {
-    return Object.fromEntries(formatChoices.map(({ value, label }) => [value, label]));
+    return Object.fromEntries(formatChoices().map(({ value, label }) => [value, label]));
   },
 };
 

@@ -8,7 +8,7 @@ export function grouped(value: number): string {
   return number(locale(), Math.round(value));
 }
 
-/** A number that is no count: "0.85", "2.50" where it has to have two decimals. */
+/** A number that is not a count: "0.85", "2.50" where it has to have two decimals. */
 export function decimal(value: number, options: Intl.NumberFormatOptions = { maximumFractionDigits: 6 }): string {
   return number(locale(), value, options);
 }
@@ -36,9 +36,9 @@ export function percentage(value: number): string {
   return number(locale(), value / 100, { style: 'percent' });
 }
 
-/** "1 turn", "2 turns": English alone. What is translated has the plural in its message. */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${grouped(value)} ${value === 1 ? one : many}`;
+/** Names in a row: "a, b and c". */
+export function listed(names: readonly string[]): string {
+  return new Intl.ListFormat(language() === 'en' ? 'en-GB' : locale(), { type: 'conjunction' }).format(names);
 }
 
 const tenths = { minimumFractionDigits: 1, maximumFractionDigits: 1 };

@@ -14,7 +14,7 @@ export interface MenuItem {
   /** Shown and reachable, so that its detail can say why, but not to be chosen. */
   disabled?: boolean | undefined;
   danger?: boolean | undefined;
-  /** A heading stands before the first line of each group. */
+  /** A heading is before the first line of each group. */
   group?: string | undefined;
 }
 

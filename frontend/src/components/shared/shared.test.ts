@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { BackendError } from '$lib/backend/errors';
-import { counted, grouped, short, sized, spanned, typedNumber } from './format';
+import { grouped, listed, short, sized, spanned, typedNumber } from './format';
 import { Act, Loaded } from './loaded.svelte';
 import { indentJSON, pieces } from './longtext';
 import { menuTarget, placeMenu, typeAhead } from './menu';
@@ -147,8 +147,7 @@ describe('menu', () => {
 test('numbers as the window writes them', () => {
   expect(grouped(1234567)).toBe(`1${gap}234${gap}567`);
   expect([0, 999, 1_000, 9_999, 12_380, 99_949, 99_950].map(short)).toEqual(['0', '999', '1k', '10k', '12.4k', '99.9k', '100k']);
-  expect(counted(1, 'turn')).toBe('1 turn');
-  expect(counted(12480, 'token')).toBe(`12${gap}480 tokens`);
+  expect([['a'], ['a', 'b'], ['a', 'b', 'c']].map(listed)).toEqual(['a', 'a and b', 'a, b and c']);
   expect(sized(12480)).toBe(`12${gap}480${gap}B`);
   expect(sized(1_234_567)).toBe(`1.2${gap}MB`);
   expect(spanned(640)).toBe(`640${gap}ms`);

@@ -205,7 +205,7 @@ describe('a notice', () => {
 describe('closing in the middle of an answer', () => {
   it('is asked for by the program, and answered once', async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
-    await app.dropping.heed({ kind: 'close', sessionId: '', files: [], x: -1, y: -1 });
+    await app.dropping.handle({ kind: 'close', sessionId: '', files: [], x: -1, y: -1 });
     expect(app.closing.asked).toBe(true);
     mountIn(app, CloseWindow, {});
     await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));

@@ -143,7 +143,7 @@ describe('backups', () => {
     await user.click(screen.getByRole('radio', { name: 'Another place' }));
     expect(screen.getByRole('button', { name: 'Back up' })).toBeDisabled();
     await user.type(screen.getByLabelText('Save as'), 'stick.db{Enter}');
-    expect(await screen.findByRole('alert')).toHaveTextContent('The backup needs a whole path.');
+    expect(await screen.findByRole('alert')).toHaveTextContent('The backup needs a full path.');
     await user.clear(screen.getByLabelText('Save as'));
     await user.type(screen.getByLabelText('Save as'), '/mnt/stick.db{Enter}');
     expect(await screen.findByRole('button', { name: 'Done' })).toHaveFocus();
@@ -159,10 +159,10 @@ describe('restoring', () => {
     expect(within(table).getByRole('row', { name: 'Sessions 16 13' })).toBeVisible();
     expect(screen.getByText(/^The backup holds 3 sessions/)).toBeVisible();
     expect(screen.getByText(/The backup was verified: no problems found/)).toBeVisible();
-    expect(backend.disk.errand).toBe('');
+    expect(backend.disk.pending).toBe('');
     await user.click(screen.getByRole('button', { name: 'Restore and restart' }));
     expect(await screen.findByText('The app restarts now')).toBeVisible();
-    expect(backend.disk.errand).toBe(`restore ${backend.disk.backups[2]!.path}`);
+    expect(backend.disk.pending).toBe(`restore ${backend.disk.backups[2]!.path}`);
     await user.click(within(screen.getByRole('dialog')).getAllByRole('button', { name: 'Close' }).at(-1)!);
     expect(app.storage.asking).toBeNull();
   });
@@ -196,7 +196,7 @@ describe('restoring', () => {
     await user.clear(field);
     await user.type(field, `${backend.disk.backups[0]!.path}{Enter}`);
     expect(await screen.findByRole('table')).toBeVisible();
-    expect(backend.disk.errand).toBe('');
+    expect(backend.disk.pending).toBe('');
   });
 
   it('does not cut long work short', async () => {
@@ -204,16 +204,16 @@ describe('restoring', () => {
     await screen.findByRole('table');
     await user.click(screen.getByRole('button', { name: 'Restore and restart' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('Tasks are still running');
-    expect(backend.disk.errand).toBe('');
+    expect(backend.disk.pending).toBe('');
   });
 });
 
 describe('moving', () => {
   it.each([
     ['/home/ada/Documents', 'That folder is not empty.'],
-    ['/home/ada/.local/share/contextinfinity', 'The data is there already.'],
-    ['/home/ada/.local/share/contextinfinity/in', 'The new place is inside the present one.'],
-    ['/home/ada', 'The present place is inside the new one.'],
+    ['/home/ada/.local/share/contextinfinity', 'The data is already there.'],
+    ['/home/ada/.local/share/contextinfinity/in', 'The new place is inside the current one.'],
+    ['/home/ada', 'The current place is inside the new one.'],
   ])('to %s is refused: %s', async (path, reason) => {
     await dialog('move');
     await user.type(screen.getByLabelText('New folder'), `${path}{Enter}`);
@@ -240,7 +240,7 @@ describe('moving', () => {
     const card = screen.getByRole('region', { name: 'Move everything to /home/ada/Elsewhere' });
     expect(card).toBeVisible();
     expect(within(card).queryByRole('button', { name: /^Cancel/ })).toBeNull();
-    expect(backend.disk.errand).toBe('move /home/ada/Elsewhere');
+    expect(backend.disk.pending).toBe('move /home/ada/Elsewhere');
   });
 });
 

@@ -1,7 +1,8 @@
 /** What parts of the data, copies of it and what was erased are called. */
 import type { BackupView, ErasedPart, ReceiptView, StoragePart, StorageView } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
-import { counted, grouped, percentage, sized } from '$shared/format';
+import { program } from '$lib/words/program';
+import { t, type PlainKey } from '$lib/words/words.svelte';
+import { grouped, listed, percentage, sized } from '$shared/format';
 
 /** How parts look in the bar and in the table, in the program's order. */
 const fills: Record<string, string> = {
@@ -14,7 +15,7 @@ export const fillOf = (part: StoragePart): string => fills[part.name] ?? fills['
 export function shareWords(bytes: number, of: number): string {
   if (bytes === 0 || of === 0) return percentage(0);
   const percent = (bytes / of) * 100;
-  return percent < 1 ? `under ${percentage(1)}` : percentage(Math.round(percent));
+  return percent < 1 ? t('storage.under', { share: percentage(1) }) : percentage(Math.round(percent));
 }
 
 /** So much has to be free for the next copy of the data and for what is said until then. */
@@ -25,74 +26,68 @@ export function shortage(view: StorageView): string {
   const database = view.parts.find((part) => part.name === 'database')?.bytes ?? 0;
   if (view.free < 0 || view.free >= Math.max(least, 2 * database)) return '';
   return view.free < database
-    ? `${sized(view.free)} are free. A backup needs about ${sized(database)}, so none can be made; without room an answer cannot be kept either.`
-    : `${sized(view.free)} are free. A backup needs about ${sized(database)}, and an upgrade as much again.`;
+    ? t('storage.noRoom', { free: sized(view.free), needed: sized(database) })
+    : t('storage.littleRoom', { free: sized(view.free), needed: sized(database) });
 }
 
-const kinds: Record<string, string> = { by_hand: 'Manual', daily: 'Daily', migration: 'Before an upgrade', before_restore: 'Replaced by a restore' };
+const kinds: Record<string, PlainKey> = { '': 'storage.unknownKind', by_hand: 'storage.manual', daily: 'storage.daily', migration: 'storage.beforeUpgrade', before_restore: 'storage.replaced' };
 
-export const kindWords = (kind: string): string => kinds[kind] ?? (kind === '' ? 'Not known' : kind);
+export const kindWords = (kind: string): string => (kinds[kind] ? t(kinds[kind]) : kind);
 
 /** "15 sessions, 480 turns"; of one that cannot be read nothing is known. */
 export function holdsWords(backup: Pick<BackupView, 'sessions' | 'turns' | 'problem'>): string {
   if (backup.problem !== '' && backup.turns === 0) return '';
-  return `${counted(backup.sessions, 'session')}, ${counted(backup.turns, 'turn')}`;
+  return t('storage.holds', { sessions: backup.sessions, turns: backup.turns });
 }
 
-/** What came of reading all backups through and verifying them. */
+/** The outcome of reading all backups through and verifying them. */
 export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'problems'>[]): string {
   const damaged = list.filter((one) => one.problem !== '').length;
   const faulty = list.filter((one) => one.problem === '' && one.problems > 0).length;
-  const said = [damaged > 0 ? `${damaged} cannot be used` : '', faulty > 0 ? `problems in the data of ${faulty}` : ''].filter(Boolean).join(', ');
-  return `${counted(list.length, 'backup')} read through and verified: ${said || 'no problems found'}.`;
+  const count = list.length;
+  if (damaged > 0) return faulty > 0 ? t('storage.checkedBoth', { count, damaged, faulty }) : t('storage.checkedDamaged', { count, damaged });
+  return faulty > 0 ? t('storage.checkedFaulty', { count, faulty }) : t('storage.checkedFine', { count });
 }
 
 /** What one reads of what is removed, one and many; the rest hangs on these. */
-const said: readonly (readonly [store: string, one: string, many: string])[] = [
-  ['turns', 'message with its answer', 'messages with their answers'],
-  ['files', 'document', 'documents'],
-  ['blobs', 'image', 'images'],
-  ['pins', 'pinned fact', 'pinned facts'],
-  ['states', 'state summary', 'state summaries'],
-  ['chunks', 'passage of memory', 'passages of memory'],
-  ['requests', 'stored request', 'stored requests'],
-];
+const said = ['turns', 'files', 'blobs', 'pins', 'states', 'chunks', 'requests'] as const;
 
 /** "12 messages with their answers, 24 passages of memory, and 90 related records". */
 export function removedWords(parts: readonly ErasedPart[]): string {
-  const named = said.flatMap(([store, one, many]) => {
+  const named = said.flatMap((store) => {
     const part = parts.find((candidate) => candidate.store === store);
-    return part ? [counted(part.count, one, many)] : [];
+    return part ? [t(`storage.removed_${store}`, { count: part.count })] : [];
   });
-  const rest = parts.filter((part) => !said.some(([store]) => store === part.store)).reduce((sum, part) => sum + part.count, 0);
-  if (named.length === 0) return counted(rest, 'record');
-  if (rest > 0) named.push(`${counted(rest, 'related record')}`);
-  return named.length === 1 ? named[0]! : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
+  const rest = parts.filter((part) => !said.some((store) => store === part.store)).reduce((sum, part) => sum + part.count, 0);
+  if (named.length === 0) return t('storage.records', { count: rest });
+  if (rest > 0) named.push(t('storage.relatedRecords', { count: rest }));
+  return listed(named);
 }
 
-export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'project' ? t('projects.deletedTitle') : receipt.kind === 'turn' ? 'A turn was permanently deleted' : 'A session was permanently deleted');
+export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'project' ? t('projects.deletedTitle') : receipt.kind === 'turn' ? t('storage.aTurnDeleted') : t('storage.aSessionDeleted'));
 
-/** What is gone, and from where: exactly, for copies in the data directory go on holding it. */
+/** What is gone, and from where: exactly, for copies in the data directory continue holding it. */
 export function goneWords(receipt: ReceiptView): string {
-  const what = receipt.kind === 'turn' ? 'What it said' : 'It';
+  const turn = receipt.kind === 'turn';
   const copies = receipt.backups.length;
-  if (copies === 0) return `${what} is gone from the data directory.`;
-  return `${what} is gone from the database. ${counted(copies, 'copy', 'copies')} in the data directory still ${copies === 1 ? 'contains' : 'contain'} it.`;
+  if (copies === 0) return turn ? t('storage.turnGone') : t('storage.sessionGone');
+  return turn ? t('storage.turnGoneCopies', { copies }) : t('storage.sessionGoneCopies', { copies });
 }
 
 /** The receipt as text, for the clipboard. */
 export function receiptText(receipt: ReceiptView): string {
   return [
-    `Receipt ${receipt.id}`, `${receiptTitle(receipt)}: ${receipt.subject}`, new Date(receipt.at).toISOString(), '', 'Removed',
-    ...receipt.parts.map((part) => `- ${part.label}: ${grouped(part.count)}`),
-    ...(receipt.backups.length > 0 ? ['', 'Copies that contained it then', ...receipt.backups.map((name) => `- ${name}`)] : []),
+    t('storage.receiptNamed', { id: receipt.id }), `${receiptTitle(receipt)}: ${receipt.subject}`, new Date(receipt.at).toISOString(), '', t('storage.removed'),
+    ...receipt.parts.map((part) => `- ${program(part.label)}: ${grouped(part.count)}`),
+    ...(receipt.backups.length > 0 ? ['', t('storage.containedIt'), ...receipt.backups.map((name) => `- ${name}`)] : []),
   ].join('\n').replace(/\u202f/g, ' ');
 }
 
 /** What a restore would lose of what is here, in words; empty: nothing that the numbers show. */
 export function behindWords(now: { sessions: number; turns: number }, then: { sessions: number; turns: number }): string {
-  const lost = [now.sessions > then.sessions ? counted(now.sessions - then.sessions, 'session') : '', now.turns > then.turns ? counted(now.turns - then.turns, 'turn') : ''].filter(Boolean);
-  return lost.length > 0 ? `The backup holds ${lost.join(' and ')} fewer than are here now.` : '';
+  const [sessions, turns] = [now.sessions - then.sessions, now.turns - then.turns];
+  if (sessions > 0) return turns > 0 ? t('storage.fewerBoth', { sessions, turns }) : t('storage.fewerSessions', { sessions });
+  return turns > 0 ? t('storage.fewerTurns', { turns }) : '';
 }
 
-export const filesWords = (files: number): string => (files === 0 ? 'no files' : `${grouped(files)} ${files === 1 ? 'file' : 'files'}`);
+export const filesWords = (files: number): string => (files === 0 ? t('storage.noFiles') : t('storage.countFiles', { count: files }));

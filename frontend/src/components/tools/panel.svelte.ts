@@ -5,7 +5,7 @@ import { Act, Loaded } from '$shared/loaded.svelte';
 /** The page about tools: what there is, what was decided, and what one does about it. */
 export class ToolsPage {
   readonly panel: Loaded<ToolsPanel>;
-  /** Named by what it is done to, so that an error stands there. */
+  /** Named by what it is done to, so that an error is there. */
   readonly act = new Act();
   readonly #backend: Backend;
 

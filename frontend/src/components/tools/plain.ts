@@ -24,7 +24,7 @@ export interface Replacement {
 }
 
 export interface ArgumentsView {
-  /** Null: what the model wrote is no object, and is shown as it is. */
+  /** Null: what the model wrote is not an object, and is shown as it is. */
   values: Argument[] | null;
   replacements: Replacement[];
   /** Why they are shown as they are; empty where there is nothing to say. */

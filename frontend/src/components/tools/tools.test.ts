@@ -39,7 +39,7 @@ const decided = (backend: FakeBackend) => backend.calls.filter(({ name }) => nam
 /** The time at which the states below are drawn. */
 const now = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-/** Every state a call can be in, and the words that must stand there. */
+/** Every state a call can be in, and the words that must be there. */
 const states: [string, Partial<ToolCallView>, RegExp][] = [
   ['waits', { state: 'proposed' }, /Waits for you/],
   ['is allowed', { state: 'allowed', decision: 'once' }, /Allowed, starts soon/],

@@ -29,7 +29,7 @@ export function callState(call: ToolCallView, now: number): CallState {
 /** Whole seconds: what is renewed each second has no tenths. */
 const whole = (ms: number) => wholeSeconds(Math.max(1, Math.floor(ms / 1000)));
 
-/** Whether a call goes on only after a person said something. */
+/** Whether a call continues only after a person said something. */
 export function waits(call: ToolCallView): boolean {
   return call.state === 'proposed' || call.state === 'unknown';
 }

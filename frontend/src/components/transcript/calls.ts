@@ -1,7 +1,7 @@
 import type { BlockView, ToolCallView } from '$lib/backend/types';
 
 /**
- * Which call of the tool journal each block of an answer stands for. A result that its call's card shows has null: it is
+ * Which call of the tool journal each block of an answer represents. A result that its call's card shows has null: it is
  * not drawn twice. Providers may give one id to several calls; they are then told apart by their order.
  */
 export function callsByBlock(blocks: readonly BlockView[], calls: readonly ToolCallView[]): Map<number, ToolCallView | null> {

@@ -68,7 +68,7 @@ export class TurnMarks {
     const current = this.current();
     if (!current) return;
     const code = current.startContainer.parentElement?.closest<HTMLElement>('.code');
-    if (code && code.dataset['open'] === undefined) unfold(code, true); // it may stand among lines that are folded away
+    if (code && code.dataset['open'] === undefined) unfold(code, true); // it may be among lines that are folded away
     all?.delete(current);
     here?.add(current);
   }

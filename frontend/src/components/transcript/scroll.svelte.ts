@@ -48,7 +48,7 @@ export class TranscriptScroll {
     };
   }
 
-  /** The list was made anew. */
+  /** The list was made again. */
   use(handle: VirtualizerHandle | undefined): void {
     this.#handle = handle;
     this.#observeContent();

@@ -1,6 +1,7 @@
 /** What the transcript says about a turn: state words, days, and what a screen reader hears. */
 import type { TurnView } from '$lib/backend/types';
 import { number } from '$lib/words/format';
+import { program } from '$lib/words/program';
 import { language, locale, t, type PlainKey } from '$lib/words/words.svelte';
 import { dated, grouped, sized, spanned } from '$shared/format';
 
@@ -109,7 +110,7 @@ export function announcement(turn: TurnView | undefined): string {
     case 'waiting': return t('transcript.callWaits');
     case 'failed':
       if (turn.outcome === 'discarded') return t('transcript.discarded');
-      return turn.error ? t('transcript.noAnswerBecause', { why: turn.error.message }) : t('transcript.noAnswerFailed');
+      return turn.error ? t('transcript.noAnswerBecause', { why: program(turn.error.message) }) : t('transcript.noAnswerFailed');
     case 'incomplete': return t('transcript.isIncomplete');
     case 'unsaved': return t('transcript.receivedUnsaved');
     case 'pending': case 'not kept': return turn.outcome === 'stopped' ? t('transcript.stoppedKept') : t('transcript.complete');

@@ -111,7 +111,7 @@ export interface BlockView {
   isError: boolean;
   /** of a whole document */
   tokens: number;
-  /** all of the document stands in the message */
+  /** all of the document is in the message */
   whole: boolean;
 }
 
@@ -152,7 +152,7 @@ export interface TurnView {
   state: TurnState;
   /** a stream runs in this process */
   live: boolean;
-  /** LiveStep and LiveSeq say where frames go on: take frames of LiveStep with seq > LiveSeq. */
+  /** LiveStep and LiveSeq say where frames continue: take frames of LiveStep with seq > LiveSeq. */
   liveStep: string;
   liveSeq: number;
   displayed: number;
@@ -170,7 +170,7 @@ export interface TurnView {
   stateAfter: string;
   createdAt: number;
   updatedAt: number;
-  /** CanContinue: an incomplete or stopped answer the model may be asked to go on with. */
+  /** CanContinue: an incomplete or stopped answer the model may be asked to continue with. */
   canContinue: boolean;
   /** Cost is what the turn cost by the configured prices, "0.031"; empty if there are none. */
   cost: string;
@@ -253,7 +253,7 @@ export interface AttachPart {
 }
 
 /**
- * AttachResult is what became of a piece. File is there after the last; of an image that was given by its path, Image
+ * AttachResult is the outcome of a piece. File is there after the last; of an image that was given by its path, Image
  * is, and goes with the draft.
  */
 export interface AttachResult {
@@ -277,7 +277,7 @@ export interface SendRequest {
   model: string;
   /** likewise */
   effort: string;
-  /** Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse. */
+  /** Incomplete says the outcome of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse. */
   incomplete: string;
 }
 
@@ -483,7 +483,7 @@ export interface TurnMetrics {
   /** Memory could not be searched for the turn, and why, of the context made last. */
   retrievalFailed: boolean;
   retrievalError: string;
-  /** What became of the model's state summary: "passed", "repaired", "failed"; "": none was asked for. */
+  /** The outcome of the model's state summary: "passed", "repaired", "failed"; "": none was asked for. */
   validationResult: string;
   validationTries: number;
 }
@@ -546,7 +546,7 @@ export interface BranchTree {
 export interface TreeRun {
   /** of its first turn; of an empty run its branch */
   id: string;
-  /** the run it goes on from; empty at a root */
+  /** the run it continues from; empty at a root */
   parent: string;
   branchId: string;
   fromSeq: number;
@@ -1045,8 +1045,8 @@ export interface ServerLog {
 }
 
 /**
- * ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is no message of the protocol),
- * "server" (a log message of the protocol) or "program" (what became of it).
+ * ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is not a message of the
+ * protocol), "server" (a log message of the protocol) or "program" (the outcome of it).
  */
 export interface ServerLogLine {
   at: number;
@@ -1259,7 +1259,7 @@ export interface MemoryFilter {
   since: number;
   /** exclusive */
   until: number;
-  /** of the browser: stands in the chunk's own words */
+  /** of the browser: is in the chunk's own words */
   text: string;
   offset: number;
   /** 0: 50 */
@@ -1552,7 +1552,7 @@ export interface ProjectRow {
 export interface ProjectView {
   id: string;
   name: string;
-  /** stand before a session's own */
+  /** are before a session's own */
   instructions: string;
   /** of new sessions; empty: the default */
   model: string;
@@ -1688,7 +1688,7 @@ export interface Span {
   to: number;
 }
 
-/** FindResult is where a text stands in a branch's lineage, oldest first. */
+/** FindResult is where a text is in a branch's lineage, oldest first. */
 export interface FindResult {
   hits: FindHit[];
   /** occurrences, in all turns */
@@ -2077,7 +2077,7 @@ export interface MovePreview {
   reason: string;
 }
 
-/** DeletePreview is what a hard delete would remove, before it does (SPEC 12). */
+/** DeletePreview is what a permanent deletion would remove, before it does (SPEC 12). */
 export interface DeletePreview {
   /** session or turn */
   kind: string;
@@ -2088,7 +2088,7 @@ export interface DeletePreview {
   parts: ErasedPart[];
   /** titles of others whose stored requests hold its text */
   sessions: string[];
-  /** files that still hold it, and go on doing so */
+  /** files that still hold it, and continue doing so */
   backups: string[];
   /** why it cannot be done now (an answer runs); empty: it can */
   reason: string;
@@ -2226,7 +2226,7 @@ export interface ToolPermissionView {
   /** session, always; never, also in one session alone */
   decision: ToolDecision;
   createdAt: number;
-  /** FromConfig: it stands in config.toml (tools.allow), and is taken back there. */
+  /** FromConfig: it is in config.toml (tools.allow), and is taken back there. */
   fromConfig: boolean;
 }
 
@@ -2261,7 +2261,7 @@ export interface ToolDecisionRequest {
 }
 
 /**
- * ToolResolveRequest says what becomes of a call whose outcome is unknown: "enter" (Text is the result as the person
+ * ToolResolveRequest sets the outcome of a call whose outcome is unknown: "enter" (Text is the result as the person
  * found it), "rerun", "tell" (the model is told that it is unknown). Hash is that of the definition which was shown:
  * with another one the tool is not run again. To give up, discard the turn.
  */
@@ -2424,9 +2424,9 @@ export interface TaskView {
   import: ImportReport | null;
   /** of a check of everything */
   check: CheckReport | null;
-  /** Resume goes on where it stopped */
+  /** Resume continues where it stopped */
   resumable: boolean;
-  /** it cannot be cancelled once begun: the program starts anew for it */
+  /** it cannot be cancelled once begun: the program starts again for it */
   firm: boolean;
 }
 
@@ -2553,8 +2553,8 @@ export interface ChatService {
   /** Retry tries again: an incomplete turn as a new attempt, a failed one as a new turn, a final one on a fork. */
   retry(turnID: string, model: string): Promise<SendResult>;
   /**
-   * Continue asks the model to go on from an incomplete answer. After a stopped one, which is final, asking is a new
-   * message.
+   * Continue asks the model to continue from an incomplete answer. After a stopped one, which is final, asking is a
+   * new message.
    */
   continue(turnID: string, model: string): Promise<SendResult>;
   /** SendUnsent sends a turn found accepted and never answered. */
@@ -2757,8 +2757,8 @@ export interface StorageService {
   /** RestorePreview checks a backup and tells what it would replace by what. */
   restorePreview(path: string): Promise<RestorePreview>;
   /**
-   * Restore puts a backup in the place of the data: the program ends in order, starts anew, and does it before it
-   * opens anything.
+   * Restore puts a backup in place of the data: the program ends in order, starts again, and does it before it opens
+   * anything.
    */
   restore(path: string): Promise<void>;
   /**
@@ -2786,15 +2786,15 @@ export interface StorageService {
   /** MovePreview looks whether the data can be moved to a folder. */
   movePreview(to: string): Promise<MovePreview>;
   /**
-   * Move has the data moved to a folder: the program ends in order, starts anew, copies and compares everything while
-   * nothing is open, and goes on there. The old folder stays until it is removed by hand.
+   * Move has the data moved to a folder: the program ends in order, starts again, copies and compares everything while
+   * nothing is open, and continues there. The old folder stays until it is removed by hand.
    */
   move(to: string): Promise<TaskView>;
-  /** DeletePreview tells what a hard delete of a session or turn (kind) would remove. */
+  /** DeletePreview tells what a permanent deletion of a session or turn (kind) would remove. */
   deletePreview(kind: string, id: string): Promise<DeletePreview>;
   /** Erase removes a session, or what a turn says, for good. confirm is what DeletePreview asks to be typed. */
   erase(kind: string, id: string, confirm: string): Promise<ReceiptView>;
-  /** Receipts are those of all hard deletes, newest first. */
+  /** Receipts are those of all permanent deletions, newest first. */
   receipts(): Promise<ReceiptView[]>;
 }
 
@@ -2807,7 +2807,7 @@ export interface WorkService {
   tasks(): Promise<TaskView[]>;
   /** Cancel ends work where it is whole. */
   cancel(id: string): Promise<void>;
-  /** Resume goes on with work that was cut short. */
+  /** Resume continues with work that was cut short. */
   resume(id: string): Promise<TaskView>;
   /** Dismiss forgets work that has ended. */
   dismiss(id: string): Promise<void>;
@@ -2823,7 +2823,7 @@ export interface WorkService {
    * Errors: CodeUnavailable where the program cannot be started again, or has its data to read alone.
    */
   newWindow(sessionID: string): Promise<void>;
-  /** ShowInFirst brings the first window to the front, on a session: what was begun in a small window goes on there. */
+  /** ShowInFirst brings the first window to the front, on a session: what was begun in a small window continues there. */
   showInFirst(sessionID: string): Promise<void>;
 }
 
@@ -2910,10 +2910,7 @@ export interface ProjectsService {
   save(v: ProjectView): Promise<ProjectView>;
   /** Files is a page of a project's files of one kind (document or watched), by path. */
   files(id: string, kind: string, offset: number, limit: number): Promise<ProjectFilesPage>;
-  /**
-   * AddDocument takes a piece of a document; with the last one it is read and kept, in the place of one of the same
-   * name.
-   */
+  /** AddDocument takes a piece of a document; with the last one it is read and kept, in place of one of the same name. */
   addDocument(id: string, part: AttachPart): Promise<AttachResult>;
   /** CancelDocument forgets what arrived of a document. */
   cancelDocument(upload: string): Promise<void>;
@@ -3035,7 +3032,7 @@ export interface ServersService {
   /** EnableServer switches a server on or off. */
   enableServer(name: string, on: boolean): Promise<ServersPanel>;
   /**
-   * Restart starts a server anew, at once, and returns when it is ready or has failed. Calls that run in it have an
+   * Restart starts a server again, at once, and returns when it is ready or has failed. Calls that run in it have an
    * unknown outcome then.
    */
   restart(name: string): Promise<ServersPanel>;
@@ -3082,8 +3079,8 @@ export interface ProgramsService {
    */
   forget(name: string): Promise<ProgramsPanel>;
   /**
-   * MakeToken makes a token for HTTP, in the place of the program's token before. It is shown this once: only its hash
-   * is kept.
+   * MakeToken makes a token for HTTP, in place of the program's token before. It is shown this once: only its hash is
+   * kept.
    */
   makeToken(name: string): Promise<ProgramToken>;
   /** RevokeToken ends the access of a program over HTTP. */
@@ -3159,7 +3156,7 @@ export type BlockKind =
   | 'memory'
   | 'unknown';
 
-/** ChangeKind is a closed list: event names are no loose strings. */
+/** ChangeKind is a closed list: event names are not loose strings. */
 export type ChangeKind =
   /** the list */
   | 'sessions'
@@ -3176,7 +3173,7 @@ export type ChangeKind =
   | 'draft'
   | 'settings'
   | 'recovery'
-  /** vectors are being made anew; ID is "done/total" */
+  /** vectors are being made again; ID is "done/total" */
   | 'reindex'
   /** long work that somebody began */
   | 'task'
@@ -3193,7 +3190,7 @@ export type ChangeKind =
   /** assistants and saved prompts */
   | 'library';
 
-/** IndexStatus is where a committed turn stands with the index (SPEC 8). */
+/** IndexStatus is where a committed turn is with the index (SPEC 8). */
 export type ChatIndexStatus =
   /** not yet */
   | ''
@@ -3281,13 +3278,13 @@ export type FiletypeKind =
 
 /** KnownKind is what sort of thing is remembered. */
 export type KnownKind =
-  /** KnownPin is a pinned fact: it stands in every request of its session. */
+  /** KnownPin is a pinned fact: it is in every request of its session. */
   | 'pin'
   /** KnownSuggestion is a standing instruction of a message that is neither pinned nor dismissed. */
   | 'suggestion'
   /** KnownInstructions are a session's own instructions. */
   | 'instructions'
-  /** KnownSummary is the summary that stands in a session's requests for what is not sent word for word. */
+  /** KnownSummary is the summary that is in a session's requests for what is not sent word for word. */
   | 'summary';
 
 /** State is how a server is. */
@@ -3301,7 +3298,7 @@ export type McpclientState =
   | 'ready'
   /** it wants a person to sign in */
   | 'sign_in'
-  /** it failed, and is started again by itself */
+  /** it failed, and is started again automatically */
   | 'waiting'
   /** it failed, and is not */
   | 'failed';
@@ -3475,7 +3472,7 @@ export type TurnState =
   | 'incomplete'
   | 'failed'
   | 'unsent'
-  /** the whole answer is there and becomes final by itself once the database takes it */
+  /** the whole answer is there and becomes final automatically once the database takes it */
   | 'unsaved'
   | 'pending'
   | 'committed'

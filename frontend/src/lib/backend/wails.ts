@@ -2,6 +2,7 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
+import { t } from '$lib/words/words.svelte';
 import type { Backend } from './backend';
 import { answerClose, leaveWindow } from './window';
 import { toBackendError } from './errors';
@@ -54,14 +55,14 @@ const upperFirst = (name: string) => name.charAt(0).toUpperCase() + name.slice(1
 async function call(name: string, method: string, args: unknown[]): Promise<unknown> {
   const bound = (window as unknown as WailsWindow).go?.api?.[name]?.[method] ?? relayed(name, method);
   try {
-    if (!bound) throw new Error(`The program does not offer ${name}.${method}`);
+    if (!bound) throw new Error(t('errors.notOffered', { method: `${name}.${method}` }));
     return withEmptyLists(await bound(...args), lists.results?.[`${name}.${method}`]);
   } catch (thrown) {
     throw toBackendError(thrown);
   }
 }
 
-/** Puts an empty list in the place of each null that the program sends for one. The shape is an entry of `lists`. */
+/** Puts an empty list in place of each null that the program sends for one. The shape is an entry of `lists`. */
 function withEmptyLists(value: unknown, shape: string | undefined): unknown {
   if (shape === undefined) return value;
   if (shape.endsWith('[]')) {
@@ -86,7 +87,7 @@ function dragFile(request: ExportRequest): DraggedFile {
   asked.open('POST', '/drag', false);
   try {
     asked.send(JSON.stringify(request));
-    if (asked.status !== 200) throw new Error(asked.responseText || 'The file was not written.');
+    if (asked.status !== 200) throw new Error(asked.responseText || t('errors.notWritten'));
     return JSON.parse(asked.responseText) as DraggedFile;
   } catch (thrown) {
     throw toBackendError(thrown);

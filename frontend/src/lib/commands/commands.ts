@@ -20,7 +20,7 @@ export type Parsed =
   | { kind: 'incomplete'; command: Command }
   | { kind: 'unknown'; name: string };
 
-/** `//name` stands for the words /name. `// a comment` stays as it is: no command is written so. */
+/** `//name` represents the words /name. `// a comment` stays as it is: no command is written so. */
 export function unescaped(text: string): string {
   return /^\/\/[a-z]/i.test(text) ? text.slice(1) : text;
 }
@@ -39,13 +39,13 @@ export function parse(text: string): Parsed {
 
 /** A line of the list under the caret. */
 export interface Suggestion {
-  /** What stands in the field when it is taken. */
+  /** What is in the field when it is taken. */
   text: string;
   label: string;
   detail: string;
   /** Taking it leaves nothing to write. */
   complete: boolean;
-  /** A prompt that is inserted in the place of what is typed. */
+  /** A prompt that is inserted in place of what is typed. */
   prompt?: SavedPromptView;
   serverPrompt?: ServerPromptView;
 }

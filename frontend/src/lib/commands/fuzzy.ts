@@ -11,10 +11,10 @@ const wordStart = 9;
 const beside = 10;
 const anywhere = 1;
 const gap = 0.15;
-/** A letter on average; what is only scattered over a text is no fit. */
+/** A letter on average; what is only scattered over a text is not a fit. */
 const least = 5;
 
-/** null: it does not fit. An empty query fits everything alike. Spaces in the query may stand for anything. */
+/** null: it does not fit. An empty query fits everything alike. Spaces in the query may represent anything. */
 export function fuzzy(text: string, query: string): Fit | null {
   const wanted = [...query.toLowerCase()].filter((letter) => letter.trim() !== '');
   if (wanted.length === 0) return { score: 0, marks: [] };

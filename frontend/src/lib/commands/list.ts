@@ -45,7 +45,7 @@ export interface Entry {
   words?: string;
   /** A key of one place, or of no use in the palette: not offered there. */
   local?: true;
-  /** Of those: heard by the whole window all the same, so that its keys can be changed. */
+  /** Of those: heard by the whole window anyway, so that its keys can be changed. */
   everywhere?: true;
   /** Its keys are the same for everyone. */
   fixed?: true;

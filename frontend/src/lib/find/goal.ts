@@ -1,7 +1,10 @@
 /** Where "go to" leads: a turn's number, a share of the way, or a day. Pure. */
+import { t } from '$lib/words/words.svelte';
+import { dated } from '$shared/format';
 
 export type Goal = { kind: 'seq'; seq: number } | { kind: 'day'; at: number } | { kind: 'none'; why: string };
 
+/** English months, which are understood in every language of the window. */
 const months = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
 const none = (why: string): Goal => ({ kind: 'none', why });
 
@@ -13,33 +16,43 @@ export function goalOf(typed: string, first: number, last: number, now: Date): G
   const percent = /^(\d{1,3}(?:[.,]\d+)?)\s*%$/.exec(text);
   if (percent) {
     const share = Number(percent[1]!.replace(',', '.'));
-    return share > 100 ? none('The end is at 100 %') : { kind: 'seq', seq: Math.round(first + ((last - first) * share) / 100) };
+    return share > 100 ? none(t('find.endAt')) : { kind: 'seq', seq: Math.round(first + ((last - first) * share) / 100) };
   }
   const day = dayOf(text, now);
-  if (day) return Number.isNaN(day.getTime()) ? none('There is no such day') : { kind: 'day', at: day.getTime() };
+  if (day) return Number.isNaN(day.getTime()) ? none(t('find.noDay')) : { kind: 'day', at: day.getTime() };
   if (number) {
     const seq = Number(number[1]!.replace(/\D/g, ''));
-    return seq < first || seq > last ? none(`This branch holds #${first} to #${last}`) : { kind: 'seq', seq };
+    return seq < first || seq > last ? none(t('find.holds', { first, last })) : { kind: 'seq', seq };
   }
-  return none('A number, a percentage or a day: #1200, 40 %, 18 November, 2026-11-18, yesterday');
+  return none(t('find.whatGoal'));
 }
 
 /** The beginning of a day; undefined if the text is none, invalid if there is no such day. */
 function dayOf(text: string, now: Date): Date | undefined {
-  const back = { today: 0, yesterday: 1 }[text];
+  const back = new Map([['today', 0], ['yesterday', 1], [t('find.today'), 0], [t('find.yesterday'), 1]]).get(text);
   if (back !== undefined) return new Date(now.getFullYear(), now.getMonth(), now.getDate() - back);
   const iso = /^(\d{4})-(\d{1,2})(?:-(\d{1,2}))?$/.exec(text);
   if (iso) return valid(Number(iso[1]), Number(iso[2]), Number(iso[3] ?? 1));
   const numeric = /^(\d{1,2})[./](\d{1,2})[./](\d{4})$/.exec(text);
   if (numeric) return valid(Number(numeric[3]), Number(numeric[2]), Number(numeric[1]));
-  const named = /^(?:(\d{1,2})\.?\s+)?([a-z]{3,})\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?,?)?(?:\s+(\d{4}))?$/.exec(text);
-  const month = named ? months.findIndex((name) => name.startsWith(named[2]!)) + 1 : 0;
+  const counted = /^(?:(\d{4})\s*年)?\s*(\d{1,2})\s*月(?:\s*(\d{1,2})\s*日)?$/.exec(text);
+  if (counted) return latest(counted[1], Number(counted[2]), Number(counted[3] ?? 1), now);
+  const named = /^(?:(\d{1,2})\.?\s+)?(\p{L}{3,})\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?,?)?(?:\s+(\d{4}))?$/u.exec(text);
+  const month = named ? monthOf(named[2]!) : 0;
   if (!named || month === 0) return undefined;
-  const day = Number(named[1] ?? named[3] ?? 1);
-  const year = Number(named[4] ?? now.getFullYear());
-  const date = valid(year, month, day);
-  // Without a year the last such day is meant, not one to come.
-  return !named[4] && date > now ? valid(year - 1, month, day) : date;
+  return latest(named[4], month, Number(named[1] ?? named[3] ?? 1), now);
+}
+
+/** From 1; 0: no month begins so, neither in English nor in the language of the window. */
+function monthOf(word: string): number {
+  const english = months.findIndex((name) => name.startsWith(word));
+  return 1 + (english >= 0 ? english : months.findIndex((_, month) => dated(Date.UTC(2024, month, 15), { month: 'long', timeZone: 'UTC' }).toLowerCase().startsWith(word)));
+}
+
+/** Without a year the last such day is meant, not one to come. */
+function latest(year: string | undefined, month: number, day: number, now: Date): Date {
+  const date = valid(Number(year ?? now.getFullYear()), month, day);
+  return !year && date > now ? valid(now.getFullYear() - 1, month, day) : date;
 }
 
 function valid(year: number, month: number, day: number): Date {

@@ -1,4 +1,4 @@
-/** Where a text stands in what is drawn. It may run over the borders of words in bold and links, not over those of paragraphs. */
+/** Where a text is in what is drawn. It may run over the borders of words in bold and links, not over those of paragraphs. */
 import { occurrences } from './text';
 
 /** What is looked for in the transcript. */

@@ -1,7 +1,8 @@
 /**
  * What a block gets only when it is seen: colours in code, drawn mathematics. Both come in chunks of their own, loaded
- * at the first need; until then, and without them, the text itself stands there.
+ * at the first need; until then, and without them, the text itself is there.
  */
+import { t } from '$lib/words/words.svelte';
 import { colours } from './colouring';
 import { escapeHtml } from './escape';
 import { inLines } from './lines';
@@ -17,7 +18,7 @@ type Katex = typeof import('katex').default;
 
 let mathematics: Promise<Katex> | undefined;
 let katex: Katex | undefined;
-/** Formulas drawn lately, by what they are: an answer that grows draws its last block anew with every frame. */
+/** Formulas drawn lately, by what they are: an answer that grows draws its last block again with every frame. */
 const formulas = new Map<string, string>();
 const coloured = new Map<string, string>();
 const waiting = new WeakMap<Element, () => unknown>();
@@ -105,7 +106,7 @@ function reachable(table: HTMLElement): void {
   if (table.scrollWidth <= table.clientWidth) return;
   table.tabIndex = 0;
   table.setAttribute('role', 'region');
-  table.setAttribute('aria-label', 'Table');
+  table.setAttribute('aria-label', t('markdown.table'));
 }
 
 const keyOf = (code: HTMLElement) => `${code.dataset['lang']}\n${code.textContent}`;

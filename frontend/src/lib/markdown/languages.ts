@@ -18,7 +18,7 @@ const endings: Record<string, string> = {
   perl: 'pl', plaintext: 'txt', python: 'py', ruby: 'rb', rust: 'rs', text: 'txt', typescript: 'ts', vb: 'vb', yaml: 'yml', mermaid: 'mmd', dockerfile: 'dockerfile', makefile: 'mk',
 };
 
-/** What a code block is called as a file: the name that stands beside its language, or one made of the language. Never a path. */
+/** What a code block is called as a file: the name that is beside its language, or one made of the language. Never a path. */
 export function fileNameOf(lang: string, file: string): string {
   const name = file.split(/[/\\]/).at(-1)!.replace(/[^\p{L}\p{N}._ -]/gu, '').replace(/^[. ]+/, '').trim().slice(0, 80);
   if (/\.[\p{L}\p{N}]+$/u.test(name)) return name;

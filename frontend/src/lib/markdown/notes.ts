@@ -1,4 +1,5 @@
 /** Footnotes in Markdown: [^label] in the text, "[^label]: words" below it. */
+import { t } from '$lib/words/words.svelte';
 import type { MarkedExtension, Token, Tokens } from 'marked';
 import { escapeHtml } from './escape';
 
@@ -76,7 +77,7 @@ export const noteExtension: MarkedExtension = {
         const safe = escapeHtml(label);
         const words = paragraphs.map((tokens) => `<p>${this.parser.parseInline(tokens)}</p>`).join('');
         return `<div class="note" data-note="${safe}"><span class="note__mark">${safe}</span><div class="note__text">${words}</div>`
-          + `<button type="button" class="note__back" data-act="back" data-note="${safe}" aria-label="Back to where footnote ${safe} is referred to">↩</button></div>`;
+          + `<button type="button" class="note__back" data-act="back" data-note="${safe}" aria-label="${t('markdown.backToNote', { note: safe })}">↩</button></div>`;
       },
     },
     {
@@ -90,13 +91,13 @@ export const noteExtension: MarkedExtension = {
       renderer: ({ raw, label }) => {
         if (!known.has(label as string)) return escapeHtml(raw);
         const safe = escapeHtml(label as string);
-        return `<sup class="note-ref"><button type="button" data-act="note" data-note="${safe}" aria-label="Footnote ${safe}">${safe}</button></sup>`;
+        return `<sup class="note-ref"><button type="button" data-act="note" data-note="${safe}" aria-label="${t('markdown.footnote', { note: safe })}">${safe}</button></sup>`;
       },
     },
   ],
 };
 
-/** A note goes on over lines that begin nothing else; after a blank line, over lines that are indented. */
+/** A note continues over lines that begin nothing else; after a blank line, over lines that are indented. */
 function read(src: string, begin: number): { raw: string; texts: string[] } {
   const texts = [''];
   let at = 0;

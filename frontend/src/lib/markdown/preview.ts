@@ -1,8 +1,9 @@
 /**
- * Shows code as what it draws: a Mermaid diagram, an SVG picture, an HTML page. Each stands in a frame of its own that
+ * Shows code as what it draws: a Mermaid diagram, an SVG picture, an HTML page. Each is in a frame of its own that
  * may run no script, has no origin, and is allowed no address at all. A script in any frame of the window could reach the
  * program itself, so none runs, not even in a sandbox: what a page does by script is not shown.
  */
+import { t } from '$lib/words/words.svelte';
 import DOMPurify from 'dompurify';
 import { previewKind, type PreviewKind } from './previewable';
 
@@ -14,7 +15,7 @@ const opened = new Set<string>();
 
 const keyOf = (text: string, kind: PreviewKind) => `${kind}\n${text}`;
 
-/** What stands in the frame. The policy is the window's own once more, for an engine that should not hand it on. */
+/** What is in the frame. The policy is the window's own once more, for an engine that should not hand it on. */
 function page(body: string, style: string): string {
   return `<!doctype html><html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">`
     + `<meta name="color-scheme" content="light only"><style>${style}</style></head>${body}</html>`;
@@ -35,7 +36,7 @@ export function close(code: HTMLElement): void {
   if (kind) opened.delete(keyOf(text, kind));
   delete code.dataset['shown'];
   code.querySelector(':scope > .preview')?.remove();
-  name(code, 'Preview');
+  name(code, 'preview');
 }
 
 export async function open(code: HTMLElement): Promise<void> {
@@ -44,7 +45,7 @@ export async function open(code: HTMLElement): Promise<void> {
   if (opened.size >= rememberMost) opened.delete(opened.values().next().value!);
   opened.add(keyOf(text, kind));
   code.dataset['shown'] = 'preview';
-  name(code, 'Code');
+  name(code, 'code');
   const place = document.createElement('div');
   place.className = 'preview';
   code.querySelector('pre')!.before(place);
@@ -55,7 +56,7 @@ export async function open(code: HTMLElement): Promise<void> {
     const words = document.createElement('p');
     words.className = 'preview__note';
     words.setAttribute('role', 'status');
-    words.textContent = `This cannot be drawn: ${String((error as Error | null)?.message ?? error).split('\n')[0]!.slice(0, 300)}`;
+    words.textContent = t('markdown.cannotDraw', { error: String((error as Error | null)?.message ?? error).split('\n')[0]!.slice(0, 300) });
     place.replaceChildren(words);
   }
 }
@@ -66,17 +67,17 @@ function sourceOf(code: HTMLElement): { text: string; kind: PreviewKind | null }
   return { text, kind: previewKind(source?.dataset['lang'] ?? '', text) };
 }
 
-function name(code: HTMLElement, words: string): void {
+function name(code: HTMLElement, shows: 'code' | 'preview'): void {
   const button = code.querySelector('[data-act="preview"]');
   if (!button) return;
-  button.textContent = words;
-  button.setAttribute('aria-label', words === 'Code' ? 'Show the code' : 'Preview');
+  button.textContent = shows === 'code' ? t('markdown.code') : t('markdown.preview');
+  button.setAttribute('aria-label', shows === 'code' ? t('markdown.showCode') : t('markdown.preview'));
 }
 
 async function drawn(text: string, kind: PreviewKind): Promise<HTMLElement[]> {
-  if (kind === 'html') return [frame(htmlPage(text), 'Preview of the page'), note('Drawn without scripts, pictures from elsewhere or any connection.')];
+  if (kind === 'html') return [frame(htmlPage(text), t('markdown.pageFrame')), note(t('markdown.drawnSafe'))];
   const svg = kind === 'svg' ? readSvg(text) : readSvg(await diagram(text));
-  const made = frame(pictureOf(svg), kind === 'svg' ? 'Preview of the picture' : 'Preview of the diagram');
+  const made = frame(pictureOf(svg), kind === 'svg' ? t('markdown.pictureFrame') : t('markdown.diagramFrame'));
   made.dataset['picture'] = '';
   const size = sizeOf(svg);
   if (size) {
@@ -124,7 +125,7 @@ export function htmlPage(text: string): string {
   return page(`${style}${parsed.body.outerHTML}`, 'html { background: #fff; color: #111; font: 15px/1.5 sans-serif; overflow-wrap: anywhere; }');
 }
 
-/** As a picture an SVG runs nothing and fetches nothing, whatever stands in it. */
+/** As a picture an SVG runs nothing and fetches nothing, whatever is in it. */
 function pictureOf(svg: SVGElement): string {
   const bytes = new TextEncoder().encode(new XMLSerializer().serializeToString(svg));
   let binary = '';
@@ -138,7 +139,7 @@ export function readSvg(text: string): SVGElement {
   const found = strict.documentElement.nodeName === 'svg' && !strict.querySelector('parsererror') ? strict.documentElement : null;
   if (found?.namespaceURI === 'http://www.w3.org/2000/svg') return found as unknown as SVGElement;
   const lenient = new DOMParser().parseFromString(text, 'text/html').querySelector('svg');
-  if (!lenient) throw new Error('there is no SVG in it.');
+  if (!lenient) throw new Error(t('markdown.noSvg'));
   return lenient;
 }
 
@@ -164,7 +165,7 @@ export function bareDiagram(text: string): string {
 }
 
 async function diagram(text: string): Promise<string> {
-  if (text.length > diagramMost) throw new Error('the diagram is too long.');
+  if (text.length > diagramMost) throw new Error(t('markdown.tooLong'));
   const { default: mermaid } = await import('mermaid');
   mermaid.initialize({
     startOnLoad: false, securityLevel: 'strict', theme: 'neutral', fontFamily: 'sans-serif', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: diagramMost, maxEdges: edgesMost, suppressErrorRendering: true,

@@ -1,4 +1,5 @@
 /** Markdown to safe HTML, block by block, so that a block that did not change is never drawn again. */
+import { language, t } from '$lib/words/words.svelte';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
 import { pieces, type Piece } from './bound';
 import { escapeHtml } from './escape';
@@ -38,13 +39,13 @@ const marked = new Marked(mathExtension, noteExtension, {
       const words = this.parser.parseInline(tokens).replace(turning, '');
       if (!linkPattern.test(href)) return words;
       const kind = href.startsWith('contextinfinity:') ? ' class="ref"' : '';
-      return `<a href="${escapeHtml(href)}" title="${escapeHtml(title || (kind ? 'Jump to this turn' : href))}"${kind}>${words}${kind ? '' : hostOf(href, tokens)}</a>`;
+      return `<a href="${escapeHtml(href)}" title="${escapeHtml(title || (kind ? t('markdown.jumpTo') : href))}"${kind}>${words}${kind ? '' : hostOf(href, tokens)}</a>`;
     },
     image({ href, text }) {
       if (imagePattern.test(href)) return `<img src="${escapeHtml(href)}" alt="${escapeHtml(text)}">`;
       const words = escapeHtml(text || href);
       if (!linkPattern.test(href)) return words;
-      return `<a href="${escapeHtml(href)}" class="remote" title="Pictures elsewhere are not loaded. Opens ${escapeHtml(href)} in the browser">${words}</a>`;
+      return `<a href="${escapeHtml(href)}" class="remote" title="${escapeHtml(t('markdown.remotePicture', { address: href }))}">${words}</a>`;
     },
     code: ({ text, lang }) => codeBlock(text, lang ?? ''),
     table(token) {
@@ -56,7 +57,7 @@ const marked = new Marked(mathExtension, noteExtension, {
       const rows = token.rows.map((row) => `<tr>${row.map((data, column) => cell('td', data, column)).join('')}</tr>`).join('');
       return `<div class="data-scroll"><table class="data"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
     },
-    checkbox: ({ checked }) => `<span class="task" aria-label="${checked ? 'Done' : 'To do'}">${checked ? '☑' : '☐'}</span> `,
+    checkbox: ({ checked }) => `<span class="task" aria-label="${escapeHtml(checked ? t('markdown.done') : t('markdown.toDo'))}">${checked ? '☑' : '☐'}</span> `,
   },
 });
 
@@ -91,18 +92,18 @@ function keepHarmless(html: string): string {
 /** More lines than these are folded, except while they arrive. */
 export const foldedLines = 40;
 
-const act = (name: string, words: string, label: string) => `<button type="button" class="code__act" data-act="${name}" aria-label="${label}">${words}</button>`;
+const act = (name: string, words: string, label: string) => `<button type="button" class="code__act" data-act="${name}" aria-label="${escapeHtml(label)}">${escapeHtml(words)}</button>`;
 
 /** The word after the language names the file: "go throttle.go". */
 function codeBlock(text: string, info: string): string {
   const [lang = '', ...rest] = info.trim().split(/\s+/);
   const file = rest.join(' ');
-  const label = escapeHtml(lang === '' ? 'Text' : languageName(lang)) + (file === '' ? '' : ` <span class="code__lang">${escapeHtml(file)}</span>`);
+  const label = escapeHtml(lang === '' ? t('markdown.text') : languageName(lang)) + (file === '' ? '' : ` <span class="code__lang">${escapeHtml(file)}</span>`);
   const lines = text.split('\n').length;
-  const acts = act('wrap', 'Wrap', 'Wrap long lines') + act('save', 'Save', 'Save code as a file') + (isPreviewable(lang, text) ? act('preview', 'Preview', 'Preview') : '');
-  const more = lines > foldedLines ? `<button type="button" class="code__more" data-act="fold">Show all ${lines} lines</button>` : '';
+  const acts = act('wrap', t('markdown.wrap'), t('markdown.wrapLines')) + act('save', t('markdown.save'), t('markdown.saveCode')) + (isPreviewable(lang, text) ? act('preview', t('markdown.preview'), t('markdown.preview')) : '');
+  const more = lines > foldedLines ? `<button type="button" class="code__more" data-act="fold">${escapeHtml(t('markdown.showLines', { count: lines }))}</button>` : '';
   return `<div class="code" dir="ltr" data-lines="${lines}" data-file="${escapeHtml(fileNameOf(lang, file))}">`
-    + `<div class="code__bar"><span>${label}</span><span class="code__acts">${acts}<button type="button" class="code__act code__copy" data-act="copy" aria-label="Copy code">Copy</button></span></div>`
+    + `<div class="code__bar"><span>${label}</span><span class="code__acts">${acts}<button type="button" class="code__act code__copy" data-act="copy" aria-label="${escapeHtml(t('markdown.copyCode'))}">${escapeHtml(t('shared.copy'))}</button></span></div>`
     + `<pre><code data-lang="${escapeHtml(lang)}">${escapeHtml(text)}</code></pre>${more}</div>`;
 }
 
@@ -116,12 +117,13 @@ const directed = (html: string): string => html.replaceAll('<li>', '<li dir="aut
 
 function draw(token: Token, cacheable: boolean): string {
   cacheable &&= !mayRefer(token.raw); // what it refers to may still come
-  const known = cacheable ? drawn.get(token.raw) : undefined;
+  const key = `${language()}\n${token.raw}`; // what it says around code is in a language
+  const known = cacheable ? drawn.get(key) : undefined;
   if (known !== undefined) return known;
   const html = token.type === 'plain' ? `<p class="plain">${escapeHtml(token.raw.trim())}</p>` : directed(sanitise(marked.parser([token])));
   if (cacheable && token.raw.length <= drawnLongest) {
     if (drawn.size >= drawnMost) drawn.delete(drawn.keys().next().value!);
-    drawn.set(token.raw, html);
+    drawn.set(key, html);
   }
   return html;
 }

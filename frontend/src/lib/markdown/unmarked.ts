@@ -1,6 +1,6 @@
 /**
  * Markdown without the signs that only mark: emphasis, headings, quotes, fences, and where links lead. What is code
- * keeps every sign of its own, and so does what is no Markdown: 2*3, snake_case, C#.
+ * keeps every sign of its own, and so does what is not a Markdown: 2*3, snake_case, C#.
  */
 const fence = /^[ \t]*(?:```|~~~)[^\n]*\n([\s\S]*?)(?:^[ \t]*(?:```|~~~)[^\n]*\n?|$(?![\s\S]))/gm;
 const code = /(`+)([^`\n]+)\1(?!`)/g;

@@ -6,6 +6,7 @@ import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
 import { t } from '$lib/words/words.svelte';
+import { program } from '$lib/words/program';
 import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
@@ -130,7 +131,7 @@ export class App {
     this.draft = new DraftState(backend);
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
-    this.conversation.onLeave(() => this.speech.stop());
+    this.conversation.onNavigate(() => this.speech.stop());
     this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
     this.history = new HistoryState(this.conversation, this.draft);
     this.recent = new RecentSessions(() => this.sessions.list.map((row) => row.id), (id) => this.openSession(id));
@@ -194,16 +195,16 @@ export class App {
     this.theme.adopt(info);
     this.keymap.adopt(info.shortcuts);
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load(), this.projects.load()]);
-    if (this.startup.firstRun) return void (await this.#heed());
+    if (this.startup.firstRun) return void (await this.#handle());
     if (info.quick) await this.#openQuick();
     else await this.#openLast(info.lastSession);
     await this.#jobsRefresh.now();
     this.#tellRecovery();
-    await this.#heed();
+    await this.#handle();
   }
 
   /** Long work of before, and what was asked of the page while it was not there. */
-  async #heed(): Promise<void> {
+  async #handle(): Promise<void> {
     await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.library.load(), this.#settingsRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }
@@ -263,7 +264,7 @@ export class App {
     if (await this.leaveTemporary()) await this.#openSession(sessionId, branchId);
   }
 
-  /** A chat of which nothing is written, in the place of the session, with the model that answers there. */
+  /** A chat of which nothing is written, in place of the session, with the model that answers there. */
   async newTemporary(): Promise<void> {
     this.layout.closeSettings();
     this.layout.closeDrawer();
@@ -410,7 +411,7 @@ export class App {
     this.composer.focus();
   }
 
-  /** What was asked in the small window goes on in the first one. */
+  /** What was asked in the small window continues in the first one. */
   async continueInFirst(): Promise<void> {
     await this.draft.flush();
     await this.backend.work.showInFirst(this.conversation.sessionId);
@@ -437,7 +438,7 @@ export class App {
   /** What start-up found and mended, in a line: told once, until it is put away or settled; Activity keeps it in full. */
   get recoveryNews(): string {
     const report = this.jobs.recovery;
-    return report && report.at === this.#recoveryTold && report.items.length > 0 ? report.summary : '';
+    return report && report.at === this.#recoveryTold && report.items.length > 0 ? program(report.summary) : '';
   }
 
   dismissRecovery(): void {
@@ -447,7 +448,7 @@ export class App {
   #tellRecovery(): void {
     const report = this.jobs.recovery;
     if (!report || report.clean || report.items.length === 0) return;
-    if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded anew, the program was not
+    if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded again, the program was not
     this.#storage.setItem(toldKey, String(report.at));
     this.#recoveryTold = report.at;
   }

@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import type { SessionRow } from '$lib/backend/types';
-import { counted } from '$shared/format';
+import { t } from '$lib/words/words.svelte';
 import { SelectionState } from './selection.svelte';
 import type { SessionsState } from './sessions.svelte';
 import type { ToastsState } from './toasts.svelte';
@@ -18,9 +18,15 @@ function readCollapsed(storage: Storage): string[] {
   }
 }
 
-const many = (count: number) => counted(count, 'session');
+/** What was moved, before it was, and where to; no folder: out of its own. */
+function movedWords(moved: readonly SessionRow[], folder: string): string {
+  const [first] = moved;
+  if (moved.length !== 1 || !first) return folder === '' ? t('state.tookOutSeveral', { count: moved.length }) : t('state.movedSeveral', { count: moved.length, folder });
+  const title = first.title || t('shell.newConversation');
+  return folder === '' ? t('state.tookOut', { title, folder: first.folder }) : t('state.moved', { title, folder });
+}
 
-/** How sessions are kept: in folders, several at a time, as copies. A folder is there as long as a session is in it. */
+/** How sessions are kept: in folders, several at a time, as copies. A folder exists as long as a session is in it. */
 export class ArrangingState {
   readonly selection = new SelectionState();
   #collapsed = $state.raw<ReadonlySet<string>>(new Set());
@@ -86,8 +92,7 @@ export class ArrangingState {
     const back = async () => {
       for (const was of new Set(moving.map((row) => row.folder))) await set(moving.filter((row) => row.folder === was), was);
     };
-    const what = moving.length === 1 ? `“${moving[0]!.title || 'New conversation'}”` : many(moving.length);
-    this.#told(name === '' ? `Took ${what} out of ${moving.length === 1 ? `“${moving[0]!.folder}”` : 'their folders'}` : `Moved ${what} to “${name}”`, back);
+    this.#told(movedWords(moving, name), back);
     return true;
   }
 
@@ -105,7 +110,7 @@ export class ArrangingState {
     });
     // What was there before stays there; a folder that only has another name takes its project back with it.
     const back = () => (joined ? this.#backend.sessions.setFolder(ids, folder) : this.#backend.sessions.renameFolder(name, folder));
-    if (renamed) this.#told(`“${folder}” is now “${name}”`, back);
+    if (renamed) this.#told(t('state.folderRenamed', { folder, name }), back);
     return renamed;
   }
 
@@ -114,7 +119,7 @@ export class ArrangingState {
     const list = [...ids];
     if (!(await this.#do(() => this.#backend.sessions.archiveMany(list, archived)))) return false;
     this.selection.clear();
-    this.#told(archived ? `Archived ${many(list.length)}` : `Unarchived ${many(list.length)}`, () => this.#backend.sessions.archiveMany(list, !archived));
+    this.#told(archived ? t('state.archivedSeveral', { count: list.length }) : t('state.unarchivedSeveral', { count: list.length }), () => this.#backend.sessions.archiveMany(list, !archived));
     return true;
   }
 
@@ -126,8 +131,8 @@ export class ArrangingState {
     });
     const row = made as SessionRow | null;
     if (row) {
-      const hint = row.leftOut > 0 ? `${row.leftOut === 1 ? 'One turn is' : `${row.leftOut} turns are`} still open in the original and not in the copy.` : '';
-      this.#toasts.show(`“${row.title || 'New conversation'}” is a copy; the original does not change`, { hint });
+      const hint = row.leftOut > 0 ? t('state.openInOriginal', { count: row.leftOut }) : '';
+      this.#toasts.show(t('state.isCopy', { title: row.title || t('shell.newConversation') }), { hint });
     }
     return row;
   }

@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { BranchTree, BranchView, TreeBranch, TreeRun } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 import type { Changes } from './changes';
 import type { ComposerState } from './composer.svelte';
 import type { ConversationState } from './conversation.svelte';
@@ -171,11 +172,11 @@ export class BranchesState {
     const { branchId: before, sessionId } = conversation;
     const still = conversation.wish();
     const sent = await backend.branches.mergeAnswers(turnId, model);
-    const told = `${model} merges the answers on a new branch`;
+    const told = t('state.merges', { model });
     if (!still()) return void toasts.show(told);
     this.closeWide();
     await conversation.open(sessionId, sent.branchId);
-    toasts.show(told, { action: { label: 'Back', run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
+    toasts.show(told, { action: { label: t('state.back'), run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
     composer.focus();
   }
 
@@ -207,14 +208,14 @@ export class BranchesState {
     return this.open(branchId, run.ends && run.branchId === branchId ? '' : run.firstTurn);
   }
 
-  /** A branch that goes on after a turn. */
+  /** A branch that continues after a turn. */
   fork(turnId: string, seq: number, label: string): Promise<boolean> {
-    return this.#act(() => this.#begin(() => this.#parts.backend.sessions.fork(turnId, false, label), (branch) => `New branch “${branch.label}” after #${seq}`));
+    return this.#act(() => this.#begin(() => this.#parts.backend.sessions.fork(turnId, false, label), (branch) => t('state.forked', { branch: branch.label, seq })));
   }
 
   /** Back to a turn: a branch that ends with it. Nothing is deleted. */
   rollback(branchId: string, turnId: string, seq: number): Promise<boolean> {
-    return this.#act(() => this.#begin(() => this.#parts.backend.branches.rollbackTo(branchId, turnId), (branch) => `Rolled back to #${seq} (new branch “${branch.label}”)`));
+    return this.#act(() => this.#begin(() => this.#parts.backend.branches.rollbackTo(branchId, turnId), (branch) => t('state.rolledBack', { seq, branch: branch.label })));
   }
 
   rename(branchId: string, label: string): Promise<boolean> {
@@ -223,7 +224,7 @@ export class BranchesState {
       const before = this.#labelOf(branchId);
       if (before === label) return;
       await backend.sessions.renameBranch(branchId, label);
-      if (before) undo.did({ text: `Renamed the branch to “${label}”`, undo: () => backend.sessions.renameBranch(branchId, before) });
+      if (before) undo.did({ text: t('state.branchRenamed', { label }), undo: () => backend.sessions.renameBranch(branchId, before) });
     });
   }
 
@@ -233,7 +234,7 @@ export class BranchesState {
     return this.#act(async () => {
       await backend.branches.archive(branchId, archived);
       const name = `“${this.#labelOf(branchId)}”`;
-      undo.did({ text: archived ? `Archived ${name}` : `Unarchived ${name}`, undone: archived ? `Unarchived ${name}` : `Archived ${name} again`, undo: () => backend.branches.archive(branchId, !archived) });
+      undo.did({ text: archived ? t('state.archivedBranch', { name }) : t('state.unarchivedBranch', { name }), undone: archived ? t('state.unarchivedBranch', { name }) : t('state.archivedBranchAgain', { name }), undo: () => backend.branches.archive(branchId, !archived) });
     });
   }
 
@@ -263,7 +264,7 @@ export class BranchesState {
     if (!still()) return void toasts.show(words(branch));
     this.closeWide();
     await conversation.open(sessionId, branch.id);
-    toasts.show(words(branch), { action: { label: 'Back', run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
+    toasts.show(words(branch), { action: { label: t('state.back'), run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
     composer.focus();
   }
 

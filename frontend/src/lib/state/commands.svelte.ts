@@ -4,6 +4,8 @@ import { findState } from '$lib/commands/commands';
 import type { CommandId } from '$lib/commands/list';
 import { onMac } from '$lib/keys';
 import { t } from '$lib/words/words.svelte';
+import { listed } from '$shared/format';
+import { program } from '$lib/words/program';
 import type { App } from './app.svelte';
 import { targetOf, type ExportScope } from './exporting.svelte';
 import { printPage } from './printing';
@@ -62,18 +64,18 @@ export class CommandRunner {
   /** Why a command cannot be done now; empty: it can. */
   why(id: CommandId): string {
     const { conversation, temporary, undo } = this.#parts;
-    if (temporary.active && ofSession.has(id)) return 'Not in a temporary chat';
-    if (ofSession.has(id) && !conversation.session) return 'No session is open';
-    if (ofTurns.has(id) && !temporary.active && conversation.turns.length === 0) return 'There are no turns yet';
+    if (temporary.active && ofSession.has(id)) return t('state.notTemporary');
+    if (ofSession.has(id) && !conversation.session) return t('state.noSession');
+    if (ofTurns.has(id) && !temporary.active && conversation.turns.length === 0) return t('state.noTurns');
     switch (id) {
-      case 'undo': return undo.next === '' ? 'Nothing to undo' : '';
-      case 'fork': return conversation.running ? 'An answer is still arriving' : '';
+      case 'undo': return undo.next === '' ? t('state.nothingToUndo') : '';
+      case 'fork': return conversation.running ? t('state.stillArriving') : '';
       case 'newInProject':
       case 'projectSettings': return conversation.header?.projectId ? '' : t('projects.notIn');
-      case 'compare': return conversation.branches.length < 2 ? 'There is only one branch' : '';
-      case 'savePrompt': return this.#parts.draft.text.trim() === '' ? 'There is no text in the message' : '';
-      case 'commit': return (conversation.header?.pending ?? 0) === 0 ? 'No turn is pending' : '';
-      case 'stop': return (temporary.active ? temporary.running : conversation.running || this.#parts.composer.editing !== null) ? '' : 'Nothing is arriving';
+      case 'compare': return conversation.branches.length < 2 ? t('state.oneBranch') : '';
+      case 'savePrompt': return this.#parts.draft.text.trim() === '' ? t('state.noText') : '';
+      case 'commit': return (conversation.header?.pending ?? 0) === 0 ? t('state.nonePending') : '';
+      case 'stop': return (temporary.active ? temporary.running : conversation.running || this.#parts.composer.editing !== null) ? '' : t('state.nothingArrives');
       default: return '';
     }
   }
@@ -148,11 +150,11 @@ export class CommandRunner {
       commit: async () => {
         await backend.inspect.commitNow(branchId);
         conversation.refreshHeader();
-        toasts.show('Pending turns are being committed', { action: { label: 'Show', run: () => inspector.show('pending') } });
+        toasts.show(t('state.committing'), { action: { label: t('state.show'), run: () => inspector.show('pending') } });
       },
       summarize: async () => {
         await backend.inspect.summarize(branchId, false);
-        toasts.show('Old turns are summarised', { action: { label: 'Show', run: () => inspector.show('state') } });
+        toasts.show(t('state.summarised'), { action: { label: t('state.show'), run: () => inspector.show('state') } });
       },
       context: () => inspector.show('xray'),
       tabBranches: () => inspector.show('branches'),
@@ -185,11 +187,11 @@ export class CommandRunner {
   /** What is named, or the open branch; where nothing is open, all sessions. */
   #export(scope: string): void {
     const { conversation, exporting, temporary } = this.#parts;
-    if (!['', 'turn', 'branch', 'session', 'all'].includes(scope)) throw refused(`“${scope}” cannot be exported`, 'It is /export turn, branch, session or all.');
-    if (temporary.active && scope !== '' && scope !== 'all') throw refused('A temporary chat is not saved', 'Copy what you want to keep.');
+    if (!['', 'turn', 'branch', 'session', 'all'].includes(scope)) throw refused(t('state.noSuchExport', { scope }), t('state.exportIs'));
+    if (temporary.active && scope !== '' && scope !== 'all') throw refused(t('state.temporaryUnsaved'), t('state.copyToKeep'));
     if (temporary.active || !conversation.session) return exporting.show({}, 'all');
     const turn = conversation.newest;
-    if (scope === 'turn' && !turn) throw refused('There are no turns yet', 'Send a first message.');
+    if (scope === 'turn' && !turn) throw refused(t('state.noTurns'), t('state.sendFirst'));
     const target = targetOf(conversation);
     exporting.show(scope === 'turn' && turn ? { ...target, turnId: turn.id, seq: turn.seq } : target, (scope || 'session') as ExportScope);
   }
@@ -229,7 +231,7 @@ export class CommandRunner {
     if (onMac() && backend.nativeDrops) {
       exporting.show(target, 'branch');
       exporting.choose({ format: 'html' });
-      toasts.show('Export it as HTML, open the file in a browser and print it there');
+      toasts.show(t('state.exportToPrint'));
       return;
     }
     const { sessionId, branchId } = target;
@@ -240,8 +242,8 @@ export class CommandRunner {
     const { toasts, work } = this.#parts;
     await work.pause(!work.paused);
     toasts.dismiss(this.#pauseNotice); // it would say the opposite of what is so now
-    if (work.paused) this.#pauseNotice = toasts.show('Background work is paused', { hint: 'Conversations continue; their turns stay pending until you resume.', action: { label: 'Resume', run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
-    else toasts.show('Background work resumed');
+    if (work.paused) this.#pauseNotice = toasts.show(t('state.workPaused'), { hint: t('state.workPausedMore'), action: { label: t('state.resume'), run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
+    else toasts.show(t('state.workResumed'));
   }
 
   /** Gives the session the settings of an assistant; without a name one is chosen beside the session's settings. */
@@ -258,15 +260,15 @@ export class CommandRunner {
   async #model(name: string): Promise<void> {
     const { models, modelSwitch } = this.#parts;
     const model = models.find(name) ?? models.list.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
-    if (!model) throw refused(`There is no model “${name}”`, `The models are ${models.list.map((known) => known.name).join(', ')}.`);
-    if (!model.usable) throw refused(`${model.name} cannot be used: ${model.why}`, 'Settings, Keys and models, is where to fix that.');
+    if (!model) throw refused(t('state.noModel', { name }), t('state.modelsAre', { names: listed(models.list.map((known) => known.name)) }));
+    if (!model.usable) throw refused(t('state.modelUnusable', { name: model.name, why: program(model.why) }), t('state.fixModel'));
     await modelSwitch.ask(model.name);
   }
 
   async #fork(label: string): Promise<void> {
     const { conversation, turnActions } = this.#parts;
     if (conversation.hasNewer) await conversation.jumpToLatest();
-    if (!conversation.newest) throw refused('There is no turn to fork after', 'Send a first message.');
+    if (!conversation.newest) throw refused(t('state.noTurnToFork'), t('state.sendFirst'));
     await turnActions.forkAfter(conversation.newest, label);
   }
 
@@ -276,7 +278,7 @@ export class CommandRunner {
     const left = conversation.branchId;
     if (label === '') return branches.ask({ kind: 'compare', left });
     const right = conversation.branches.find((branch) => branch.id !== left && branch.label.toLowerCase() === label.toLowerCase());
-    if (!right) throw refused(`There is no other branch “${label}”`, `There are ${conversation.branches.filter((branch) => branch.id !== left).slice(0, 8).map((branch) => branch.label).join(', ')}.`);
+    if (!right) throw refused(t('state.noBranch', { label }), t('state.branchesAre', { names: listed(conversation.branches.filter((branch) => branch.id !== left).slice(0, 8).map((branch) => branch.label)) }));
     branches.compare(left, right.id);
   }
 
@@ -288,13 +290,13 @@ export class CommandRunner {
     const { history, head } = await backend.inspect.state(from);
     const before = history.find((state) => state.turnSeq < head.turnSeq); // pins make states too, at the same turn
     const state = argument === '' ? before : findState(history, argument);
-    if (!state) throw refused(argument === '' ? 'There is no state before the head' : `There is no state “${argument}” on this branch`, 'The State tab lists every one, with its turn.');
+    if (!state) throw refused(argument === '' ? t('state.noStateBefore') : t('state.noState', { state: argument }), t('state.stateTab'));
     const branch = await backend.sessions.rollback(sessionId, state.id);
-    const told = `Rolled back to #${state.turnSeq} (new branch “${branch.label}”)`;
+    const told = t('state.rolledBack', { seq: state.turnSeq, branch: branch.label });
     if (!still()) return void toasts.show(told);
     await conversation.open(sessionId, branch.id);
     const back = () => void conversation.switchBranch(from, sessionId).catch((error: unknown) => toasts.error(error));
-    toasts.show(told, { action: { label: 'Back', run: back } });
+    toasts.show(told, { action: { label: t('state.back'), run: back } });
   }
 }
 

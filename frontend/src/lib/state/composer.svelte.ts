@@ -2,12 +2,13 @@ import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
 import type { BlockView, ErrorView, FileView, ImageUpload, MemoryChip, SendRequest, SendResult, TurnView } from '$lib/backend/types';
 import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
+import { t } from '$lib/words/words.svelte';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
 import { nothing, together, type DraftState, type Written } from './draft.svelte';
 import { Refresh } from './refresh';
 
-/** What becomes of an incomplete turn that stands in the way; empty refuses to send over it. */
+/** The outcome of an incomplete turn that is in the way; empty refuses to send over it. */
 export type Incomplete = '' | 'keep' | 'discard';
 
 /** What the documents of a message may take of the working set together; the program leaves the rest to memory. */
@@ -19,7 +20,7 @@ export interface Once {
   effort: string;
 }
 
-/** Sending: the message being written, what it weighs, and what stands in its way. */
+/** Sending: the message being written, what it weighs, and what is in its way. */
 export class ComposerState {
   #sending = $state(false);
   #error = $state.raw<BackendError | null>(null);
@@ -47,7 +48,7 @@ export class ComposerState {
     this.#backend = backend;
     this.#conversation = conversation;
     this.#draft = draft;
-    conversation.onLeave(() => {
+    conversation.onNavigate(() => {
       this.cancelEdit();
       this.#once = null;
       this.#several = [];
@@ -134,11 +135,11 @@ export class ComposerState {
 
   /** Why there is nothing to send, or not yet; empty: there is. */
   get why(): string {
-    if (this.waits) return 'A document is still being attached';
-    if (this.opening) return 'The conversation is still opening';
-    if (this.#several.length > 1 && this.#conversation.running && this.#editing === null && !this.isCommand) return 'Several models can be asked once this answer is final';
+    if (this.waits) return t('state.attaching');
+    if (this.opening) return t('state.opening');
+    if (this.#several.length > 1 && this.#conversation.running && this.#editing === null && !this.isCommand) return t('state.severalOnce');
     if (!this.#draft.isEmpty) return '';
-    return this.#draft.memories.length > 0 ? 'Add a message to go with the attached memory' : 'Write a message first';
+    return this.#draft.memories.length > 0 ? t('state.addMessage') : t('state.writeFirst');
   }
 
   focus(): void {
@@ -221,7 +222,7 @@ export class ComposerState {
     }
   }
 
-  /** Sends other words in the place of a turn: a fork before it, which leaves that turn where it is. */
+  /** Sends other words in place of a turn: a fork before it, which leaves that turn where it is. */
   async resend(turn: TurnView, written: Written): Promise<void> {
     const still = this.#conversation.wish();
     const branch = await this.#backend.sessions.fork(turn.id, true, '');
@@ -282,7 +283,7 @@ export class ComposerState {
       await this.resend(turn, written);
       if (this.#editing === turn) this.cancelEdit();
     } catch (error) {
-      // The edit still stands in the field. Else it stays on the fork made for it, if that is open, or where it was written.
+      // The edit still is in the field. Else it stays on the fork made for it, if that is open, or where it was written.
       const forked = sessionId === this.#conversation.sessionId && this.#draft.isEmpty;
       if (this.#editing === turn) throw error;
       if (forked || branchId === this.#draft.branchId) this.#draft.written = together(this.#draft.written, written);
@@ -327,7 +328,7 @@ export class ComposerState {
 }
 
 function incompleteCommand(command: Command): BackendError {
-  return new BackendError({ code: 'invalid', op: 'command', message: `/${command.name} needs ${command.argument === 'NAME' ? 'a name' : 'some text'} after it`, hint: `${command.does}.` });
+  return new BackendError({ code: 'invalid', op: 'command', message: command.argument === 'NAME' ? t('state.needsName', { command: `/${command.name}` }) : t('state.needsText', { command: `/${command.name}` }), hint: t('storage.sentence', { what: command.does }) });
 }
 
 /** The words of a message, as they can be copied or written again. */

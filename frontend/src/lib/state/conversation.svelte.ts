@@ -17,7 +17,7 @@ export interface ScrollIntent {
   top?: number;
   /** What to bring into view within the turn, and to mark. */
   marks?: Marks | undefined;
-  /** The focus stays where it is: one goes on looking. */
+  /** The focus stays where it is: one continues looking. */
   quiet?: boolean;
 }
 
@@ -168,7 +168,7 @@ export class ConversationState {
   }
 
   /** Tells before another branch takes the place of the open one. */
-  onLeave(told: () => void): void {
+  onNavigate(told: () => void): void {
     this.#leaving.push(told);
   }
 
@@ -237,7 +237,7 @@ export class ConversationState {
     await this.#go({ to: 'turn', turnId, marks });
   }
 
-  /** Brings a find into view while one goes on looking. */
+  /** Brings a find into view while one continues looking. */
   async jumpToFind(marks: Marks): Promise<void> {
     await this.#go({ to: 'turn', turnId: marks.turnId, marks, quiet: true });
   }

@@ -225,7 +225,7 @@ describe('a conversation', () => {
     await started({ data: 'rich' });
     expect(app.recoveryNews).toBe('2 things were found and put in order.');
     app.stop();
-    app = new App(backend); // the page is loaded anew
+    app = new App(backend); // the page is loaded again
     await app.start();
     expect(app.recoveryNews).toBe('');
   });

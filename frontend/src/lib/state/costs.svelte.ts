@@ -1,5 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import type { CostView } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 import type { ConversationState } from './conversation.svelte';
 import { Refresh } from './refresh';
 
@@ -25,15 +26,16 @@ export class CostsState {
   get words(): string {
     const view = this.#view;
     if (!view || (view.session === '' && view.month === '')) return '';
-    const parts = [view.turn && `last answer ${view.turn}`, view.session && `session ${view.session}`, view.month && `this month ${view.month}${view.budget ? ` of ${view.budget}` : ''}`].filter(Boolean).join(', ');
-    return `Cost${view.estimate ? ', estimated by the price list of ' + view.pricesDate : ''}: ${parts}.`;
+    const month = view.month && (view.budget ? t('state.monthOf', { cost: view.month, budget: view.budget }) : t('state.month', { cost: view.month }));
+    const parts = [view.turn && t('state.lastAnswer', { cost: view.turn }), view.session && t('state.session', { cost: view.session }), month].filter(Boolean).join(t('transfer.comma'));
+    return view.estimate ? t('state.costEstimated', { date: view.pricesDate, parts }) : t('state.cost', { parts });
   }
 
   /** What is said of the monthly budget; empty: nothing. */
   get warning(): string {
     const view = this.#view;
     if (!view || (view.state !== 'near' && view.state !== 'over') || this.#dismissed === view.state) return '';
-    return view.state === 'over' ? `The monthly budget of ${view.budget} is used up: ${view.month} this month.` : `${view.month} of the monthly budget of ${view.budget} is used.`;
+    return view.state === 'over' ? t('state.budgetOver', { budget: view.budget, cost: view.month }) : t('state.budgetNear', { budget: view.budget, cost: view.month });
   }
 
   /** Until the budget is in another state. */

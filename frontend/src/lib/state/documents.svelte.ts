@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
 import type { AttachResult, FileView, ImageUpload } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 import type { DraftState } from './draft.svelte';
 
 /** Bytes of a document that cross to the program at once: a multiple of three, so that no piece is padded. */
@@ -8,7 +9,7 @@ export const pieceBytes = 3 * 1024 * 1024;
 const most = 200 * 1024 * 1024;
 /** A paste longer than this may be meant as a document; the offer says so and takes nothing away. */
 export const offerFrom = 4_000;
-const pastedName = 'Pasted text.txt';
+const pastedName = (): string => t('state.pastedName');
 
 /** A document on its way into the draft of a branch. */
 export interface Arriving {
@@ -44,7 +45,7 @@ export class DocumentsState {
     return this.#error;
   }
 
-  /** A long text that was just pasted and still stands in the message. */
+  /** A long text that was just pasted and still is in the message. */
   get offered(): boolean {
     const { typed, long, queued } = this.#draft;
     return this.#offered !== '' && !queued && (long.includes(this.#offered) || typed.includes(this.#offered));
@@ -80,14 +81,14 @@ export class DocumentsState {
     const at = this.#draft.long.indexOf(text);
     if (at >= 0) this.#draft.removeLong(at);
     else this.#draft.typed = this.#draft.typed.replace(text, () => '');
-    const attached = await this.attach(new File([text], pastedName, { type: 'text/plain' }));
+    const attached = await this.attach(new File([text], pastedName(), { type: 'text/plain' }));
     if (!attached && branchId === this.#draft.branchId) this.#draft.text = [this.#draft.text, text].filter(Boolean).join('\n\n');
   }
 
   /** Sends a document to the program piece by piece; says whether it was attached. */
   async attach(file: File): Promise<boolean> {
     this.#error = null;
-    const name = file.name || pastedName;
+    const name = file.name || pastedName();
     const branchId = this.#draft.branchId;
     if (file.size === 0 || file.size > most || branchId === '') {
       this.#error = branchId === '' ? tooEarly(name) : refusal(name, file.size);
@@ -172,7 +173,7 @@ export class DocumentsState {
 
 /** A document is kept in a session: there is none yet. */
 function tooEarly(name: string): BackendError {
-  return new BackendError({ code: 'busy', op: 'document.read', message: `${name} was not attached: the conversation is still opening.`, hint: 'Attach it again in a moment.' });
+  return new BackendError({ code: 'busy', op: 'document.read', message: t('state.stillOpening', { name }), hint: t('state.attachAgain') });
 }
 
 /** Throws why a file cannot be sent, if it cannot. */
@@ -181,15 +182,15 @@ export function checkDocument({ name, size }: Pick<File, 'name' | 'size'>): void
 }
 
 function refusal(name: string, size: number): BackendError {
-  const message = size === 0 ? `${name} is empty, nothing was attached.` : `${name} has ${Math.floor(size / 1024 / 1024)} MB, more than the limit of 200 MB; nothing was attached.`;
-  return new BackendError({ code: 'invalid', op: 'document.read', message, hint: size === 0 ? '' : 'Attach the part that matters.' });
+  const message = size === 0 ? t('state.fileEmpty', { name }) : t('state.fileTooLarge', { name, size: Math.floor(size / 1024 / 1024), most: 200 });
+  return new BackendError({ code: 'invalid', op: 'document.read', message, hint: size === 0 ? '' : t('state.attachPart') });
 }
 
 export async function base64(piece: Blob, name: string): Promise<string> {
   const url = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(new BackendError({ code: 'invalid', op: 'document.read', message: `${name} could not be read, nothing was attached.`, hint: 'Check that it exists and that you may read it.' }));
+    reader.onerror = () => reject(new BackendError({ code: 'invalid', op: 'document.read', message: t('state.fileUnreadable', { name }), hint: t('state.checkFile') }));
     reader.readAsDataURL(piece);
   });
   return url.slice(url.indexOf(',') + 1);

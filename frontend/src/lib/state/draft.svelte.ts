@@ -6,7 +6,7 @@ import { moved } from '$lib/moved';
 const saveAfterMs = 350;
 /** A disk that was full may have space again. */
 const saveAgainAfterMs = 3_000;
-/** A text longer than this stands beside the field, not in it: no text field stays quick with a book inside. */
+/** A text longer than this is beside the field, not in it: no text field stays quick with a book inside. */
 export const longText = 60_000;
 /** What a message is made of. */
 export type Written = Pick<Draft, 'text' | 'images' | 'files' | 'memories'>;
@@ -34,7 +34,7 @@ export class DraftState {
   /** What stood in the field before an old message took its place there, and that message as it came. */
   #aside: { before: Written; came: Written } | null = null;
   /** Messages of branches that were left before they could be saved. */
-  readonly #stranded = new Map<string, Draft>();
+  readonly #notSaved = new Map<string, Draft>();
   #unsavedWhy = $state.raw<BackendError | null>(null);
   readonly #backend: Backend;
 
@@ -56,7 +56,7 @@ export class DraftState {
     this.#changed();
   }
 
-  /** What stands in the field. */
+  /** What is in the field. */
   get typed(): string {
     return this.#typed;
   }
@@ -120,7 +120,7 @@ export class DraftState {
     this.#changed();
   }
 
-  /** The message is sent by itself when the running turn is final. */
+  /** The message is sent automatically when the running turn is final. */
   get queued(): boolean {
     return this.#queued;
   }
@@ -138,7 +138,7 @@ export class DraftState {
     return { text: this.text, images: [...this.#images], files: [...this.#files], memories: [...this.#memories] };
   }
 
-  /** The message as it stands in the field, for whoever asks what it would come to. */
+  /** The message as it is in the field, for whoever asks what it would come to. */
   get message(): Draft {
     return { ...this.written, queued: this.#queued };
   }
@@ -162,7 +162,7 @@ export class DraftState {
     return this.#aside?.before ?? nothing;
   }
 
-  /** What was set aside stands in the field again. */
+  /** What was set aside is in the field again. */
   takeBack(): void {
     if (!this.#aside) return;
     const { before } = this.#aside;
@@ -191,17 +191,17 @@ export class DraftState {
 
   /** Another branch is open: what it holds unsent. */
   async load(branchId: string, draft: Draft = empty): Promise<void> {
-    // The same branch, read anew: what is being typed wins, whether or not it can be saved just now.
+    // The same branch, read again: what is being typed wins, whether or not it can be saved just now.
     if (branchId === this.#branchId && (this.#unsaved || this.#aside)) return this.flush();
     // What was written before any branch had opened belongs to the first one that does.
     const early = this.#branchId === '' && this.#unsaved ? this.written : nothing;
     const saved = this.flush();
     this.#left = '';
     this.#branchId = branchId; // at once: what is typed while the old text is saved belongs here
-    const stranded = this.#stranded.get(branchId);
-    this.#take(stranded ?? draft);
-    if (stranded) {
-      this.#stranded.delete(branchId);
+    const notSaved = this.#notSaved.get(branchId);
+    this.#take(notSaved ?? draft);
+    if (notSaved) {
+      this.#notSaved.delete(branchId);
       this.#changed();
     }
     if (early !== nothing) this.written = together(this.written, early);
@@ -210,7 +210,7 @@ export class DraftState {
 
   /**
    * Hands the message to the program. Nothing of it is saved meanwhile, and no save is left under way: one that came
-   * late would bring back what was sent, or make a queued message wait for ever.
+   * late would bring back what was sent, or make a queued message wait forever.
    */
   async handOver<T>(send: () => Promise<T>): Promise<T> {
     const branchId = this.#branchId;
@@ -283,7 +283,7 @@ export class DraftState {
 
   async flush(): Promise<void> {
     this.#cancel();
-    for (const [branchId, draft] of this.#stranded) this.#saving = this.#saving.then(() => this.#save(branchId, draft));
+    for (const [branchId, draft] of this.#notSaved) this.#saving = this.#saving.then(() => this.#save(branchId, draft));
     if (!this.#unsaved || this.#branchId === '' || this.#branchId === this.#handed) return;
     this.#unsaved = false;
     // In order: the program takes calls side by side, and an older text must not overtake a newer one.
@@ -296,8 +296,8 @@ export class DraftState {
   async #save(branchId: string, draft: Draft): Promise<void> {
     try {
       await this.#backend.sessions.saveDraft(branchId, draft);
-      this.#stranded.delete(branchId);
-      if (this.#stranded.size === 0) this.#unsavedWhy = null;
+      this.#notSaved.delete(branchId);
+      if (this.#notSaved.size === 0) this.#unsavedWhy = null;
     } catch (error) {
       this.#strand(branchId, draft, error);
     }
@@ -306,7 +306,7 @@ export class DraftState {
   /** What could not be saved stays here, also of a branch that was left, and is tried again. */
   #strand(branchId: string, draft: Draft, error: unknown): void {
     if (branchId === this.#branchId) this.#unsaved = true;
-    else this.#stranded.set(branchId, draft);
+    else this.#notSaved.set(branchId, draft);
     this.#unsavedWhy = toBackendError(error);
     this.#schedule(saveAgainAfterMs);
   }

@@ -15,7 +15,7 @@ export class DroppingState {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#off = parts.backend.onWindowRequest((request) => void this.heed(request));
+    this.#off = parts.backend.onWindowRequest((request) => void this.handle(request));
   }
 
   /** Files of another program hover over the window. */
@@ -42,13 +42,13 @@ export class DroppingState {
   /** What was asked before the page was there. */
   async begin(): Promise<void> {
     try {
-      for (const request of await this.#parts.backend.work.windowRequests()) await this.heed(request);
+      for (const request of await this.#parts.backend.work.windowRequests()) await this.handle(request);
     } catch (error) {
       this.#parts.toasts.error(error);
     }
   }
 
-  async heed(request: WindowRequest): Promise<void> {
+  async handle(request: WindowRequest): Promise<void> {
     const { startup, work } = this.#parts;
     if (!startup.info || startup.fatal) return;
     if (request.kind === 'files') return this.given(request.files, request.x >= 0);

@@ -121,7 +121,7 @@ export class ErasingState {
     } finally {
       this.#busy = false;
     }
-    // Also where it was refused: it may be gone all the same, and what is shown must be what is there.
+    // Also where it was refused: it may be gone anyway, and what is shown must be what is there.
     await this.#after(target);
   }
 

@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { ExportPlan, ExportRequest, Setting, TaskView } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { WorkState } from './work.svelte';
 
@@ -112,10 +113,10 @@ export class ExportState {
   /** Why it cannot be begun as it is asked for; empty: it can. */
   get why(): string {
     const plan = this.#plan;
-    if (!plan) return 'Counting the turns';
-    if (this.#path.trim() === '') return 'Choose a file';
-    if (plan.exists && !this.#replace) return 'A file with that name exists';
-    return plan.turns === 0 ? 'It has no finished turns yet' : '';
+    if (!plan) return t('state.countingTurns');
+    if (this.#path.trim() === '') return t('state.chooseFile');
+    if (plan.exists && !this.#replace) return t('state.fileExists');
+    return plan.turns === 0 ? t('state.noFinished') : '';
   }
 
   /** The format of the settings, for files dragged out and for the first dialog. */
@@ -141,7 +142,7 @@ export class ExportState {
     void this.ask();
   }
 
-  /** What was begun goes on. */
+  /** What was begun continues. */
   close(): void {
     this.#asked++;
     this.#target = null;

@@ -180,7 +180,7 @@ export class FindState {
     this.#nth = 0;
   }
 
-  /** Typing brings the nearest find into view; a conversation that went on moves nobody. */
+  /** Typing brings the nearest find into view; a conversation that continued moves nobody. */
   async #search(go: boolean): Promise<void> {
     const { temporary, conversation, backend } = this.#parts;
     const question = this.#question;

@@ -25,7 +25,7 @@ export class HistoryState {
     this.#draft = draft;
   }
 
-  /** The message that stands in the field as it was sent, if one was brought there. */
+  /** The message that is in the field as it was sent, if one was brought there. */
   get shown(): Earlier | null {
     const at = this.#at;
     return at && this.#branchId === this.#conversation.branchId && this.#draft.typed === at.text && this.#onlyText ? at : null;

@@ -6,7 +6,7 @@ import type { WorkState } from './work.svelte';
 /** What can be imported; of a folder, the transcripts in it. */
 export const importable = (file: DroppedFile): boolean => file.reason === '' && ['transcript', 'bundle', 'folder'].includes(file.kind);
 
-/** Files on their way into the history: which were given, what they are, and what became of those that were begun. */
+/** Files on their way into the history: which were given, what they are, and the outcome of those that were begun. */
 export class ImportState {
   #open = $state(false);
   #files = $state.raw<readonly DroppedFile[]>([]);
@@ -66,7 +66,7 @@ export class ImportState {
     this.show();
   }
 
-  /** What runs goes on. What was chosen and not begun is forgotten. */
+  /** What runs continues. What was chosen and not begun is forgotten. */
   close(): void {
     this.#open = false;
     this.#files = [];

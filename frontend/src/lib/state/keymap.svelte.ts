@@ -7,7 +7,7 @@ import type { ToastsState } from './toasts.svelte';
 /** The list of keys in the configuration. */
 export const shortcutsKey = 'keys.shortcuts';
 
-/** Which keys stand for which command: those of the list of commands, but where a person chose others. */
+/** Which keys represent which command: those of the list of commands, but where a person chose others. */
 export class Keymap {
   #chosen = $state.raw<ReadonlyMap<CommandId, Chord>>(new Map());
   #saving: Promise<void> = Promise.resolve();

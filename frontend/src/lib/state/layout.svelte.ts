@@ -58,7 +58,7 @@ export class LayoutState {
     this.#view = 'chat';
   }
 
-  /** The search of everything stands in the place of the inspector, or over the conversation where that would be a drawer. */
+  /** The search of everything is in place of the inspector, or over the conversation where that would be a drawer. */
   get searching(): boolean {
     return this.#searching;
   }
@@ -76,7 +76,7 @@ export class LayoutState {
     return open;
   }
 
-  /** What stands at the right of the conversation takes, in rem. A drawer lies over it and takes nothing. */
+  /** What is at the right of the conversation takes, in rem. A drawer lies over it and takes nothing. */
   get rightRem(): number {
     if (this.isDrawer('inspector')) return 0;
     if (this.#searching) return Math.max(searchRem, this.#widths.inspector);

@@ -8,7 +8,7 @@ type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'draft' | 'toast
 /** Puts a text where the caret of the message field is; replaces: what then stands alone in it gives way. */
 export type Insert = (text: string, replaces: string) => void;
 
-/** What is asked about prompts: which of them, what stands for the variables of one, or under which name a text is saved. */
+/** What is asked about prompts: which of them, what represents the variables of one, or under which name a text is saved. */
 export type PromptQuestion =
   | { kind: 'choose' }
   | { kind: 'fill'; prompt: SavedPromptView; known: Record<string, string>; replaces: string; back: boolean }
@@ -91,7 +91,7 @@ export class LibraryState {
     this.#asking = null;
   }
 
-  /** Inserts a prompt, once what stands for its variables is known. */
+  /** Inserts a prompt, once what represents its variables is known. */
   async use(prompt: SavedPromptView, replaces = '', back = false): Promise<void> {
     const known: Record<string, string> = {};
     for (const { name, builtin } of prompt.variables) {

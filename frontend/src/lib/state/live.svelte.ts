@@ -1,7 +1,7 @@
 import type { BlockView, ChatService, Frame, TurnView } from '$lib/backend/types';
 import { StepStream } from './stream';
 
-/** How long a hole in the frames may stand before the step is fetched again: late frames are common, lost ones rare. */
+/** How long a hole in the frames may be before the step is fetched again: late frames are common, lost ones rare. */
 const gapPatienceMs = 120;
 /** With so many frames waiting the missing one is lost. */
 const gapPatienceFrames = 12;

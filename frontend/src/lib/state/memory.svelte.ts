@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
 import type { MemoryFilter } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 import type { ComposerState } from './composer.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { DraftState } from './draft.svelte';
@@ -223,8 +224,8 @@ export class MemoryState {
     const key = pinKey(branchId, chunkId);
     this.#pinned = new Set([...this.#pinned, key]);
     undo.did({
-      text: 'Pinned: sent word for word with every request',
-      undone: 'Unpinned',
+      text: t('state.pinnedWhole'),
+      undone: t('state.unpinned'),
       undo: async () => {
         await backend.inspect.removePin(branchId, made.id);
         this.#pinned = new Set([...this.#pinned].filter((other) => other !== key));
@@ -260,8 +261,8 @@ export class MemoryState {
 
   #refuse(): void {
     const { draft } = this.#parts;
-    if (draft.queued) throw refused('The message is already queued', 'Unqueue it, then attach.');
-    if (draft.memories.length >= mostAttached) throw refused(`A message takes at most ${mostAttached} pieces of memory`, 'Remove one of them first.');
+    if (draft.queued) throw refused(t('state.alreadyQueued'), t('state.unqueue'));
+    if (draft.memories.length >= mostAttached) throw refused(t('state.mostAttached', { count: mostAttached }), t('state.removeOne'));
   }
 }
 
@@ -277,5 +278,5 @@ function newest(views: Map<string, MemoryView>): Map<string, MemoryView> {
 }
 
 function refused(message: string, hint: string): BackendError {
-  return new BackendError({ code: 'invalid', op: 'attach memory', message, hint });
+  return new BackendError({ code: 'invalid', op: 'chat.memory', message, hint });
 }

@@ -130,7 +130,7 @@ export class ModelPickerState {
       this.#places = places.map((place) => ({ place, offers: [], error: null, loading: true }));
       await Promise.all(places.map((place) => this.#ask(serial, place)));
     } catch {
-      // The configured models are there all the same.
+      // The configured models are there anyway.
     } finally {
       if (serial === this.#serial) this.#looking = false;
     }

@@ -1,5 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import type { PinSuggestion } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 import type { Changes } from './changes';
 import type { ConversationState } from './conversation.svelte';
 import { Refresh } from './refresh';
@@ -63,7 +64,7 @@ export class PinSuggestionsState {
     const branchId = this.#branchId;
     await this.#act(suggestion, async () => {
       const pin = await backend.inspect.acceptSuggestedPin(suggestion.id, suggestion.text);
-      undo.did({ text: 'Pinned: sent word for word with every request', undone: 'Unpinned', undo: () => backend.inspect.removePin(branchId, pin.id) });
+      undo.did({ text: t('state.pinnedWhole'), undone: t('state.unpinned'), undo: () => backend.inspect.removePin(branchId, pin.id) });
     });
   }
 

@@ -2,6 +2,7 @@
  * Prints a conversation: the page that an export would write, in a frame that is not seen. The frame may run no script; it
  * has the window's origin only so that the window may have it printed.
  */
+import { t } from '$lib/words/words.svelte';
 const patienceMs = 20_000;
 
 /** Hands a page to the system's print dialog, and takes the frame away once it is no longer needed. */
@@ -13,7 +14,7 @@ export async function printPage(html: string): Promise<void> {
   frame.tabIndex = -1;
   const loaded = new Promise<void>((resolve, reject) => {
     frame.onload = () => resolve();
-    setTimeout(() => reject(new Error('The page could not be made ready to print. Export it as HTML and print it from a browser.')), patienceMs);
+    setTimeout(() => reject(new Error(t('state.notPrintable'))), patienceMs);
   });
   document.querySelectorAll('.print-frame').forEach((before) => before.remove()); // an engine may print on after print() has returned
   frame.srcdoc = html;
@@ -21,7 +22,7 @@ export async function printPage(html: string): Promise<void> {
   try {
     await loaded;
     const page = frame.contentWindow;
-    if (!page) throw new Error('The page could not be printed. Export it as HTML and print it from a browser.');
+    if (!page) throw new Error(t('state.notPrinted'));
     page.focus();
     page.print();
   } catch (error) {

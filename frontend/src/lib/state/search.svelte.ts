@@ -175,7 +175,7 @@ export class SearchState {
     }
   }
 
-  /** Brings the other finds of a session, in the place of its first few. */
+  /** Brings the other finds of a session, in place of its first few. */
   async more(group: SearchGroup): Promise<void> {
     if (this.#asking) return; // that group answers an older question
     const serial = this.#serial;
@@ -230,7 +230,7 @@ export class SearchState {
   }
 }
 
-/** The words of a find, as they stand there, each once: what is marked in its turn. */
+/** The words of a find, as they are there, each once: what is marked in its turn. */
 export function wordsOf(hit: Pick<SearchHit, 'snippet' | 'marks'>): string[] {
   return [...new Set(hit.marks.map(({ from, to }) => hit.snippet.slice(from, to)))];
 }

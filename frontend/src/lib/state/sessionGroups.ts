@@ -1,5 +1,7 @@
 /** The session list in groups: pinned first, then folders by name, then by how long ago and by month. */
 import type { SessionRow } from '$lib/backend/types';
+import { locale, t } from '$lib/words/words.svelte';
+import { dated } from '$shared/format';
 
 /** A line of the list: the heading of a group, a folder, or a session. */
 export type Line =
@@ -17,19 +19,18 @@ function startOfDay(at: number): number {
 /** "Today", "Yesterday", "This week", then the month, with the year when it is another. */
 export function groupOf(at: number, now: number): string {
   const today = startOfDay(now);
-  if (at >= today) return 'Today';
-  if (at >= startOfDay(today - day / 2)) return 'Yesterday';
-  if (at >= startOfDay(today - 5.5 * day)) return 'This week';
+  if (at >= today) return t('state.today');
+  if (at >= startOfDay(today - day / 2)) return t('state.yesterday');
+  if (at >= startOfDay(today - 5.5 * day)) return t('state.thisWeek');
   const date = new Date(at);
-  const month = date.toLocaleString('en', { month: 'long' });
-  return date.getFullYear() === new Date(now).getFullYear() ? month : `${month} ${date.getFullYear()}`;
+  return dated(at, date.getFullYear() === new Date(now).getFullYear() ? { month: 'long' } : { month: 'long', year: 'numeric' });
 }
 
 /** Rows come newest first, pinned ones before the others; the order within a group is kept. A collapsed folder shows its line alone, and so does a project in which nothing is. */
 export function grouped(rows: readonly SessionRow[], now: number, collapsed: ReadonlySet<string> = new Set(), projects: readonly string[] = []): Line[] {
   const pinned = rows.filter((row) => row.pinned && !row.archived);
   const others = rows.filter((row) => !row.pinned || row.archived);
-  const lines = under('Pinned', pinned);
+  const lines = under(t('state.pinned'), pinned);
   const folders = new Map<string, SessionRow[]>(projects.map((name) => [name, []]));
   for (const row of others) {
     if (row.folder === '') continue;
@@ -37,7 +38,7 @@ export function grouped(rows: readonly SessionRow[], now: number, collapsed: Rea
     if (inside) inside.push(row);
     else folders.set(row.folder, [row]);
   }
-  for (const name of [...folders.keys()].sort((a, b) => a.localeCompare(b))) {
+  for (const name of [...folders.keys()].sort((a, b) => a.localeCompare(b, locale()))) {
     const inside = folders.get(name)!;
     const open = !collapsed.has(name);
     lines.push({ kind: 'folder', id: `folder:${name}`, name, count: inside.length, open });

@@ -1,5 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import type { SessionRow } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
 import type { Changes } from './changes';
 import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';
@@ -70,7 +71,7 @@ export class SessionsState {
     const name = title.trim();
     const before = (this.find(id) ?? (await this.#row(id)))?.title;
     if (name === '' || name === before || !(await this.#do(() => this.#backend.sessions.rename(id, name)))) return;
-    if (before) this.#undo.did({ text: `Renamed to “${name}”`, undo: () => this.#again(() => this.#backend.sessions.rename(id, before)) });
+    if (before) this.#undo.did({ text: t('state.renamed', { name }), undo: () => this.#again(() => this.#backend.sessions.rename(id, before)) });
   }
 
   async pin(id: string, pinned: boolean): Promise<void> {
@@ -81,8 +82,8 @@ export class SessionsState {
   async archive(row: SessionRow, archived: boolean): Promise<boolean> {
     const done = await this.#do(() => this.#backend.sessions.archive(row.id, archived));
     if (!done) return false;
-    const name = `“${row.title || 'New conversation'}”`;
-    this.#undo.did({ text: archived ? `Archived ${name}` : `Unarchived ${name}`, undone: archived ? `Unarchived ${name}` : `Archived ${name} again`, undo: () => this.#again(() => this.#backend.sessions.archive(row.id, !archived)) });
+    const name = t('state.quoted', { title: row.title || t('shell.newConversation') });
+    this.#undo.did({ text: archived ? t('state.archivedBranch', { name }) : t('state.unarchivedBranch', { name }), undone: archived ? t('state.unarchivedBranch', { name }) : t('state.archivedBranchAgain', { name }), undo: () => this.#again(() => this.#backend.sessions.archive(row.id, !archived)) });
     return true;
   }
 

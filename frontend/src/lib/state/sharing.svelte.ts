@@ -7,7 +7,7 @@ import type { WorkState } from './work.svelte';
 /** A page to read, or a file that another ContextInfinity imports. */
 export type ShareFormat = 'html' | 'bundle';
 
-/** One conversation as a file for somebody else: chosen, saved where a dialog of the system says, and shown in its folder. */
+/** One conversation as a file for someone else: chosen, saved where a dialog of the system says, and shown in its folder. */
 export class SharingState {
   #target = $state.raw<ExportTarget | null>(null);
   #format = $state<ShareFormat>('html');

@@ -1,4 +1,5 @@
 import { unmarked } from '$lib/markdown/unmarked';
+import { t } from '$lib/words/words.svelte';
 import type { ToastsState } from './toasts.svelte';
 
 /** Engines cut a long utterance off: a text is read in pieces of this length, which end where sentences do. */
@@ -37,7 +38,7 @@ export class SpeechState {
     if (this.#reading === turnId) return this.stop();
     this.stop();
     const pieces = spokenPieces(text);
-    if (pieces.length === 0) return void this.#toasts.show('There is nothing in this answer to read aloud', { tone: 'warn' });
+    if (pieces.length === 0) return void this.#toasts.show(t('state.nothingToRead'), { tone: 'warn' });
     this.#reading = turnId;
     this.#say(pieces, 0, ++this.#run);
   }
@@ -66,7 +67,7 @@ export class SpeechState {
     said.onerror = (event) => {
       if (run !== this.#run) return;
       this.#reading = '';
-      if (event.error !== 'canceled' && event.error !== 'interrupted') this.#toasts.show('The system’s voice stopped', { hint: 'Check that a voice is installed and sound works.', tone: 'warn' });
+      if (event.error !== 'canceled' && event.error !== 'interrupted') this.#toasts.show(t('state.voiceStopped'), { hint: t('state.checkVoice'), tone: 'warn' });
     };
     this.#engine?.speak(said);
   }

@@ -68,7 +68,7 @@ export class StorageState {
     return this.#error;
   }
 
-  /** It goes on by itself: a backup as a task; a restore and a move with the next start of the program. */
+  /** It continues automatically: a backup as a task; a restore and a move with the next start of the program. */
   get begun(): boolean {
     return this.#begun;
   }

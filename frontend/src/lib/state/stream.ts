@@ -1,7 +1,7 @@
 /**
  * One step's stream, put together from frames (SPEC 5). Frames are trusted by their seq, never by their order of
  * arrival: what comes early waits, what comes twice is dropped, and a hole is reported so that the step can be
- * fetched again from its journal. Frames and journal count blocks of the whole answer, so a continued answer goes on
+ * fetched again from its journal. Frames and journal count blocks of the whole answer, so a continued answer continues
  * in the block an earlier step left.
  */
 import type { BlockKind, BlockView, Frame, StreamState, TurnView } from '$lib/backend/types';
@@ -19,7 +19,7 @@ export class StepStream {
   #durable: number;
   readonly #early = new Map<number, Frame>();
 
-  /** From a turn as a snapshot holds it: frames after LiveSeq go on from there. */
+  /** From a turn as a snapshot holds it: frames after LiveSeq continue from there. */
   constructor(turn: TurnView) {
     this.step = turn.liveStep;
     this.#seq = turn.liveSeq;

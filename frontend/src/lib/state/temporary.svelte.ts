@@ -2,6 +2,7 @@ import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { Change, Frame, ImageUpload, StreamState, TurnView } from '$lib/backend/types';
 import type { Marks } from '$lib/find/ranges';
+import { t } from '$lib/words/words.svelte';
 import type { Changes } from './changes';
 import { imagesOf, textOf } from './composer.svelte';
 import type { Place, ScrollIntent, TranscriptSource } from './conversation.svelte';
@@ -15,7 +16,7 @@ import type { ToastsState } from './toasts.svelte';
 const earlyFrames = 256;
 
 /**
- * A temporary chat (SPEC 12): its turns are in the memory of the running program and nowhere else. It stands in the
+ * A temporary chat (SPEC 12): its turns are in the memory of the running program and nowhere else. It is in the
  * place of a session while it is open, and is forgotten when it is left.
  */
 export class TemporaryConversation implements TranscriptSource {
@@ -52,7 +53,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#offs = [backend.onFrame((frame) => this.#onFrame(frame)), changes.on(['turn'], (change) => this.#onChange(change))];
   }
 
-  /** It stands in the place of a session, from the moment it is asked for: what is typed then is not to be kept either. */
+  /** It is in place of a session, from the moment it is asked for: what is typed then is not to be kept either. */
   get active(): boolean {
     return this.#id !== '' || this.#starting !== null;
   }
@@ -126,7 +127,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#error = null;
   }
 
-  /** Begins an empty one, in the place of whatever there was. It can be written in at once. */
+  /** Begins an empty one, in place of whatever there was. It can be written in at once. */
   async start(model: string): Promise<void> {
     if (this.#starting) return this.#starting;
     const ended = this.end();
@@ -198,7 +199,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#intent = { to: 'turn', turnId: this.#turns[0]?.id ?? '' };
   }
 
-  /** Brings a find into view while one goes on looking. */
+  /** Brings a find into view while one continues looking. */
   async jumpToFind(marks: Marks): Promise<void> {
     this.#intent = { to: 'turn', turnId: marks.turnId, marks, quiet: true };
   }
@@ -265,7 +266,7 @@ export class TemporaryConversation implements TranscriptSource {
   /** What a step shows so far, from memory: there is no journal to read it from. */
   async #stream(step: string): Promise<StreamState> {
     const turn = (await this.#backend.chat.temporaryTurns(this.#id)).find((candidate) => candidate.liveStep === step);
-    if (!turn) throw new Error('The step has ended');
+    if (!turn) throw new Error(t('state.stepEnded'));
     return { step, attempt: turn.attempts, seq: turn.liveSeq, blocks: turn.assistant, displayed: turn.displayed, durable: 0, live: true };
   }
 

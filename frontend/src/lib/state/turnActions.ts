@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import type { SendResult, TurnView } from '$lib/backend/types';
 import { copyText } from '$lib/clipboard';
+import { t } from '$lib/words/words.svelte';
 import type { ComposerState } from './composer.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { ToastsState } from './toasts.svelte';
@@ -49,7 +50,7 @@ export class TurnActions {
       if (still()) this.#showAnswers(turn.id);
     });
 
-  /** A new branch that goes on after this turn. */
+  /** A new branch that continues after this turn. */
   fork = (turn: TurnView, label = ''): Promise<void> => this.#guard(() => this.forkAfter(turn, label));
 
   /** As fork, but throws what went wrong: for callers that show it themselves. */
@@ -57,10 +58,10 @@ export class TurnActions {
     const { branchId: before, sessionId } = this.#conversation;
     const still = this.#conversation.wish();
     const branch = await this.#backend.sessions.fork(turn.id, false, label);
-    const told = `New branch “${branch.label}” after #${turn.seq}`;
+    const told = t('state.forked', { branch: branch.label, seq: turn.seq });
     if (!still()) return void this.#toasts.show(told);
     await this.#conversation.open(sessionId, branch.id);
-    const back = { label: 'Back', run: () => void this.#guard(() => this.#conversation.switchBranch(before, sessionId)) };
+    const back = { label: t('state.back'), run: () => void this.#guard(() => this.#conversation.switchBranch(before, sessionId)) };
     this.#toasts.show(told, { action: back });
     this.#composer.focus();
   }
@@ -73,20 +74,20 @@ export class TurnActions {
   async pinText(text: string): Promise<void> {
     const branchId = this.#conversation.branchId;
     const pin = await this.#backend.inspect.addPin(branchId, text);
-    this.#undo.did({ text: 'Pinned: sent word for word with every request', undone: 'Unpinned', undo: () => this.#backend.inspect.removePin(branchId, pin.id) });
+    this.#undo.did({ text: t('state.pinnedWhole'), undone: t('state.unpinned'), undo: () => this.#backend.inspect.removePin(branchId, pin.id) });
   }
 
   copy = (text: string): Promise<void> =>
     this.#guard(async () => {
       await copyText(text);
-      this.#toasts.show('Copied');
+      this.#toasts.show(t('shared.copied'));
     });
 
   /** Code as a file, where the person wants it. */
   saveCode = (name: string, text: string): Promise<void> =>
     this.#guard(async () => {
       const path = await this.#backend.transfer.saveText(name, text);
-      if (path !== '') this.#toasts.show(`Saved ${path}`, { tone: 'ok', action: { label: 'Show in folder', run: () => void this.#guard(() => this.#backend.transfer.reveal(path)) } });
+      if (path !== '') this.#toasts.show(t('state.saved', { path }), { tone: 'ok', action: { label: t('state.showInFolder'), run: () => void this.#guard(() => this.#backend.transfer.reveal(path)) } });
     });
 
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {

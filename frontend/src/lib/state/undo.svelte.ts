@@ -1,3 +1,4 @@
+import { language, t } from '$lib/words/words.svelte';
 import type { ToastsState } from './toasts.svelte';
 
 /** What was done, and how it is taken back. */
@@ -34,7 +35,7 @@ export class UndoState {
   /** Tells that something was done, with a way back. */
   did(done: Done): void {
     const entry = { ...done, toast: 0 };
-    entry.toast = this.#toasts.show(done.text, { action: { label: 'Undo', run: () => void this.#back(entry) } });
+    entry.toast = this.#toasts.show(done.text, { action: { label: t('state.undo'), run: () => void this.#back(entry) } });
     this.#stack = [...this.#stack.slice(1 - kept), entry];
   }
 
@@ -54,7 +55,7 @@ export class UndoState {
     try {
       await entry.undo();
       this.#stack = this.#stack.filter((other) => other !== entry);
-      this.#toasts.show(entry.undone ?? `Undone: ${lowered(entry.text)}`);
+      this.#toasts.show(entry.undone ?? t('state.undone', { what: lowered(entry.text) }));
     } catch (error) {
       this.#toasts.error(error);
     } finally {
@@ -63,7 +64,5 @@ export class UndoState {
   }
 }
 
-/** "Archived it" within a sentence. */
-function lowered(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
-}
+/** "archived it": English alone continues in lower case after a colon. */
+const lowered = (text: string): string => (language() === 'en' ? text.charAt(0).toLowerCase() + text.slice(1) : text);

@@ -1,6 +1,6 @@
 import type { BranchTree, TreeRun } from '$lib/backend/types';
 
-/** One of several ways the conversation went on from the same place. */
+/** One of several ways the conversation continued from the same place. */
 export interface Version {
   turnId: string;
   seq: number;

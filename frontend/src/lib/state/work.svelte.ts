@@ -1,15 +1,16 @@
 import type { Backend } from '$lib/backend/backend';
-import { toBackendError, type BackendError } from '$lib/backend/errors';
+import { BackendError, toBackendError } from '$lib/backend/errors';
 import type { Background, TaskView } from '$lib/backend/types';
+import { t } from '$lib/words/words.svelte';
+import { program } from '$lib/words/program';
 import type { Changes } from './changes';
-import { counted } from '$shared/format';
 import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';
 
 /** How often progress is asked for at most, in ms. */
 const progressMs = 150;
 
-/** Long work that somebody began, and what goes on behind the window. It goes on whether or not it is looked at. */
+/** Long work that somebody began, and what goes on behind the window. It continues whether or not it is looked at. */
 export class WorkState {
   #tasks = $state.raw<readonly TaskView[]>([]);
   #background = $state.raw<Background | null>(null);
@@ -163,12 +164,13 @@ export class WorkState {
     if (task.state === 'done') this.#whenDone.get(task.id)?.(task);
     this.#whenDone.delete(task.id);
     if (this.#watchers > 0 || task.state === 'cancelled') return;
+    const title = program(task.title);
     if (task.state === 'failed') {
-      const error = task.error;
-      this.#toasts.show(`${task.title} failed${error ? `: ${error.message}` : ''}`, { tone: 'danger', hint: error?.hint ?? '', action: { label: 'Show', run: () => this.show() } });
-    } else if (task.check && task.check.problems > 0) this.#toasts.show(`${task.title}: ${counted(task.check.problems, 'problem')} found`, { tone: 'warn', action: { label: 'Show report', run: () => this.show() } });
-    else if (task.import) this.#toasts.show(`${task.title}: done`, { tone: 'ok', action: { label: 'Show report', run: () => this.show() } });
-    else if (task.path !== '' && task.kind === 'export') this.#toasts.show(`${task.title}: done`, { tone: 'ok', action: { label: 'Show in folder', run: () => void this.reveal(task) } });
-    else this.#toasts.show(`${task.title}: done`, { tone: 'ok' });
+      const error = task.error ? new BackendError(task.error) : undefined;
+      this.#toasts.show(error ? t('state.taskFailedWith', { title, error: error.message }) : t('state.taskFailed', { title }), { tone: 'danger', hint: error?.hint ?? '', action: { label: t('state.show'), run: () => this.show() } });
+    } else if (task.check && task.check.problems > 0) this.#toasts.show(t('state.problemsFound', { title, count: task.check.problems }), { tone: 'warn', action: { label: t('state.showReport'), run: () => this.show() } });
+    else if (task.import) this.#toasts.show(t('state.taskDone', { title }), { tone: 'ok', action: { label: t('state.showReport'), run: () => this.show() } });
+    else if (task.path !== '' && task.kind === 'export') this.#toasts.show(t('state.taskDone', { title }), { tone: 'ok', action: { label: t('state.showInFolder'), run: () => void this.reveal(task) } });
+    else this.#toasts.show(t('state.taskDone', { title }), { tone: 'ok' });
   }
 }

@@ -38,6 +38,6 @@ function isKnown(tag: string): boolean {
   try {
     return Intl.NumberFormat.supportedLocalesOf(tag).length > 0;
   } catch {
-    return false; // an environment may name what is no tag at all
+    return false; // an environment may name what is not a tag at all
   }
 }

@@ -30,7 +30,7 @@ const properNames = /ContextInfinity|\brecall\b|OpenAI(?: Responses)?|Anthropic(
 /** Names of keys and of what else the browser names. */
 const keyNames = /^(?:Arrow|Page)(?:Up|Down|Left|Right)$|^(?:Up|Down|Left|Right|Plus|Enter|Escape|Home|End|Tab|Delete|Backspace|Space|Control|Meta|Shift|Alt|Ctrl|Esc|Files|F\d+|Mac|Linux|Windows)$|^(?:Ctrl|Alt|Shift)\+/;
 
-/** A name, an address, a key or a symbol is no text; two letters of one are. */
+/** A name, an address, a key or a symbol is not text; two letters of one are. */
 function isText(text: string): boolean {
   return /\p{L}{2}/u.test(text.replace(properNames, ''));
 }

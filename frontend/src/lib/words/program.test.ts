@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { BackendError } from '$lib/backend/errors';
 import { program as de } from './de';
+import { program } from './program';
+import { chooseLanguage } from './words.svelte';
 import { program as zh } from './zh-CN';
 
 /** Go's tables of settings, as they are written. */
@@ -11,10 +14,54 @@ const tables = readdirSync('../backend/config')
 const all = (pattern: RegExp): string[] => [...new Set([...tables.matchAll(pattern)].map((match) => match[1]!))];
 const keys = all(/\bname: "([a-z_]+(?:\.[a-z_]+)+)"/g);
 const terms = [...all(/\bgroup\w+\s*= "([^"]+)"/g), ...all(/\bunit: "([^"]+)"/g)];
+
+/** Every string of Go's sources, those that are joined by a plus as one: what the program can say. */
+const strings = new Set(sourcesOf('../backend').flatMap((path) => [...readFileSync(path, 'utf8').replace(/"\s*\+\s*"/g, '').matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map(([, text]) => text!.replace(/\\(.)/g, '$1'))));
+const verbs = /%(?:\.\d+)?[sdvqfg]/g;
+/** Some are joined in Go from their parts and a value: "Import " + name. */
+const isSaid = (english: string): boolean => [/\0/, '%s', /%s|(?=; )|(?=\.$)/].some((joint) => english.split(joint).every((part) => part === '' || strings.has(part)));
+
+function sourcesOf(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = `${directory}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === 'testdata' ? [] : sourcesOf(path);
+    return entry.name.endsWith('.go') && !entry.name.endsWith('_test.go') ? [path] : [];
+  });
+}
 /** Choices that English descriptions also use as words of their own. */
 const words = ['session', 'bundle'];
 /** The choices of each setting that its description names. */
 const choices = new Map([...tables.matchAll(/name: "([\w.]+)"[^}]*?choices:\s*\[\]string\{([^}]*)\}[^}]*?help:\s*((?:"(?:[^"\\]|\\.)*"[\s+]*)+)/g)].map(([, key, list, help]) => [key!, [...list!.matchAll(/"([^"]+)"/g)].map(([, one]) => one!).filter((one) => !words.includes(one) && new RegExp(`\\b${one}\\b`).test(help!))]));
+
+it('has the same sentences in every language', () => {
+  expect(Object.keys(zh.terms).sort()).toEqual(Object.keys(de.terms).sort());
+  expect(Object.keys(zh.sentences).sort()).toEqual(Object.keys(de.sentences).sort());
+});
+
+describe('a sentence of the program', () => {
+  afterEach(() => chooseLanguage('en', []));
+
+  it.each([
+    ['Turn 7 changed meanwhile.', 'Runde 7 hat sich inzwischen geändert.'],
+    ['There is no model named "opus (2)"; nothing was sent.', 'Es gibt kein Modell namens „opus (2)“; nichts wurde gesendet.'],
+    ['The disk can only be read; nothing was changed.', 'Die Platte kann nur gelesen werden; nichts wurde geändert.'],
+    ['The database refused the operation; nothing was changed. Your message is saved.', 'The database refused the operation; nothing was changed. Your message is saved.'],
+    ['Stopped before an answer arrived. Your message is saved.', 'Angehalten, bevor eine Antwort eintraf. Ihre Nachricht ist gespeichert.'],
+    ['Something new happened.', 'Something new happened.'],
+    ['', ''],
+  ])('%s', async (english, german) => {
+    expect(program(english)).toBe(english);
+    await chooseLanguage('de', []);
+    expect(program(english)).toBe(german);
+  });
+
+  it('follows the language in an error, whose hint is a sentence', async () => {
+    const error = new BackendError({ code: 'no_space', op: '', message: 'The disk is full; the change was undone and everything before it is safe.', hint: 'free some space and try again' });
+    expect(error.hint).toBe('Free some space and try again.');
+    await chooseLanguage('zh-CN', []);
+    expect([error.message, error.hint]).toEqual(['磁盘已满；更改已撤销，此前的一切都安全。', '请释放空间后重试。']);
+  });
+});
 
 describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in %s', (_, texts) => {
   it('are those of Go’s settings, all and no others', () => {
@@ -24,7 +71,16 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
   });
 
   it('have its groups and units', () => {
-    expect(Object.keys(texts.terms).sort()).toEqual([...new Set(terms)].sort());
+    expect([...new Set(terms)].filter((term) => !(term in texts.terms))).toEqual([]);
+  });
+
+  it('are what the program says, word for word', () => {
+    expect([...Object.keys(texts.terms), ...Object.keys(texts.sentences)].filter((english) => !isSaid(english))).toEqual([]);
+  });
+
+  it('have the values of each sentence, each once', () => {
+    const wanted = (english: string) => (english.match(verbs) ?? []).map((_, i) => `{${i + 1}}`);
+    expect(Object.entries(texts.sentences).filter(([english, said]) => ((said as string).match(/\{\d\}/g) ?? []).sort().join() !== wanted(english).join()).map(([english]) => english)).toEqual([]);
   });
 
   it('name the choices that the English descriptions name', () => {

@@ -2,7 +2,7 @@
  * Every text that the window shows comes from here: `t('composer.send')`, `t('header.turns', { count: 3 })`.
  *
  * Catalogues are files of one area and one language: en/composer.ts, de/composer.ts, zh-CN/composer.ts. A message is a whole
- * sentence in ICU syntax: {name} stands for a text, {count, number} for a number, {count, plural, one {# turn} other {# turns}}
+ * sentence in ICU syntax: {name} represents a text, {count, number} for a number, {count, plural, one {# turn} other {# turns}}
  * for a text that depends on it. A key that does not exist, and a value that is missing, are type errors; a test lists
  * translations that are missing or name other values.
  *

@@ -1,4 +1,5 @@
 import type { TurnView } from '$lib/backend/types';
+import { program } from '$lib/words/program';
 import { t } from '$lib/words/words.svelte';
 
 const running = ['accepted', 'preparing', 'responding', 'waiting'];
@@ -16,12 +17,12 @@ export function isFinal(turn: TurnView): boolean {
 /** What keeps an answer from being whole; empty: nothing. */
 export function problemOf(turn: TurnView): string {
   switch (turn.state) {
-    case 'incomplete': return turn.error ? t('branches.incompleteWhy', { why: turn.error.message }) : t('branches.incomplete');
+    case 'incomplete': return turn.error ? t('branches.incompleteWhy', { why: program(turn.error.message) }) : t('branches.incomplete');
     case 'unsent': return t('branches.unsent');
     case 'unsaved': return t('transcript.receivedUnsaved');
     case 'failed':
       if (turn.outcome === 'discarded') return t('transcript.discarded');
-      return turn.error ? t('transcript.noAnswerWhy', { why: turn.error.message }) : t('branches.noAnswer');
+      return turn.error ? t('transcript.noAnswerWhy', { why: program(turn.error.message) }) : t('branches.noAnswer');
     default: return '';
   }
 }

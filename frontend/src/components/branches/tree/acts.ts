@@ -13,13 +13,13 @@ import type { Node } from './forest';
 
 export type ActId = 'open' | 'fork' | 'rollback' | 'compare' | 'context' | 'rename' | 'export' | 'archive';
 
-/** The turn that is meant by a run: its last one, or of a run without turns the one it goes on from. */
+/** The turn that is meant by a run: its last one, or of a run without turns the one it continues from. */
 export function pointOf({ run, parent }: Node): DraggedTurn | null {
   const turnId = run.lastTurn || (parent?.run.lastTurn ?? '');
   return turnId === '' ? null : { turnId, seq: run.toSeq };
 }
 
-/** States a turn can be gone on from. */
+/** States a turn can be continued from. */
 const final = new Set(['pending', 'committed', 'head', 'degraded', '']);
 
 export function actsOf(node: Node, current: string, branches: number, point: DraggedTurn | null = pointOf(node)): (MenuItem & { id: ActId })[] {

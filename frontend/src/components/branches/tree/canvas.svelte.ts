@@ -65,7 +65,7 @@ export class CanvasState {
     this.#view = fit(this.#layout(), this.#size, this.#unit());
   }
 
-  /** Rows stand at the left, however far their words reach. */
+  /** Rows are at the left, however far their words reach. */
   #toMiddle(at: Placed): View {
     const view = centre(this.#view, at, this.#size);
     return this.#layout().form === 'rows' ? { ...view, x: reveal({ ...this.#view, x: 16 }, { ...at, w: 160 }, this.#size).x } : view;

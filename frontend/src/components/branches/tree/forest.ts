@@ -20,7 +20,7 @@ export interface Forest {
   /** Parents first, siblings oldest first. */
   nodes: Node[];
   roots: Node[];
-  /** Where more than one way goes on. */
+  /** Where more than one way continues. */
   forks: Node[];
   /** By the id of every run that was joined into it. */
   byId: ReadonlyMap<string, Node>;

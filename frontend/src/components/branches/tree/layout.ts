@@ -42,7 +42,7 @@ export function layOut(forest: Forest, form: Form, width: number): Layout {
   return form === 'rows' ? rows(forest, width) : tidy(forest);
 }
 
-/** The run of the same branch that goes on straight; what forks off stands between, beside the line. */
+/** The run of the same branch that continues straight; what forks off is between, beside the line. */
 const straight = (node: Node): Node | undefined =>
   node.children.length === 1 ? node.children[0] : node.children.find((child) => child.run.branchId === node.run.branchId);
 
@@ -103,7 +103,7 @@ function over(children: readonly Node[], outlines: Map<Node, Outline>, offsets: 
 
 /**
  * Puts subtrees beside each other as close as their outlines let them. Under a parent they are counted from where it
- * stands: over the one that goes on straight, so that a long trunk is a line and not a slope, else over the middle.
+ * stands: over the one that continues straight, so that a long trunk is a line and not a slope, else over the middle.
  */
 function beside(nodes: readonly Node[], outlines: Map<Node, Outline>, offsets: Map<Node, number>, under: boolean): Outline {
   const all: Outline = { left: [], right: [] };

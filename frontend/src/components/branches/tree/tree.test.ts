@@ -68,7 +68,7 @@ describe('the forest', () => {
   test('hides archived branches, joins what nothing stands beside any more, and brings them back when asked', () => {
     const { world, main, a, b, c, tree } = small();
     for (const id of [a, b]) world.branch(id).view.archived = true;
-    // c forked off a, so the turns of a that c goes on from stay.
+    // c forked off a, so the turns of a that c continues from stay.
     const forest = grow(tree(), { current: main, archived: false });
     expect(plain(forest)).toEqual([['m1', '', 1, 2], ['m3', 'm1', 3, 4], ['a3', 'm1', 3, 3], ['c4', 'a3', 4, 4], ['d1', '', 1, 1]]);
     world.branch(c).view.archived = true;

@@ -6,7 +6,7 @@ export interface Size {
   height: number;
 }
 
-/** A point of the layout stands at point * scale + (x, y) on the screen. */
+/** A point of the layout is at point * scale + (x, y) on the screen. */
 export interface View {
   x: number;
   y: number;

@@ -19,7 +19,7 @@ export function tops(chart: Chart): (number | null)[][] {
   return chart.series.map((series) => series.values.map((value, i) => (sums[i]! += value ?? 0)));
 }
 
-/** Draws into `box` as soon as it has a width, and anew at each other one. */
+/** Draws into `box` as soon as it has a width, and again at each other one. */
 export function plot(box: HTMLElement, chart: Chart, labels: readonly string[], onpoint: (at: number) => void): Plot {
   let drawn: uPlot | undefined;
   const observer = new ResizeObserver(([entry]) => {

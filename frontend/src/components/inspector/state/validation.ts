@@ -1,6 +1,7 @@
-/** What the librarian says about a state it made (SPEC 7), read leniently: an account of another version is no error. */
+/** What the librarian says about a state it made (SPEC 7), read leniently: an account of another version is not an error. */
 import type { StateView } from '$lib/backend/types';
-import { counted } from '$shared/format';
+import { program } from '$lib/words/program';
+import { t, type PlainKey } from '$lib/words/words.svelte';
 
 export interface Check {
   name: string;
@@ -46,19 +47,19 @@ export function accountOf(state: Pick<StateView, 'validation' | 'origin'>): Acco
 }
 
 function verdictOf(fellBack: boolean, tries: number, added: number): Pick<Account, 'verdict' | 'tone' | 'short'> {
-  if (fellBack) return { verdict: tries > 0 ? `Made without a model, after ${counted(tries, 'try', 'tries')}` : 'Made without a model', tone: 'warn', short: 'no model' };
-  if (added > 0) return { verdict: `Repaired after ${counted(tries, 'try', 'tries')}: ${counted(added, 'entry', 'entries')} added`, tone: 'ok', short: `repaired, +${added}` };
-  if (tries > 1) return { verdict: `Passed on try ${tries}`, tone: 'ok', short: `passed, try ${tries}` };
-  return { verdict: tries === 1 ? 'Passed on try 1' : 'Passed', tone: 'ok', short: 'passed' };
+  if (fellBack) return { verdict: tries > 0 ? t('inspector.withoutModelAfter', { count: tries }) : t('inspector.withoutModel'), tone: 'warn', short: t('inspector.noModel') };
+  if (added > 0) return { verdict: t('inspector.repaired', { tries, added }), tone: 'ok', short: t('inspector.repairedShort', { added }) };
+  if (tries > 1) return { verdict: t('inspector.passedOn', { count: tries }), tone: 'ok', short: t('inspector.passedShort', { count: tries }) };
+  return { verdict: tries === 1 ? t('inspector.passedOn', { count: 1 }) : t('inspector.passed'), tone: 'ok', short: t('inspector.passedWord') };
 }
 
 /** The librarian records why it refused a summary as "it ...", for the model to read; the window names the subject. */
-const reasonWords = (reason: string): string => reason.replace(/^it /, "The model's summary ");
+const reasonWords = (reason: string): string => program(reason.replace(/^it /, "The model's summary "));
 
 function checksOf(fields: Fields): Check[] {
   const found = countsOf(fields['found']);
   const kept = countsOf(fields['kept']);
-  const required = { name: 'Required', kept: numberOf(fields, 'required_kept'), found: numberOf(fields, 'required') };
+  const required = { name: t('inspector.required'), kept: numberOf(fields, 'required_kept'), found: numberOf(fields, 'required') };
   const byKind = Object.keys({ ...found, ...kept }).map((name) => ({ name: nameOf(name), kept: kept[name] ?? 0, found: Math.max(found[name] ?? 0, kept[name] ?? 0) }));
   return [required, ...byKind].filter((check) => check.found > 0);
 }
@@ -71,7 +72,14 @@ function countsOf(value: unknown): Record<string, number> {
   return Object.fromEntries(Object.entries(value).map(([name, count]) => [name, Array.isArray(count) ? count.length : typeof count === 'number' ? count : 0]));
 }
 
+/** What the librarian looks for in turns, by its names there. */
+const kinds: Record<string, PlainKey> = {
+  entities: 'inspector.entities', numbers: 'inspector.kindNumbers', dates: 'inspector.dates', urls: 'inspector.urls', paths: 'inspector.paths', code: 'inspector.code', open_tasks: 'inspector.openTasks', facts: 'inspector.facts', decisions: 'inspector.decisions', constraints: 'inspector.constraints',
+};
+
 function nameOf(key: string): string {
+  const known = kinds[key];
+  if (known) return t(known);
   const words = key.replaceAll('_', ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,8 +1,8 @@
 /** The sections of a request in prompt order (SPEC 6): their numbers, names and colours, and how they are said. */
 import type { ContextItem, ContextSection, ContextView } from '$lib/backend/types';
-import { counted, grouped } from '$shared/format';
-
-const narrow = '\u202f';
+import { program } from '$lib/words/program';
+import { t, type PlainKey } from '$lib/words/words.svelte';
+import { decimal, grouped, percentage } from '$shared/format';
 
 interface Look {
   number: number;
@@ -13,27 +13,28 @@ interface Look {
   striped: boolean;
 }
 
-const looks: Record<string, Look> = {
-  system: { number: 1, title: 'System instructions', fill: 'var(--color-section-system)', striped: false },
-  tools: { number: 2, title: 'Tools', fill: 'var(--color-section-tools)', striped: false },
-  pinned: { number: 3, title: 'Pinned facts', fill: 'var(--color-section-pinned)', striped: false },
-  summaries: { number: 4, title: 'Range summaries', fill: 'var(--color-section-summaries)', striped: false },
-  originals: { number: 5, title: 'Original turns', fill: 'var(--color-section-originals)', striped: false },
-  pending: { number: 6, title: 'Pending turns', fill: 'var(--color-section-originals)', striped: true },
-  state: { number: 7, title: 'State summary', fill: 'var(--color-section-state)', striped: false },
-  retrieved: { number: 8, title: 'Retrieved memory', fill: 'var(--color-section-retrieved)', striped: false },
-  message: { number: 9, title: 'Your message', fill: 'var(--color-section-message)', striped: false },
+const looks: Record<string, Omit<Look, 'title'> & { title: PlainKey }> = {
+  system: { number: 1, title: 'inspector.sectionSystem', fill: 'var(--color-section-system)', striped: false },
+  tools: { number: 2, title: 'inspector.sectionTools', fill: 'var(--color-section-tools)', striped: false },
+  pinned: { number: 3, title: 'inspector.pinnedFacts', fill: 'var(--color-section-pinned)', striped: false },
+  summaries: { number: 4, title: 'inspector.rangeSummaries', fill: 'var(--color-section-summaries)', striped: false },
+  originals: { number: 5, title: 'inspector.sectionOriginals', fill: 'var(--color-section-originals)', striped: false },
+  pending: { number: 6, title: 'inspector.pendingTurns', fill: 'var(--color-section-originals)', striped: true },
+  state: { number: 7, title: 'inspector.stateSummary', fill: 'var(--color-section-state)', striped: false },
+  retrieved: { number: 8, title: 'inspector.sectionRetrieved', fill: 'var(--color-section-retrieved)', striped: false },
+  message: { number: 9, title: 'inspector.yourMessage', fill: 'var(--color-section-message)', striped: false },
 };
 
-/** What stands for the oldest turns: summaries by a model, extracts until they are made, or both. */
+/** What represents the oldest turns: summaries by a model, extracts until they are made, or both. */
 export function replacingTitle(summaries: boolean, extracts: boolean): string {
-  return extracts ? (summaries ? 'Range summaries and extracts' : 'Extracts') : 'Range summaries';
+  return extracts ? (summaries ? t('inspector.rangesAndExtracts') : t('inspector.extracts')) : t('inspector.rangeSummaries');
 }
 
 export function lookOf({ name, items }: Pick<ContextSection, 'name' | 'items'>): Look {
   const has = (source: string) => items.some((item) => item.source === source);
   if (name === 'summaries') return { ...looks['summaries']!, title: replacingTitle(has('summary'), has('extract')) };
-  return looks[name] ?? { number: 0, title: name, fill: 'var(--color-section-tools)', striped: false };
+  const look = looks[name];
+  return look ? { ...look, title: t(look.title) } : { number: 0, title: program(name), fill: 'var(--color-section-tools)', striped: false };
 }
 
 /** What a section holds, beside its name: "#139 to #148", "4". */
@@ -50,25 +51,27 @@ function span(firsts: number[], lasts: number[]): string {
   const from = Math.min(...firsts.filter((seq) => seq > 0));
   const to = Math.max(...lasts);
   if (!Number.isFinite(from) || to <= 0) return '';
-  return from === to ? `#${from}` : `#${from} to #${to}`;
+  return from === to ? `#${from}` : t('inspector.spanOf', { from, to });
 }
 
 /** A share as "5.2 %"; nothing of nothing is 0. */
 export function share(part: number, whole: number): string {
-  return `${whole > 0 ? ((part / whole) * 100).toFixed(1) : '0.0'}${narrow}%`;
+  return decimal(whole > 0 ? part / whole : 0, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }
 
 /** A share without its tenth. */
 export function percent(part: number, whole: number): string {
-  return `${whole > 0 ? Math.round((part / whole) * 100) : 0}${narrow}%`;
+  return percentage(whole > 0 ? Math.round((part / whole) * 100) : 0);
 }
 
 /** How far the count made before sending was from the provider's own: "12 400 counted, 12 412 reported, 0.1 % under". */
 export function countedAgainst(view: Pick<ContextView, 'tokens' | 'reported'>): string {
-  if (view.reported === 0) return `${grouped(view.tokens)} counted; the provider reported nothing`;
-  const off = ((view.tokens - view.reported) / view.reported) * 100;
-  const said = Math.abs(off) < 0.05 ? 'the same' : `${Math.abs(off).toFixed(1)}${narrow}% ${off > 0 ? 'over' : 'under'}`;
-  return `${grouped(view.tokens)} counted, ${grouped(view.reported)} reported, ${said}`;
+  const { tokens, reported } = view;
+  if (reported === 0) return t('inspector.reportedNothing', { tokens });
+  const off = tokens - reported;
+  if (Math.abs(off) / reported < 0.0005) return t('inspector.countedSame', { tokens, reported });
+  const values = { tokens, reported, share: share(Math.abs(off), reported) };
+  return off > 0 ? t('inspector.countedOver', values) : t('inspector.countedUnder', values);
 }
 
 /** Where an item is from, as the word on its door; empty where there is nothing to go to. */
@@ -81,13 +84,13 @@ export function doorOf(item: ContextItem): string {
     case 'extract':
       return item.from > 0 ? `#${item.from}–${item.to}` : '';
     case 'pin':
-      return 'pin';
+      return t('inspector.doorPin');
     case 'state':
-      return 'state';
+      return t('inspector.doorState');
     case 'chunk':
-      return item.memory?.chunk?.turnSeq === 0 ? '' : item.memory?.chunk ? `#${item.memory.chunk.turnSeq}` : 'source';
+      return item.memory?.chunk?.turnSeq === 0 ? '' : item.memory?.chunk ? `#${item.memory.chunk.turnSeq}` : t('inspector.doorSource');
     case 'config':
-      return 'settings';
+      return t('inspector.doorSettings');
     default:
       return '';
   }
@@ -95,13 +98,13 @@ export function doorOf(item: ContextItem): string {
 
 /** The name of an item beside its door, without saying its number twice. */
 export function nameOf(item: ContextItem): string {
-  if (item.source !== 'turn') return item.label;
-  return item.role === 'assistant' ? 'the model' : item.role === 'user' ? 'you' : item.role;
+  if (item.source !== 'turn') return program(item.label);
+  return item.role === 'assistant' ? t('inspector.theModel') : item.role === 'user' ? t('inspector.you') : item.role;
 }
 
 /** The form a chunk was packed in. */
 export function formWord(form: string): string {
-  return form === 'slice' ? 'in part' : form === 'summary' ? 'summary' : 'whole';
+  return form === 'slice' ? t('inspector.formPart') : form === 'summary' ? t('inspector.formSummary') : t('inspector.formWhole');
 }
 
 /** The first words of a text on one line. */
@@ -112,6 +115,6 @@ export function firstWords(text: string, most = 90): string {
 
 /** What stayed the same at the front, which is what a provider's cache can reuse. */
 export function prefixWords(sharedBytes: number, totalBytes: number): string {
-  if (sharedBytes === 0) return 'nothing at the front is the same';
-  return `first ${grouped(sharedBytes)} of ${counted(totalBytes, 'byte')} the same, ${percent(sharedBytes, totalBytes)}`;
+  if (sharedBytes === 0) return t('inspector.nothingSame');
+  return t('inspector.frontSame', { shared: sharedBytes, total: totalBytes, share: percent(sharedBytes, totalBytes) });
 }

@@ -3,7 +3,7 @@ import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
 import type { World } from './world';
 
-/** Documents as the program keeps them: by content, and without those that are no text. */
+/** Documents as the program keeps them: by content, and without those that are not text. */
 export function documents(world: World): Pick<ChatService, 'attach' | 'attachCancel' | 'document'> {
   const arriving = new Map<string, { name: string; data: string }>();
   const kept = new Map<string, { file: FileView; text: string }>();
@@ -12,7 +12,7 @@ export function documents(world: World): Pick<ChatService, 'attach' | 'attachCan
     attach: async (part) => {
       const upload = part.upload || `upload${++made}`;
       const before = arriving.get(upload);
-      if (part.upload !== '' && !before) throw new BackendError(errorView('This document is not being attached any more.', 'attach it again', 'not_found'));
+      if (part.upload !== '' && !before) throw new BackendError(errorView('This document is no longer being attached.', 'attach it again', 'not_found'));
       world.branch(part.branchId);
       const data = (before?.data ?? '') + atob(part.data);
       if (!part.last) {
@@ -20,7 +20,7 @@ export function documents(world: World): Pick<ChatService, 'attach' | 'attachCan
         return { upload, file: null, image: null };
       }
       arriving.delete(upload);
-      if (data.includes('\0')) throw new BackendError(errorView(`${part.name} is not a text file, nothing was attached.`, 'text, Markdown, source code and PDF can be attached'));
+      if (data.includes('\0')) throw new BackendError(errorView(`${part.name} is not a text file; nothing was attached.`, 'text, Markdown, source code and PDF can be attached'));
       const text = new TextDecoder().decode(Uint8Array.from(data, (letter) => letter.charCodeAt(0)));
       const known = [...kept.values()].find((document) => document.text === text);
       const file = { id: known?.file.id ?? `file${++made}`, name: part.name, mediaType: 'text/plain', tokens: Math.ceil(text.length / 4) };
@@ -36,7 +36,7 @@ export function documents(world: World): Pick<ChatService, 'attach' | 'attachCan
   };
 }
 
-/** Documents as they stand in a message. */
+/** Documents as they are in a message. */
 export function documentBlocks(files: readonly FileView[]): BlockView[] {
   return files.map((file) => block('document', '', { name: file.name, id: file.id, tokens: file.tokens, whole: file.tokens <= 12_500 }));
 }

@@ -91,7 +91,7 @@ function chipOf({ row, text }: Chunk): MemoryChip {
   return { id: row.id, label: `${day}, ${row.role === 'user' ? 'you' : 'the model'}`, title: text.slice(0, 60) };
 }
 
-/** Attached memory as it stands in a message. */
+/** Attached memory as it is in a message. */
 export function memoryBlocks(memories: readonly MemoryChip[]): BlockView[] {
   return memories.map((memory) => block('memory', memory.title, { id: memory.id, name: memory.label }));
 }

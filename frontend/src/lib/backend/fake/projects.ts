@@ -81,7 +81,7 @@ export function projectsService(world: World): ProjectsService {
     },
     watch: async (id, dir) => {
       const project = find(id);
-      if (dir !== '' && !dir.startsWith('/')) throw new BackendError(errorView(`"${dir}" is not a whole path; nothing was changed.`, 'begin it at the root of the file system', 'invalid'));
+      if (dir !== '' && !dir.startsWith('/')) throw new BackendError(errorView(`"${dir}" is not a whole path; nothing was changed.`, 'start it at the root of the file system', 'invalid'));
       project.watched = dir === '' ? [] : folder.map((path, i) => file(path, 900 + 400 * i));
       const scan = scanView({ at: world.now(), found: folder.length, new: folder, newCount: folder.length, skipped: [{ why: 'may hold secrets', count: 1 }], skippedFiles: [{ path: '.env', why: 'may hold secrets' }] });
       Object.assign(project.view, { watch: dir, scan: dir === '' ? null : scan });

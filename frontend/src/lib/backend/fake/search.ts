@@ -114,7 +114,7 @@ function isAlike(text: string, terms: readonly Term[]): boolean {
 
 const wordsOf = (blocks: readonly BlockView[]): string => blocks.filter((block) => block.kind === 'text').map((block) => block.text).join('\n');
 
-/** The words around the first mark on one line, and where the marks stand in it. */
+/** The words around the first mark on one line, and where the marks are in it. */
 function snippet(text: string, marks: readonly Span[]): { snippet: string; marks: Span[] } {
   const first = marks[0];
   let from = first ? Math.max(0, first.from - before) : 0;

@@ -10,7 +10,7 @@ const megabyte = 1_000_000;
 const day = 86_400_000;
 const databaseBytes = 61 * megabyte;
 
-/** What erased messages say in the place of their text (backend/store). */
+/** What erased messages say in place of their text (backend/store). */
 const erasedMark = '[erased]';
 
 /** What tests and scripts may change about the disk. */
@@ -30,8 +30,8 @@ export class FakeDisk {
   receipts: ReceiptView[] = [];
   /** What a check of everything finds. */
   wrong: string[] = [];
-  /** What the program would do first when it starts anew. */
-  errand = '';
+  /** What the program would do first when it starts again. */
+  pending = '';
   readonly dir: string;
 
   constructor(dir: string, epoch: number) {
@@ -66,9 +66,9 @@ export class FakeDisk {
     const preview = { from: this.dir, to: target, bytes, free: this.free, reason: '' };
     if (!target.startsWith('/')) throw new BackendError(errorView('The new place needs a whole path.', 'Begin it at the root, or choose the folder.', 'invalid'));
     if (this.unmovable) preview.reason = this.unmovable;
-    else if (target === this.dir) preview.reason = 'The data is there already.';
-    else if (target.startsWith(`${this.dir}/`)) preview.reason = 'The new place is inside the present one.';
-    else if (this.dir.startsWith(`${target}/`)) preview.reason = 'The present place is inside the new one.';
+    else if (target === this.dir) preview.reason = 'The data is already there.';
+    else if (target.startsWith(`${this.dir}/`)) preview.reason = 'The new place is inside the current one.';
+    else if (this.dir.startsWith(`${target}/`)) preview.reason = 'The current place is inside the new one.';
     else if (this.full.includes(target)) preview.reason = 'That folder is not empty.';
     else if (this.free < bytes) preview.reason = 'There is not enough room there.';
     return preview;
@@ -91,7 +91,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       return disk.backups;
     },
     backUp: async (path) => {
-      if (path !== '' && !path.startsWith('/')) throw new BackendError(errorView('The backup needs a whole path.', '', 'invalid'));
+      if (path !== '' && !path.startsWith('/')) throw new BackendError(errorView('The backup needs a full path.', '', 'invalid'));
       const made = disk.backup('by_hand', world.now(), { sessions: world.sessions.size, turns: turnCount(), ...(path === '' ? {} : { path }) });
       return tasks.start({
         kind: 'backup', title: path === '' ? 'Back up' : `Back up to ${path.slice(path.lastIndexOf('/') + 1)}`, unit: '', total: 0, details: ['copying, and reading the copy back', 'copying, and reading the copy back'],
@@ -116,7 +116,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
     restore: async (path) => {
       disk.find(path);
       idle();
-      disk.errand = `restore ${path}`;
+      disk.pending = `restore ${path}`;
     },
     pickFolder: async () => disk.folder,
     movePreview: async (to) => disk.plan(to),
@@ -124,7 +124,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       const plan = disk.plan(to);
       if (plan.reason !== '') throw new BackendError(errorView(`The data cannot be moved there: ${plan.reason}`, 'it is where it was', 'invalid'));
       idle();
-      disk.errand = `move ${plan.to}`;
+      disk.pending = `move ${plan.to}`;
       return tasks.start({ kind: 'move', title: `Move everything to ${plan.to}`, unit: 'bytes', total: plan.bytes, details: ['', '', ''], ends: () => ({ path: plan.to }) });
     },
     check: async () =>
@@ -161,7 +161,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       return `${disk.dir}/replaced/20261122-120000`;
     },
     reopen: async () => {
-      disk.errand = 'reopen';
+      disk.pending = 'reopen';
     },
   };
 }

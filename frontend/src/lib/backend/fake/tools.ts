@@ -108,7 +108,7 @@ export class FakeTools {
     this.#world.changed('call', call.id, this.#world.sessionOf(this.#world.turn(call.turnId)).row.id);
   }
 
-  /** The turn waits while a call does; once each has its result it goes on and ends. */
+  /** The turn waits while a call does; once each has its result it continues and ends. */
   #settle(turn: TurnView): void {
     const open = turn.calls.filter((call) => call.state !== 'done');
     const waits = open.some((call) => call.state === 'proposed' || call.state === 'unknown');

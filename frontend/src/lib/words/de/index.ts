@@ -6,12 +6,15 @@ import composer from './composer';
 import documents from './documents';
 import embedders from './embedders';
 import errors from './errors';
+import find from './find';
 import firstrun from './firstrun';
 import header from './header';
 import inspector from './inspector';
+import keyNames from './keyNames';
 import keys from './keys';
 import knows from './knows';
 import library from './library';
+import markdown from './markdown';
 import memory from './memory';
 import models from './models';
 import palette from './palette';
@@ -46,12 +49,15 @@ export default {
   documents,
   embedders,
   errors,
+  find,
   firstrun,
   header,
   inspector,
+  keyNames,
   keys,
   knows,
   library,
+  markdown,
   memory,
   models,
   palette,

@@ -10,4 +10,5 @@ export default {
   milliseconds: '{n}\u202fms',
   seconds: '{n}\u202fs',
   minutes: '{minutes}\u202fmin {seconds}\u202fs',
+  hours: '{hours}\u202fh {minutes}\u202fmin',
 } satisfies Translation<typeof en>;

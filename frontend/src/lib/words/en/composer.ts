@@ -46,7 +46,7 @@ export default {
   emptyFile: '{name} is empty.',
   unreadable: '{name} could not be read.',
 
-  // What stands in the way of sending, or beside it.
+  // What is in the way of sending, or beside it.
   readOnly: 'Nothing is lost. Read, search and export what is here, or back it up to another disk. Nothing can be sent or changed: check the disk, then restart the program.',
   textKept: '{hint} Your text is still here.',
   noImages: '{model} does not take images',

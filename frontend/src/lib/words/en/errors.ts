@@ -1,1 +1,4 @@
-export default {} as const;
+export default {
+  notOffered: 'The program does not offer {method}',
+  notWritten: 'The file was not written.',
+} as const;

@@ -1,4 +1,4 @@
-/** The conversation as it is read: turns, what stands under them, and what helps when one failed. */
+/** The conversation as it is read: turns, what is under them, and what helps when one failed. */
 export default {
   // How a turn stands, in its footer.
   savedSending: 'Saved, sending…',

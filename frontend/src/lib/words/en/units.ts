@@ -8,4 +8,5 @@ export default {
   milliseconds: '{n}\u202fms',
   seconds: '{n}\u202fs',
   minutes: '{minutes}\u202fmin {seconds}\u202fs',
+  hours: '{hours} h {minutes} min',
 } as const;

@@ -10,4 +10,5 @@ export default {
   milliseconds: '{n}\u202f毫秒',
   seconds: '{n}\u202f秒',
   minutes: '{minutes}\u202f分 {seconds}\u202f秒',
+  hours: '{hours} 小时 {minutes} 分',
 } satisfies Translation<typeof en>;

@@ -1,0 +1,16 @@
+export default {
+  ctrl: 'Ctrl',
+  alt: 'Alt',
+  shift: 'Shift',
+  delete: 'Delete',
+  enter: 'Enter',
+  esc: 'Esc',
+  tab: 'Tab',
+  space: 'Space',
+  backspace: 'Backspace',
+  insert: 'Insert',
+  home: 'Home',
+  end: 'End',
+  pageUp: 'PageUp',
+  pageDown: 'PageDown',
+} as const;
