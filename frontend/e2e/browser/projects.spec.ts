@@ -88,4 +88,15 @@ test('a project is made, given instructions, facts and a folder, and its chats a
   await page.getByRole('menuitem', { name: 'Documents and folder…' }).click();
   await dialog.getByRole('button', { name: 'Look now' }).click();
   await expect(dialog.getByText(/: 1 removed$/)).toBeVisible();
+
+  // Deleted, its chats stay.
+  await dialog.getByRole('tab', { name: 'Settings' }).click();
+  await dialog.getByRole('button', { name: 'Delete project…' }).click();
+  const erase = page.getByRole('dialog', { name: 'Delete the project “Bakery” permanently' });
+  await erase.getByRole('textbox').fill('delete');
+  expect(await findings(page)).toEqual([]);
+  await erase.getByRole('button', { name: 'Delete permanently' }).click();
+  await page.getByRole('dialog', { name: 'The project was permanently deleted' }).getByRole('button', { name: 'Done' }).click();
+  await expect(page.getByRole('button', { name: /^Project Bakery/ })).toBeHidden();
+  await expect(chat.turn(2)).toBeVisible();
 });
