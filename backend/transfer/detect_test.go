@@ -58,9 +58,9 @@ func TestDetectRefusesWhatItDoesNotKnow(t *testing.T) {
 // A file in which nothing can be read is refused with the reason that its bytes show.
 func TestUnreadableSaysWhy(t *testing.T) {
 	for words, head := range map[string]string{
-		"is empty":                   "",
-		"zero bytes":                 strings.Repeat("\x00", 4096),
-		"UTF-32":                     "\xff\xfe\x00\x00[\x00\x00\x00{\x00\x00\x00",
+		"is empty":                       "",
+		"zero bytes":                     strings.Repeat("\x00", 4096),
+		"UTF-32":                         "\xff\xfe\x00\x00[\x00\x00\x00{\x00\x00\x00",
 		"not an export that can be read": "dear diary",
 	} {
 		if _, err := Detect("x.json", []byte(head)); err == nil || !strings.Contains(err.Error(), words) {
