@@ -231,3 +231,15 @@ type ReadOnlyMark struct {
 	Source string `json:"source"`
 	Tool   string `json:"tool"`
 }
+
+// RecoveredToolBatch is an open batch with what the model said when it asked for the calls
+// (FCRATE's tool journal).
+type RecoveredToolBatch struct {
+	BatchID       ToolBatchID  `json:"batch_id"`
+	SessionID     SessionID    `json:"session_id"`
+	TurnID        TurnID       `json:"turn_id"`
+	ModelName     string       `json:"model_name"`
+	AssistantText string       `json:"assistant_text"`
+	Calls         []CallRecord `json:"calls"`
+	Results       Blocks       `json:"results"`
+}

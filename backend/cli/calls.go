@@ -65,7 +65,8 @@ func waits(calls []chat.WaitingCall) error {
 }
 
 type waitingReply struct {
-	Calls []callJSON `json:"calls"`
+	Calls   []callJSON                `json:"calls"`
+	Batches []chat.RecoveredToolBatch `json:"batches"` // what the calls belong to, with what the model said
 
 	shown []shownCall
 }
@@ -85,9 +86,14 @@ func (c *call) callsWaitingCommand() *cobra.Command {
 			if err != nil {
 				return reply{}, err
 			}
-			doc := waitingReply{Calls: []callJSON{}}
+			doc := waitingReply{Calls: []callJSON{}, Batches: []chat.RecoveredToolBatch{}}
 			if len(all) > 0 {
 				s.Tools.Ensure(ctx)
+				batches, err := s.Turns.RecoveredBatches(ctx)
+				if err != nil {
+					return reply{}, err
+				}
+				doc.Batches = append(doc.Batches, batches...)
 			}
 			for _, w := range all {
 				doc.Calls = append(doc.Calls, callOf(w))
@@ -126,6 +132,11 @@ func (r waitingReply) print(o *output) {
 			o.printf("\n")
 		}
 		o.printf("%s  %s, turn #%d\n", o.bold(string(w.ID)), line(titleOf(w.Session)), w.TurnSeq)
+		for _, b := range r.Batches {
+			if b.TurnID == w.TurnID && b.AssistantText != "" {
+				o.printf("%s said: %s\n", line(b.ModelName), line(clip(b.AssistantText, 200)))
+			}
+		}
 		w.print(o, false)
 	}
 }

@@ -152,7 +152,7 @@ func TestASendWaitsForADecision(t *testing.T) {
 		t.Fatal("it ran without a decision")
 	}
 	out := h.run("tools", "waiting").exits(0).out
-	for _, want := range []string{"Note milk, turn #1", "notes__add of notes, may have effects", "  text: buy milk", "It would change:\n  +buy milk"} {
+	for _, want := range []string{"Note milk, turn #1", "said: I will note it.", "notes__add of notes, may have effects", "  text: buy milk", "It would change:\n  +buy milk"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in:\n%s", want, out)
 		}

@@ -91,6 +91,12 @@ func (e *Engine) meter(modelID string) *llm.Meter {
 	}
 }
 
+// stepBlocks are the blocks of what a step has received.
+func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, error) {
+	r, err := e.stepResult(ctx, s)
+	return r.Blocks, err
+}
+
 func (e *Engine) stepResult(ctx context.Context, s chat.Step) (llm.Result, error) {
 	r, err := e.replay(s.Provider, modeOf(s), 0, nil, func(yield func(chat.RawEvent) error) error { return e.store.StepEvents(ctx, s.ID, yield) })
 	return r.result, err

@@ -394,6 +394,38 @@ func (e *Engine) settleSuspended(ctx context.Context, t chat.Turn, outcome chat.
 	return e.decidedAs(ctx, t, err, outcome == chat.OutcomeStopped)
 }
 
+// RecoveredBatches are the open batches with what the model said when it asked for the
+// calls.
+func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatch, error) {
+	turns, err := e.store.UnfinishedTurns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []chat.RecoveredToolBatch
+	for _, t := range turns {
+		b, _, err := e.openBatch(ctx, t.ID)
+		if err != nil {
+			return out, err
+		}
+		if b == nil {
+			continue
+		}
+		s, err := e.store.StepByID(ctx, b.StepID)
+		if err != nil {
+			return out, err
+		}
+		blocks, err := e.stepBlocks(ctx, s)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, chat.RecoveredToolBatch{
+			BatchID: b.ID, SessionID: b.SessionID, TurnID: b.TurnID, ModelName: s.ModelID,
+			AssistantText: blocks.RenderedText(), Calls: b.Calls, Results: b.Results(),
+		})
+	}
+	return out, nil
+}
+
 // waitsForPerson is what a message is told that is sent behind a turn whose tool calls wait.
 func waitsForPerson(t chat.Turn) error {
 	return chat.Errorf(chat.CodeBusy, "turn.send", "Turn %d has tool calls that wait for your decision.", t.Seq).

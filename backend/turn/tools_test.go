@@ -701,6 +701,24 @@ func TestResultsBecomeMemory(t *testing.T) {
 	w.clean()
 }
 
+// An open batch is told with the model that asked for its calls and what it said.
+func TestRecoveredBatches(t *testing.T) {
+	w := withTools(t)
+	w.tools.allow("read")
+	w.answers([]string{text("I look."), asks("r", "box__read", `{}`), asks("a", "box__write", `{"n":1}`)})
+	got := w.send("go")
+	w.waits(got, 1)
+	w.restart()
+	list, err := w.engine.RecoveredBatches(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	b := list[0]
+	if b.TurnID != got.ID || b.ModelName != "main" || b.AssistantText != "I look." || len(b.Calls) != 2 || len(b.Results) != 1 || string(b.Calls[1].Arguments) != `{"n":1}` {
+		t.Errorf("%+v", b)
+	}
+}
+
 // A call of a tool whose server is not there yet waits on: it is neither run nor given up.
 func TestAServerThatIsNotThereYet(t *testing.T) {
 	w := withTools(t)

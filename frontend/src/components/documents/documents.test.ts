@@ -85,7 +85,7 @@ describe('documents in the composer', () => {
   it('says beside the field why a file cannot be attached, until that is dismissed', async () => {
     const { app, user } = await composer();
     drop(new File(['a\0b'], 'photo.raw'));
-    expect(await screen.findByRole('alert')).toHaveTextContent(/photo\.raw is not a text file, nothing was attached\..*Text, Markdown/s);
+    expect(await screen.findByRole('alert')).toHaveTextContent(/photo\.raw is not a text file; nothing was attached\..*Text, Markdown/s);
     await user.click(screen.getByRole('button', { name: 'Dismiss' }));
     expect(screen.queryByRole('alert')).toBeNull();
     const huge = new File(['x'], 'disk.img');
