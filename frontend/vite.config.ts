@@ -33,7 +33,6 @@ export default defineConfig({
     environment: 'jsdom',
     include: ['src/**/*.test.ts'],
     setupFiles: ['src/test/setup.ts'],
-    isolate: false, // a document and a copy of the modules for each worker and not for each file; src/test/setup.ts clears up between files
     testTimeout: 60_000, // a limit for what hangs, not a measure of speed
     hookTimeout: 60_000,
   },
