@@ -58,10 +58,10 @@ func (i *icon) build() {
 		i.l.w.Request(WindowRequest{Kind: RequestNewChat, X: -1, Y: -1})
 	})
 	if i.l.w.NewWindow != nil {
-		i.on(systray.AddMenuItem("New window", "Open another window on the same data"), i.l.w.NewWindow)
+		i.on(i.add(func(t *trayWords) (string, string) { return t.newWindow, t.newWindowTip }), i.l.w.NewWindow)
 	}
 	if i.l.w.AskQuickly != nil {
-		i.on(systray.AddMenuItem("Quick ask", "Ask something in a small window"), i.l.w.AskQuickly)
+		i.on(i.add(func(t *trayWords) (string, string) { return t.ask, t.askTip }), i.l.w.AskQuickly)
 	}
 	if work := i.l.w.Work; work != nil {
 		systray.AddSeparator()

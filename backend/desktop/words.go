@@ -12,6 +12,7 @@ type trayWords struct {
 	running, queued, both                          string // formats of how many run, how many wait, and of both
 	paused, pausedQueued                           string
 	show, showTip, newChat, newChatTip             string
+	newWindow, newWindowTip, ask, askTip           string
 	pause, pauseTip, reconcile, reconcileTip, quit string
 	quitTip                                        string
 }
@@ -21,6 +22,8 @@ var trayEnglish = trayWords{
 	paused: "Background work is paused", pausedQueued: "Background work is paused, %d waiting",
 	show: "Show ContextInfinity", showTip: "Bring the window to the front",
 	newChat: "New chat", newChatTip: "Open the window on a new conversation",
+	newWindow: "New window", newWindowTip: "Open another window on the same data",
+	ask: "Quick ask", askTip: "Ask something in a small window",
 	pause: "Pause background work", pauseTip: "Summaries and indexing wait; answers do not",
 	reconcile: "Check for unfinished work", reconcileTip: "Do what is due and look for unfinished work",
 	quit: "Quit", quitTip: "End the program; what is being written is kept",
@@ -31,6 +34,8 @@ var trayGerman = trayWords{
 	paused: "Hintergrundarbeit ist angehalten", pausedQueued: "Hintergrundarbeit ist angehalten, %d wartend",
 	show: "ContextInfinity anzeigen", showTip: "Das Fenster nach vorn holen",
 	newChat: "Neuer Chat", newChatTip: "Das Fenster mit einer neuen Unterhaltung öffnen",
+	newWindow: "Neues Fenster", newWindowTip: "Ein weiteres Fenster auf dieselben Daten öffnen",
+	ask: "Schnellfrage", askTip: "In einem kleinen Fenster etwas fragen",
 	pause: "Hintergrundarbeit anhalten", pauseTip: "Zusammenfassungen und Indexierung warten; Antworten nicht",
 	reconcile: "Nach unerledigter Arbeit suchen", reconcileTip: "Fälliges erledigen und nach Liegengebliebenem suchen",
 	quit: "Beenden", quitTip: "Das Programm beenden; was gerade geschrieben wird, bleibt erhalten",
@@ -41,6 +46,8 @@ var trayChinese = trayWords{
 	paused: "后台工作已暂停", pausedQueued: "后台工作已暂停，%d 项等待",
 	show: "显示 ContextInfinity", showTip: "将窗口移到最前",
 	newChat: "新聊天", newChatTip: "在窗口中打开新对话",
+	newWindow: "新窗口", newWindowTip: "在同一份数据上再打开一个窗口",
+	ask: "快速提问", askTip: "在小窗口中提问",
 	pause: "暂停后台工作", pauseTip: "摘要和索引会等待；回答不会",
 	reconcile: "检查未完成的工作", reconcileTip: "处理到期的工作，并查找遗留未完成的工作",
 	quit: "退出", quitTip: "结束程序；正在写入的内容会保留",

@@ -58,7 +58,7 @@ test('a file of 200 MB is refused in words', async () => {
   ftruncateSync(large, 200 << 20);
   closeSync(large);
   await drop(await transcript(), 'uris', pathToFileURL(path).href);
-  await offered(/large\.bin[^]*209\.7\sMB[^]*neither text/);
+  await offered(/large\.bin[^]*209\.7\sMB[^]*is not text/);
 });
 
 test('documents and pictures go with the message, each once', async () => {

@@ -69,7 +69,7 @@ async function checkPanels({ desktop }: Room): Promise<void> {
     ['Activity', new RegExp(`0 running, 0 waiting, 0 failed.*#${turns} [\\d ]+`)],
   ];
   for (const [tab, words] of expected) {
-    await page.press(tab);
+    await page.press(tab, '[role="tablist"]');
     const shown = async () => plain(await page.text('[role="tabpanel"]'));
     await until(`the tab ${tab} shows ${words}`, async () => words.test(await shown()));
     expect(await shown(), tab).not.toMatch(/\bNaN\b|\bundefined\b|\[object|Invalid Date|\bnull\b/);

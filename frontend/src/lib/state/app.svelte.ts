@@ -117,6 +117,9 @@ export class App {
   readonly #settingsRefresh: Refresh;
   readonly #offs: (() => void)[];
 
+  /** The session that was asked for last: done when it is open, or could not be made. */
+  #making: Promise<void> = Promise.resolve();
+
   constructor(backend: Backend, storage: Storage = localStorage) {
     this.backend = backend;
     this.#storage = storage;
@@ -132,7 +135,7 @@ export class App {
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
     this.conversation.onNavigate(() => this.speech.stop());
-    this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
+    this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0, () => this.#making);
     this.history = new HistoryState(this.conversation, this.draft);
     this.recent = new RecentSessions(() => this.sessions.list.map((row) => row.id), (id) => this.openSession(id));
     this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts, this.undo, (turnId) => this.branches.showAnswers(turnId));
@@ -194,7 +197,8 @@ export class App {
     if (!info || this.startup.fatal) return;
     this.theme.adopt(info);
     this.keymap.adopt(info.shortcuts);
-    await Promise.all([this.#modelsRefresh.now(), this.sessions.load(), this.projects.load()]);
+    void this.projects.load(); // the list shows them when they come; nothing waits for them
+    await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
     if (this.startup.firstRun) return void (await this.#handle());
     if (info.quick) await this.#openQuick();
     else await this.#openLast(info.lastSession);
@@ -225,7 +229,11 @@ export class App {
     if (await this.leaveTemporary()) await this.#newSession(folder);
   }
 
-  async #newSession(folder = ''): Promise<void> {
+  #newSession(folder = ''): Promise<void> {
+    return (this.#making = this.#makeSession(folder));
+  }
+
+  async #makeSession(folder: string): Promise<void> {
     this.layout.closeSettings();
     this.layout.closeDrawer();
     this.composer.cancelEdit();

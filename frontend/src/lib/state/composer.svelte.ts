@@ -40,11 +40,14 @@ export class ComposerState {
   readonly #draft: DraftState;
   #delivered: { turnId: string; problems: readonly ErrorView[] } | null = null;
   readonly #waits: () => boolean;
+  /** A session that is being made, to be sent into. */
+  readonly #making: () => Promise<void>;
   readonly #count = new Refresh(() => this.#countTokens(), 200);
 
   /** waits: something that goes with the message is still on its way. */
-  constructor(backend: Backend, conversation: ConversationState, draft: DraftState, waits: () => boolean = () => false) {
+  constructor(backend: Backend, conversation: ConversationState, draft: DraftState, waits: () => boolean = () => false, making: () => Promise<void> = async () => {}) {
     this.#waits = waits;
+    this.#making = making;
     this.#backend = backend;
     this.#conversation = conversation;
     this.#draft = draft;
@@ -250,6 +253,7 @@ export class ComposerState {
   }
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
+    if (this.#conversation.sessionId === '') await this.#making(); // else a second session would be made beside it
     const { written } = this.#draft;
     const request = this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete);
     const sent = await this.#draft.handOver(() => this.#deliver(request));
