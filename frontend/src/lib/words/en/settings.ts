@@ -228,4 +228,13 @@ export default {
   takesPlace: 'It then takes the place of the variable\'s.',
   askedWithout: 'It is asked without a key.',
   orSet: 'Or set {env} in the environment before the program starts.',
+  search: 'Search settings',
+  found: 'Settings with “{text}”',
+  foundCount: '{count, plural, =0 {No settings found} one {# setting found} other {# settings found}}',
+  pages: 'Pages',
+  noneFound: 'Try another word. The search looks at the names, descriptions and keys of all settings.',
+  all: 'All settings',
+  allLead: 'Every setting of the configuration file, by group.',
+  inDetail: 'In detail',
+  costLead: 'What answers cost, estimated from prices. A budget warns you and never stops anything.',
 } as const;
