@@ -3,5 +3,5 @@ export default {
   folder: 'Quick ask',
   title: 'Quick ask',
   more: 'Kept in its own session. Esc closes.',
-  continue: 'Go on in the window',
+  continue: 'Continue in the window',
 } as const;
