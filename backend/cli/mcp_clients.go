@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // clientRow is another program in lists.
@@ -59,10 +60,7 @@ func (r clientRow) sees() string {
 }
 
 func clientsAnswer(list []chat.Client) reply {
-	rows := make([]clientRow, len(list))
-	for i, one := range list {
-		rows[i] = clientOf(one)
-	}
+	rows := lists.Map(list, clientOf)
 	return reply{doc: clientsReply{rows}, text: func(o *output) {
 		if len(rows) == 0 {
 			o.printf("No program has asked. docs/guide/programs.md shows what to paste into one.\n")

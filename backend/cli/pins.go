@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 type pinReply struct {
@@ -163,10 +164,7 @@ func (c *call) onSuggestion(ctx context.Context, session string, flags pinsFlags
 		if err != nil {
 			return reply{}, err
 		}
-		ids := make([]chat.SuggestionID, len(offered))
-		for i, p := range offered {
-			ids[i] = p.ID
-		}
+		ids := lists.Map(offered, func(p chat.PinSuggestion) chat.SuggestionID { return p.ID })
 		id, err := match("suggestion", fragment, ids)
 		if err != nil {
 			return reply{}, err
@@ -247,10 +245,7 @@ func (s *Services) unpin(ctx context.Context, branch chat.BranchID, typed string
 	if err != nil {
 		return "", err
 	}
-	ids := make([]chat.PinID, len(pins))
-	for i, p := range pins {
-		ids[i] = p.ID
-	}
+	ids := lists.Map(pins, func(p chat.Pin) chat.PinID { return p.ID })
 	id, err := match("pin", fragment, ids)
 	if err != nil {
 		return "", err

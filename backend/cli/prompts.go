@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/library"
 )
 
@@ -59,10 +60,7 @@ func promptsAnswer(all []chat.SavedPrompt) reply {
 		}
 		t := newTable("NAME", "VARIABLES", "TEXT")
 		for _, p := range doc.Prompts {
-			names := make([]string, len(p.Variables))
-			for i, v := range p.Variables {
-				names[i] = v.Name
-			}
+			names := lists.Map(p.Variables, func(v library.Variable) string { return v.Name })
 			t.add(p.Name, clip(strings.Join(names, ", "), 40), clip(line(p.Text), 60))
 		}
 		t.print(o)

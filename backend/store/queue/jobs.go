@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -171,11 +172,7 @@ func (s *Queue) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 			ORDER BY id DESC LIMIT ?`, q.State, q.State, q.Type, q.Type, q.Session, q.Session, limit)
 		return err
 	})
-	out := make([]chat.Job, len(rows))
-	for i, r := range rows {
-		out[i] = r.Job()
-	}
-	return out, err
+	return lists.Map(rows, schema.JobRow.Job), err
 }
 
 // JobCounts counts the jobs that are not done.

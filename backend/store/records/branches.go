@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/events"
@@ -69,11 +70,7 @@ func branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.BranchSummary,
 		FROM branches b LEFT JOIN turns last ON last.id =
 		  (SELECT n.id FROM turns n WHERE n.branch_id = b.id ORDER BY n.turn_seq DESC LIMIT 1)
 		WHERE b.session_id = ? ORDER BY b.created_at, b.id`, session)
-	out := make([]chat.BranchSummary, len(rows))
-	for i, r := range rows {
-		out[i] = r.summary()
-	}
-	return out, err
+	return lists.Map(rows, branchSummaryRow.summary), err
 }
 
 func (r branchSummaryRow) summary() chat.BranchSummary {

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
@@ -87,11 +88,7 @@ func (s *Records) Files(ctx context.Context, session chat.SessionID) ([]chat.Fil
 		rows, err = sqlite.All[schema.FileRow](db, `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
 		return err
 	})
-	out := make([]chat.File, len(rows))
-	for i, r := range rows {
-		out[i] = r.File()
-	}
-	return out, err
+	return lists.Map(rows, schema.FileRow.File), err
 }
 
 // FileContent is a document's bytes as they were attached.

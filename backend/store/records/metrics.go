@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -125,11 +126,7 @@ const metricColumns = `t.id, t.turn_seq, t.usage_json, m.metrics_json,
 // Metrics are the newest turns of a branch with what was measured, newest first.
 func (s *Records) Metrics(ctx context.Context, branch chat.BranchID, limit int) ([]chat.TurnMetricsRow, error) {
 	measured, err := s.Measures(ctx, chat.MeasureQuery{Branch: branch, Limit: limit})
-	out := make([]chat.TurnMetricsRow, len(measured))
-	for i, m := range measured {
-		out[i] = m.TurnMetricsRow
-	}
-	return out, err
+	return lists.Map(measured, func(m chat.TurnMeasure) chat.TurnMetricsRow { return m.TurnMetricsRow }), err
 }
 
 type measureRow struct {

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
@@ -23,11 +24,7 @@ import (
 // goes away; one that another supersedes stays as an orphan.
 
 func summariesOf(rows []schema.RangeSummaryRow) []chat.RangeSummary {
-	out := make([]chat.RangeSummary, len(rows))
-	for i, r := range rows {
-		out[i] = r.Summary()
-	}
-	return out
+	return lists.Map(rows, schema.RangeSummaryRow.Summary)
 }
 
 // AddSummary stores a range summary of a branch's lineage, marks those it

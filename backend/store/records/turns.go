@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/delta"
@@ -175,11 +176,7 @@ func (s *Records) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, err
 		rows, err = sqlite.All[schema.StepRow](db, `SELECT `+schema.StepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
 		return err
 	})
-	out := make([]chat.Step, len(rows))
-	for i, r := range rows {
-		out[i] = r.Step()
-	}
-	return out, err
+	return lists.Map(rows, schema.StepRow.Step), err
 }
 
 // StepsOf is Steps of several turns, for a page of a transcript.
@@ -359,11 +356,7 @@ func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.Stat
 		}
 		return s.unpackStates(ctx, db, rows)
 	})
-	out := make([]chat.State, len(rows))
-	for i, r := range rows {
-		out[i] = r.State()
-	}
-	return out, err
+	return lists.Map(rows, schema.StateRow.State), err
 }
 
 // unpackStates makes the summaries of a lineage's states readable, newest first as

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -161,11 +162,7 @@ func (s *Search) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.E
 			JOIN unit_embeddings e ON e.namespace_id = s.id AND e.unit_n = u.n WHERE u.chunk_id = ?) ORDER BY state DESC, id`, id)
 		return err
 	})
-	out := make([]chat.EmbedderID, len(rows))
-	for i, r := range rows {
-		out[i] = r.Embedder()
-	}
-	return out, err
+	return lists.Map(rows, NamespaceRow.Embedder), err
 }
 
 // ChunkTexts reads chunks with their words, in the order asked for. Those that are

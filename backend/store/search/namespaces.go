@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -60,11 +61,7 @@ func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 		rows, err = sqlite.All[NamespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
 		return err
 	})
-	out := make([]chat.Namespace, len(rows))
-	for i, r := range rows {
-		out[i] = r.namespace()
-	}
-	return out, err
+	return lists.Map(rows, NamespaceRow.namespace), err
 }
 
 // Serving is the namespace that searches use; false while none is complete.

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
@@ -220,10 +221,7 @@ func (s *Search) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte)
 	if len(hashes) == 0 {
 		return out, nil
 	}
-	names := make([]string, len(hashes))
-	for i, h := range hashes {
-		names[i] = hex.EncodeToString(h[:])
-	}
+	names := lists.Map(hashes, func(h [32]byte) string { return hex.EncodeToString(h[:]) })
 	list, err := chat.MarshalJSON(names)
 	if err != nil {
 		return nil, sqlite.MapError("vector.cached", err)
