@@ -222,15 +222,13 @@ func (c *call) unpinCommand() *cobra.Command {
 		Long: "On a branch that inherited the fact it goes for that branch alone.", Args: exactly("SESSION", "PIN"),
 	}
 	branch := branchFlag(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			session, b, err := s.place(ctx, args[0], *branch)
-			if err != nil {
-				return reply{}, err
-			}
-			id, err := s.unpin(ctx, b.ID, args[1])
-			return reply{doc: unpinReply{session.ID, b.ID, id}, text: func(o *output) { o.printf("Unpinned %s.\n", id) }}, err
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		session, b, err := s.place(ctx, args[0], *branch)
+		if err != nil {
+			return reply{}, err
+		}
+		id, err := s.unpin(ctx, b.ID, args[1])
+		return reply{doc: unpinReply{session.ID, b.ID, id}, text: func(o *output) { o.printf("Unpinned %s.\n", id) }}, err
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd

@@ -73,13 +73,11 @@ func toldPrompt(p chat.SavedPrompt, done string, err error) (reply, error) {
 
 func (c *call) promptShow() *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Print a saved prompt", Args: exactly("NAME")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			p, err := s.Library.PromptNamed(ctx, args[0])
-			return reply{doc: promptReply{promptRowOf(p)}, text: func(o *output) {
-				o.printf("%s\n%s\n", o.bold(line(p.Name)), block(p.Text))
-			}}, err
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		p, err := s.Library.PromptNamed(ctx, args[0])
+		return reply{doc: promptReply{promptRowOf(p)}, text: func(o *output) {
+			o.printf("%s\n%s\n", o.bold(line(p.Name)), block(p.Text))
+		}}, err
 	})
 	cmd.ValidArgsFunction = c.completePrompt
 	return cmd

@@ -32,11 +32,7 @@ func forkedAt(segs []core.Segment, seq int64) []core.Segment {
 
 // Branch reads one branch.
 func (s *Records) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, error) {
-	var row schema.BranchRow
-	err := s.Read(ctx, "branch.read", func(db *gorm.DB) (err error) {
-		row, err = schema.BranchByID(db, id)
-		return err
-	})
+	row, err := core.Query(ctx, s, "branch.read", func(db *gorm.DB) (schema.BranchRow, error) { return schema.BranchByID(db, id) })
 	return row.Branch(), err
 }
 

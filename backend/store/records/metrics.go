@@ -211,15 +211,11 @@ func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.M
 		value := `json_extract(t.usage_json, '$.` + name + `')`
 		return `coalesce(sum(CASE WHEN ` + value + ` BETWEEN 0 AND 100000000 THEN ` + value + ` END), 0)`
 	}
-	var rows []modelUsageRow
-	err := s.Read(ctx, "usage.read", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[modelUsageRow](db, `SELECT t.primary_model AS model, count(*) AS turns, `+
-			number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
-			number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning
+	rows, err := core.All[modelUsageRow](ctx, s, "usage.read", `SELECT t.primary_model AS model, count(*) AS turns, `+
+		number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
+		number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning
 			FROM turns t JOIN sessions s ON s.id = t.session_id
 			WHERE t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND `+where+` GROUP BY t.primary_model ORDER BY t.primary_model`, args...)
-		return err
-	})
 	out := make([]chat.ModelUsage, len(rows))
 	for i, r := range rows {
 		out[i] = chat.ModelUsage{Model: r.Model, Turns: r.Turns, Usage: chat.Usage{

@@ -197,10 +197,6 @@ func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]
 // AllSummaries are a session's range summaries, superseded ones too, by range and
 // then in the order they were made.
 func (s *Records) AllSummaries(ctx context.Context, session chat.SessionID) ([]chat.RangeSummary, error) {
-	var rows []schema.RangeSummaryRow
-	err := s.Read(ctx, "summary.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[schema.RangeSummaryRow](db, `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
-		return err
-	})
+	rows, err := core.All[schema.RangeSummaryRow](ctx, s, "summary.list", `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
 	return summariesOf(rows), err
 }

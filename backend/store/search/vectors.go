@@ -18,12 +18,9 @@ import (
 // VectorGeneration changes when whoever keeps the serving namespace's vectors in
 // memory must read them again, instead of those alone that follow the last it has.
 func (s *Search) VectorGeneration(ctx context.Context) (int64, error) {
-	var n int64
-	err := s.Read(ctx, "vector.generation", func(db *gorm.DB) (err error) {
-		n, err = sqlite.One[int64](db, "vector generation", "", `SELECT generation FROM vector_generation`)
-		return err
+	return core.Query(ctx, s, "vector.generation", func(db *gorm.DB) (int64, error) {
+		return sqlite.One[int64](db, "vector generation", "", `SELECT generation FROM vector_generation`)
 	})
-	return n, err
 }
 
 // VectorRows streams the vectors of a namespace, of one session or of all, that
