@@ -3,5 +3,5 @@
 package turn
 
 import (
-	_ "contextinfinity/scripts/tally"
+	_ "contextinfinity/scripts/failures"
 )
