@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -191,11 +192,7 @@ func unreadable(what, id string, parts []string) *chat.Failure {
 }
 
 func TurnsOf(rows []TurnRow) []chat.Turn {
-	out := make([]chat.Turn, len(rows))
-	for i, r := range rows {
-		out[i] = r.Turn()
-	}
-	return out
+	return lists.Map(rows, TurnRow.Turn)
 }
 
 type StepRow struct {
