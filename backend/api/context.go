@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 )
 
@@ -187,11 +188,9 @@ func (v ContextView) texts() []ContextItem {
 }
 
 func promptTexts(items []ContextItem) []prompt.Text {
-	out := make([]prompt.Text, len(items))
-	for i, it := range items {
-		out[i] = prompt.Text{Text: it.Text, Part: prompt.Part{Bytes: it.Bytes, SHA256: chat.HashText(it.Text)}}
-	}
-	return out
+	return lists.Map(items, func(it ContextItem) prompt.Text {
+		return prompt.Text{Text: it.Text, Part: prompt.Part{Bytes: it.Bytes, SHA256: chat.HashText(it.Text)}}
+	})
 }
 
 func bytesOf(items []ContextItem) int {

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"contextinfinity/backend/internal/lists"
 	"slices"
 	"strings"
 
@@ -38,10 +39,7 @@ func (p *page) colour(op string, values []pdf.Value, resources pdf.Value) {
 
 // set takes an operator in the form that sets the colour of filling.
 func (c *ink) set(op string, values []pdf.Value, resources pdf.Value) {
-	args := make([]float64, len(values))
-	for i, v := range values {
-		args[i] = v.Float64()
-	}
+	args := lists.Map(values, pdf.Value.Float64)
 	switch op {
 	case "g":
 		c.white = isWhite(args, 1)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
 )
@@ -125,10 +126,7 @@ func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.Sess
 	if len(parts) == 0 {
 		return nil, nil
 	}
-	ids := make([]chat.ChunkID, len(parts))
-	for i, p := range parts {
-		ids[i] = chat.ChunkID(p.ID)
-	}
+	ids := lists.Map(parts, func(p prompt.Part) chat.ChunkID { return chat.ChunkID(p.ID) })
 	texts, err := e.store.ChunkTexts(ctx, ids)
 	if err != nil {
 		return nil, err

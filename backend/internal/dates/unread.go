@@ -1,6 +1,7 @@
 package dates
 
 import (
+	"contextinfinity/backend/internal/lists"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,9 +37,6 @@ func (u *Unread) Merge(other Unread) {
 
 // Named are the examples, quoted.
 func (u Unread) Named() string {
-	quoted := make([]string, len(u.Examples))
-	for i, text := range u.Examples {
-		quoted[i] = strconv.Quote(text)
-	}
+	quoted := lists.Map(u.Examples, strconv.Quote)
 	return strings.Join(quoted, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/sqlite"
@@ -297,9 +298,5 @@ func (r scope) near(spans []chat.SeqSpan) [][3]any {
 		}
 		joined = append(joined, p)
 	}
-	out := make([][3]any, len(joined))
-	for i, p := range joined {
-		out[i] = [3]any{p.Branch, p.From, p.To}
-	}
-	return out
+	return lists.Map(joined, func(p chat.SeqSpan) [3]any { return [3]any{p.Branch, p.From, p.To} })
 }
