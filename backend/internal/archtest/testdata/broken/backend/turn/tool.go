@@ -3,5 +3,5 @@
 package turn
 
 import (
-	_ "contextinfinity/scripts/failures"
+	_ "contextinfinity/scripts/tally"
 )
