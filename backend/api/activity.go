@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -155,11 +156,7 @@ func (s *Inspect) Steps(turnID string) ([]StepView, error) {
 		return nil, err
 	}
 	steps, err := s.c.Store.Steps(s.c.ctx(), chat.TurnID(turnID))
-	out := make([]StepView, 0, len(steps))
-	for _, st := range steps {
-		out = append(out, stepView(st))
-	}
-	return out, err
+	return lists.Map(steps, stepView), err
 }
 
 // RawStep returns the exact request and response of a provider call; of a very long one

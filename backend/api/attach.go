@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
+	"contextinfinity/backend/internal/lists"
 )
 
 // uploads are documents that are arriving in pieces: a bridge that carries JSON is
@@ -132,9 +133,7 @@ func documentBlocks(files []FileView) chat.Blocks {
 }
 
 func documentViews(bs chat.Blocks) []FileView {
-	out := []FileView{}
-	for _, d := range bs.Documents() {
-		out = append(out, FileView{ID: string(d.File), Name: d.Name, MediaType: d.MediaType, Tokens: d.Tokens})
-	}
-	return out
+	return lists.Map(bs.Documents(), func(d chat.Document) FileView {
+		return FileView{ID: string(d.File), Name: d.Name, MediaType: d.MediaType, Tokens: d.Tokens}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 )
 
@@ -222,11 +223,7 @@ func (s *Inspect) pins(ctx context.Context, b chat.Branch) ([]PinView, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]PinView, 0, len(pins))
-	for _, p := range pins {
-		out = append(out, pinView(p, b.ID))
-	}
-	return out, nil
+	return lists.Map(pins, func(p chat.Pin) PinView { return pinView(p, b.ID) }), nil
 }
 
 func pinView(p chat.Pin, branch chat.BranchID) PinView {

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/mcpclient"
 	"contextinfinity/backend/mcpsetup"
 )
@@ -90,11 +91,7 @@ func serverSettings(in mcpsetup.Settings) ServerSettings {
 }
 
 func serverValues(in []mcpsetup.Value) []ServerValue {
-	out := []ServerValue{}
-	for _, v := range in {
-		out = append(out, ServerValue{Name: v.Name, Value: v.Value, Secret: v.Secret})
-	}
-	return out
+	return lists.Map(in, func(v mcpsetup.Value) ServerValue { return ServerValue{Name: v.Name, Value: v.Value, Secret: v.Secret} })
 }
 
 func (v ServerSettings) entered() mcpsetup.Settings {

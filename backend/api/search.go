@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/retrieval"
 )
 
@@ -277,15 +278,8 @@ func searchHit(f finding) SearchHit {
 
 // spanViews are spans as the page counts.
 func spanViews(text string, spans []chat.Span) []Span {
-	bytes := make([]highlight.Span, len(spans))
-	for i, sp := range spans {
-		bytes[i] = highlight.Span{Start: sp.Start, End: sp.End}
-	}
-	out := make([]Span, 0, len(spans))
-	for _, sp := range highlight.UTF16(text, bytes) {
-		out = append(out, Span{From: sp.Start, To: sp.End})
-	}
-	return out
+	bytes := lists.Map(spans, func(sp chat.Span) highlight.Span { return highlight.Span{Start: sp.Start, End: sp.End} })
+	return lists.Map(highlight.UTF16(text, bytes), func(sp highlight.Span) Span { return Span{From: sp.Start, To: sp.End} })
 }
 
 // mostFinds bounds the turns that a find in a branch lists; all are counted.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/librarian"
 )
 
@@ -37,11 +38,7 @@ func (s *Sessions) Folders() ([]Folder, error) {
 		return nil, err
 	}
 	list, err := s.c.Store.Folders(s.c.ctx())
-	out := make([]Folder, 0, len(list))
-	for _, f := range list {
-		out = append(out, Folder{Name: f.Name, Sessions: f.Sessions})
-	}
-	return out, err
+	return lists.Map(list, func(f chat.Folder) Folder { return Folder{Name: f.Name, Sessions: f.Sessions} }), err
 }
 
 // ArchiveMany hides sessions or shows them again, all of them or none.
@@ -55,10 +52,7 @@ func (s *Sessions) changeMany(ids []string, do func(context.Context, []chat.Sess
 	if err := s.c.ready(); err != nil {
 		return err
 	}
-	list := make([]chat.SessionID, len(ids))
-	for i, id := range ids {
-		list[i] = chat.SessionID(id)
-	}
+	list := lists.Map(ids, func(id string) chat.SessionID { return chat.SessionID(id) })
 	if err := do(s.c.ctx(), list); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/untrusted"
 	"contextinfinity/backend/prompt"
 )
@@ -41,11 +42,7 @@ func (s *Sessions) List(archived bool, title string) ([]SessionRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]SessionRow, 0, len(sums))
-	for _, sum := range sums {
-		rows = append(rows, sessionRow(sum, running[sum.ID], waiting[sum.ID]))
-	}
-	return rows, nil
+	return lists.Map(sums, func(sum chat.SessionSummary) SessionRow { return sessionRow(sum, running[sum.ID], waiting[sum.ID]) }), nil
 }
 
 // waitingSessions are those with a tool call that waits for a person.

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/models"
 )
@@ -148,11 +149,7 @@ func (s *Settings) Reset(key string) (SettingsView, error) {
 
 // Models lists every model.
 func (s *Settings) Models() []ModelView {
-	out := []ModelView{}
-	for _, in := range s.catalog.List() {
-		out = append(out, modelView(in))
-	}
-	return out
+	return lists.Map(s.catalog.List(), modelView)
 }
 
 func modelView(in models.Info) ModelView {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tasks"
 )
 
@@ -63,11 +64,7 @@ func (s *Storage) Storage() (StorageView, error) {
 // Backups are the copies in the data directory, newest first. With check each is read through.
 func (s *Storage) Backups(check bool) ([]BackupView, error) {
 	list, err := s.c.Data.Backups(s.c.ctx(), check)
-	out := make([]BackupView, 0, len(list))
-	for _, b := range list {
-		out = append(out, backupView(b))
-	}
-	return out, err
+	return lists.Map(list, backupView), err
 }
 
 func backupView(b chat.Backup) BackupView {
@@ -290,11 +287,7 @@ func (s *Storage) Receipts() ([]ReceiptView, error) {
 		return nil, err
 	}
 	list, err := s.c.Store.Receipts(s.c.ctx())
-	out := make([]ReceiptView, 0, len(list))
-	for _, r := range list {
-		out = append(out, receiptView(r))
-	}
-	return out, err
+	return lists.Map(list, receiptView), err
 }
 
 func receiptView(r chat.Receipt) ReceiptView {

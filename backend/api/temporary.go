@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/turn"
 )
 
@@ -67,11 +68,7 @@ func (s *Chat) TemporaryTurns(id string) ([]TurnView, error) {
 		return nil, err
 	}
 	turns, live := c.Turns()
-	out := make([]TurnView, 0, len(turns))
-	for _, t := range turns {
-		out = append(out, s.c.temporaryView(t, live))
-	}
-	return out, nil
+	return lists.Map(turns, func(t chat.Turn) TurnView { return s.c.temporaryView(t, live) }), nil
 }
 
 func (c *Core) temporaryView(t chat.Turn, live *turn.Live) TurnView {

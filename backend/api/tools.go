@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
@@ -62,10 +63,7 @@ func (s *Tools) Calls(turnIDs []string) ([]ToolCallView, error) {
 	if len(turnIDs) > maxCallTurns {
 		return out, chat.Errorf(chat.CodeInvalid, "tools.calls", "Calls of at most %d turns are listed at once.", maxCallTurns)
 	}
-	ids := make([]chat.TurnID, len(turnIDs))
-	for i, id := range turnIDs {
-		ids[i] = chat.TurnID(id)
-	}
+	ids := lists.Map(turnIDs, func(id string) chat.TurnID { return chat.TurnID(id) })
 	of, err := s.callsOf(s.c.ctx(), ids)
 	for _, id := range ids {
 		out = append(out, of[id]...)

@@ -7,15 +7,13 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/turn"
 )
 
 // turnViews draws turns. Steps and metrics are read once for all of them.
 func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.Turn) ([]TurnView, error) {
-	ids := make([]chat.TurnID, len(turns))
-	for i, t := range turns {
-		ids[i] = t.ID
-	}
+	ids := lists.Map(turns, func(t chat.Turn) chat.TurnID { return t.ID })
 	steps, err := c.Store.StepsOf(ctx, ids)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 func ms(t time.Time) int64 {
@@ -60,11 +61,7 @@ func branchView(b chat.BranchSummary, active chat.BranchID) BranchView {
 }
 
 func blockViews(bs chat.Blocks) []BlockView {
-	out := make([]BlockView, 0, len(bs))
-	for _, b := range bs {
-		out = append(out, blockView(b))
-	}
-	return out
+	return lists.Map(bs, blockView)
 }
 
 func blockView(b chat.Block) BlockView {

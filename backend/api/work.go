@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tasks"
 )
 
@@ -41,11 +42,7 @@ func (s *Work) Tasks() ([]TaskView, error) {
 		return nil, err
 	}
 	list := s.c.Tasks.List()
-	out := make([]TaskView, 0, len(list))
-	for _, t := range list {
-		out = append(out, taskView(t))
-	}
-	return out, nil
+	return lists.Map(list, taskView), nil
 }
 
 // Cancel ends work where it is whole.

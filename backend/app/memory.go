@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/llm/recall"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/reranking"
@@ -81,10 +82,7 @@ type redactedReranker struct {
 func (r redactedReranker) Rerank(ctx context.Context, query string, passages []string) ([]float64, error) {
 	if r.redact != nil {
 		query = r.redact(query)
-		clean := make([]string, len(passages))
-		for i, p := range passages {
-			clean[i] = r.redact(p)
-		}
+		clean := lists.Map(passages, r.redact)
 		passages = clean
 	}
 	return r.Reranker.Rerank(ctx, query, passages)
@@ -184,10 +182,7 @@ func said(a retrieval.Artifact) string {
 	case chat.PackedSummary:
 		return a.Summary
 	case chat.PackedSlice:
-		parts := make([]string, 0, len(a.Slices))
-		for _, s := range a.Slices {
-			parts = append(parts, strings.TrimSpace(a.Source[s.Start:s.End]))
-		}
+		parts := lists.Map(a.Slices, func(s chat.Span) string { return strings.TrimSpace(a.Source[s.Start:s.End]) })
 		return strings.Join(parts, "\n\n…\n\n")
 	}
 	return a.ChunkText.Text

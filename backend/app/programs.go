@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/store"
 )
@@ -90,11 +91,7 @@ func (a *app) programAccess() api.ProgramAccess {
 			if token != "" {
 				list = []mcpserver.Snippet{mcpserver.RemoteSnippet(mcpserver.URL(a.config.Config().Programs.Port), token)}
 			}
-			out := make([]api.ProgramSnippetView, len(list))
-			for i, s := range list {
-				out[i] = api.ProgramSnippetView(s)
-			}
-			return out
+			return lists.Map(list, func(s mcpserver.Snippet) api.ProgramSnippetView { return api.ProgramSnippetView(s) })
 		},
 	}
 }

@@ -35,19 +35,17 @@ func (c *call) answersCommand() *cobra.Command {
 each on its branch. To go on with one of them: contextinfinity switch SESSION BRANCH.`,
 		Args: exactly("TURN"),
 	}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			t, err := s.turn(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			all, err := s.Answers.Of(ctx, t.ID)
-			if err != nil {
-				return reply{}, err
-			}
-			doc, err := s.answersReply(ctx, t.SessionID, all)
-			return reply{doc: doc, text: doc.print}, err
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		t, err := s.turn(ctx, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		all, err := s.Answers.Of(ctx, t.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		doc, err := s.answersReply(ctx, t.SessionID, all)
+		return reply{doc: doc, text: doc.print}, err
 	})
 	cmd.AddCommand(
 		c.rerunCommand("also TURN", "Answer the message of a turn with another model too",

@@ -80,17 +80,15 @@ func told(a chat.Assistant, done string, err error) (reply, error) {
 
 func (c *call) assistantShow() *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Print an assistant in full", Args: exactly("NAME")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			a, err := s.Library.AssistantNamed(ctx, args[0])
-			return reply{doc: assistantReply{a}, text: func(o *output) {
-				o.printf("%s\nmodel        %s\ntemperature  %s\neffort       %s\ntools        %s\n", o.bold(line(a.Name)),
-					line(orWord(a.Model, "the session's")), temperature(a.Temperature), orWord(a.Effort, "default"), orWord(a.ToolsMode, "default"))
-				if a.Instructions != "" {
-					o.printf("%s\n", block(a.Instructions))
-				}
-			}}, err
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		a, err := s.Library.AssistantNamed(ctx, args[0])
+		return reply{doc: assistantReply{a}, text: func(o *output) {
+			o.printf("%s\nmodel        %s\ntemperature  %s\neffort       %s\ntools        %s\n", o.bold(line(a.Name)),
+				line(orWord(a.Model, "the session's")), temperature(a.Temperature), orWord(a.Effort, "default"), orWord(a.ToolsMode, "default"))
+			if a.Instructions != "" {
+				o.printf("%s\n", block(a.Instructions))
+			}
+		}}, err
 	})
 	cmd.ValidArgsFunction = c.completeAssistant
 	return cmd

@@ -21,20 +21,18 @@ func (c *call) branchesCommand() *cobra.Command {
 	var archived bool
 	cmd := &cobra.Command{Use: "branches SESSION", Short: "List a session's branches, or archive one", Args: exactly("SESSION")}
 	cmd.Flags().BoolVar(&archived, "archived", false, "archived ones too")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			session, err := s.session(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			all, err := s.Store.Branches(ctx, session.ID)
-			if err != nil {
-				return reply{}, err
-			}
-			all = slices.DeleteFunc(all, func(b chat.BranchSummary) bool { return b.ArchivedAt != nil && !archived })
-			doc := branchesReply{session.ID, render.BranchRows(session, all)}
-			return reply{doc: doc, text: doc.print}, nil
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		session, err := s.session(ctx, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		all, err := s.Store.Branches(ctx, session.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		all = slices.DeleteFunc(all, func(b chat.BranchSummary) bool { return b.ArchivedAt != nil && !archived })
+		doc := branchesReply{session.ID, render.BranchRows(session, all)}
+		return reply{doc: doc, text: doc.print}, nil
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	cmd.AddCommand(c.archiveBranchCommand("archive", true), c.archiveBranchCommand("unarchive", false))
@@ -47,17 +45,15 @@ func (c *call) archiveBranchCommand(use string, archived bool) *cobra.Command {
 		short, done = "Unarchive a branch", "Brought back"
 	}
 	cmd := &cobra.Command{Use: use + " BRANCH", Short: short, Args: exactly("BRANCH")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			b, err := s.anyBranch(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			if err := s.Branches.Archive(ctx, b.ID, archived); err != nil {
-				return reply{}, err
-			}
-			return s.branchReply(ctx, b, done)
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		b, err := s.anyBranch(ctx, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		if err := s.Branches.Archive(ctx, b.ID, archived); err != nil {
+			return reply{}, err
+		}
+		return s.branchReply(ctx, b, done)
 	})
 	return cmd
 }
@@ -231,17 +227,15 @@ func (c *call) rollbackTo(ctx context.Context, typed, turn string) (reply, error
 
 func (c *call) switchCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "switch SESSION BRANCH", Short: "Make a branch the active one", Args: exactly("SESSION", "BRANCH")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			session, b, err := s.place(ctx, args[0], args[1])
-			if err != nil {
-				return reply{}, err
-			}
-			if err := s.Branches.Switch(ctx, session.ID, b.ID); err != nil {
-				return reply{}, err
-			}
-			return s.branchReply(ctx, b, "Switched to")
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		session, b, err := s.place(ctx, args[0], args[1])
+		if err != nil {
+			return reply{}, err
+		}
+		if err := s.Branches.Switch(ctx, session.ID, b.ID); err != nil {
+			return reply{}, err
+		}
+		return s.branchReply(ctx, b, "Switched to")
 	})
 	cmd.ValidArgsFunction = c.completeBranch
 	return cmd

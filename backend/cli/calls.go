@@ -80,31 +80,29 @@ type shownCall struct {
 
 func (c *call) callsWaitingCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "waiting", Short: "List the tool calls that wait for you, with what they would do", Args: exactly()}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			all, err := s.Store.WaitingCalls(ctx)
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, _ []string) (reply, error) {
+		all, err := s.Store.WaitingCalls(ctx)
+		if err != nil {
+			return reply{}, err
+		}
+		doc := waitingReply{Calls: []callJSON{}, Batches: []chat.RecoveredToolBatch{}}
+		if len(all) > 0 {
+			s.Tools.Ensure(ctx)
+			batches, err := s.Turns.RecoveredBatches(ctx)
 			if err != nil {
 				return reply{}, err
 			}
-			doc := waitingReply{Calls: []callJSON{}, Batches: []chat.RecoveredToolBatch{}}
-			if len(all) > 0 {
-				s.Tools.Ensure(ctx)
-				batches, err := s.Turns.RecoveredBatches(ctx)
-				if err != nil {
-					return reply{}, err
-				}
-				doc.Batches = append(doc.Batches, batches...)
+			doc.Batches = append(doc.Batches, batches...)
+		}
+		for _, w := range all {
+			doc.Calls = append(doc.Calls, callOf(w))
+			shown, err := s.shownCall(ctx, w)
+			if err != nil {
+				return reply{}, err
 			}
-			for _, w := range all {
-				doc.Calls = append(doc.Calls, callOf(w))
-				shown, err := s.shownCall(ctx, w)
-				if err != nil {
-					return reply{}, err
-				}
-				doc.shown = append(doc.shown, shown)
-			}
-			return reply{doc: doc, text: doc.print}, nil
-		})
+			doc.shown = append(doc.shown, shown)
+		}
+		return reply{doc: doc, text: doc.print}, nil
 	})
 	return cmd
 }
@@ -351,14 +349,12 @@ func (c *call) callCancelCommand() *cobra.Command {
 		Use: "cancel CALL", Short: "Cancel a running tool call", Args: exactly("CALL"), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: "Cancels a call that runs in the program that has the data open. If its tool may have effects, its outcome is then unknown, and you decide.",
 	}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			id, err := s.toolCall(ctx, args[0])
-			if err == nil {
-				err = s.Calls.CancelCall(ctx, id)
-			}
-			return reply{doc: cancelReply{id}, text: func(o *output) { o.printf("Cancelled.\n") }}, err
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		id, err := s.toolCall(ctx, args[0])
+		if err == nil {
+			err = s.Calls.CancelCall(ctx, id)
+		}
+		return reply{doc: cancelReply{id}, text: func(o *output) { o.printf("Cancelled.\n") }}, err
 	})
 	return cmd
 }

@@ -63,18 +63,16 @@ func (c *call) contextCommand() *cobra.Command {
 	turnID := cmd.Flags().String("turn", "", "a turn that was sent, instead of what comes next")
 	diff := cmd.Flags().Bool("diff", false, "compare with the previous request")
 	text := cmd.Flags().Bool("text", false, "print the exact text of every item")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			session, b, err := s.place(ctx, args[0], *branch)
-			if err != nil {
-				return reply{}, err
-			}
-			doc := contextReply{SessionID: session.ID, BranchID: b.ID}
-			if err := s.fillContext(ctx, &doc, *turnID, *diff); err != nil {
-				return reply{}, err
-			}
-			return reply{doc: doc, text: func(o *output) { doc.print(o, *text) }}, nil
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		session, b, err := s.place(ctx, args[0], *branch)
+		if err != nil {
+			return reply{}, err
+		}
+		doc := contextReply{SessionID: session.ID, BranchID: b.ID}
+		if err := s.fillContext(ctx, &doc, *turnID, *diff); err != nil {
+			return reply{}, err
+		}
+		return reply{doc: doc, text: func(o *output) { doc.print(o, *text) }}, nil
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
@@ -294,20 +292,18 @@ func (c *call) summarizeCommand() *cobra.Command {
 	}
 	branch := branchFlag(cmd)
 	force := cmd.Flags().Bool("force", false, "summarize all turns but the newest, although they still fit")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			session, b, err := s.place(ctx, args[0], *branch)
-			if err != nil {
-				return reply{}, err
-			}
-			doc := summarizeReply{SessionID: session.ID, BranchID: b.ID, forced: *force}
-			if doc.Summarized, err = s.Jobs.SummarizeRanges(ctx, b.ID, *force); err != nil {
-				return reply{}, err
-			}
-			doc.Ranges, err = s.Store.Summaries(ctx, b.ID)
-			doc.Ranges = append([]chat.RangeSummary{}, doc.Ranges...)
-			return reply{doc: doc, text: doc.print}, err
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		session, b, err := s.place(ctx, args[0], *branch)
+		if err != nil {
+			return reply{}, err
+		}
+		doc := summarizeReply{SessionID: session.ID, BranchID: b.ID, forced: *force}
+		if doc.Summarized, err = s.Jobs.SummarizeRanges(ctx, b.ID, *force); err != nil {
+			return reply{}, err
+		}
+		doc.Ranges, err = s.Store.Summaries(ctx, b.ID)
+		doc.Ranges = append([]chat.RangeSummary{}, doc.Ranges...)
+		return reply{doc: doc, text: doc.print}, err
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd

@@ -121,17 +121,15 @@ func (c *call) discardCommand() *cobra.Command {
 
 func (c *call) decideCommand(use, short, done string, decide func(*Services, context.Context, chat.TurnID) (chat.Turn, error)) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: exactly("TURN")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			t, err := s.turn(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			if t, err = decide(s, ctx, t.ID); err != nil {
-				return reply{}, err
-			}
-			return s.decided(ctx, t, done)
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		t, err := s.turn(ctx, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		if t, err = decide(s, ctx, t.ID); err != nil {
+			return reply{}, err
+		}
+		return s.decided(ctx, t, done)
 	})
 	return cmd
 }

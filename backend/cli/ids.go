@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Identifiers may be shortened to their beginning or end, from this length on,
@@ -97,11 +98,7 @@ func (s *Services) sessionIDs(ctx context.Context) ([]chat.SessionID, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]chat.SessionID, len(all))
-	for i, one := range all {
-		ids[i] = one.ID
-	}
-	return ids, nil
+	return lists.Map(all, func(one chat.SessionSummary) chat.SessionID { return one.ID }), nil
 }
 
 // branchOf finds a branch of the session; an empty id is the active one.
@@ -117,10 +114,7 @@ func (s *Services) branchOf(ctx context.Context, session chat.Session, typed str
 	if err != nil {
 		return chat.Branch{}, err
 	}
-	ids := make([]chat.BranchID, len(all))
-	for i, b := range all {
-		ids[i] = b.ID
-	}
+	ids := lists.Map(all, func(b chat.BranchSummary) chat.BranchID { return b.ID })
 	found, err := match("branch", id, ids)
 	if chat.CodeOf(err) == chat.CodeNotFound {
 		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "cli.find", "Session %s has no branch %s.", session.ID, id)

@@ -129,16 +129,14 @@ func (c *call) pauseCommand(use, short string, paused bool) *cobra.Command {
 		Use: use, Short: short, Args: exactly(),
 		Long: short + ". Conversations continue as always, and what you ask for (`commit`, `reconcile`, `--wait`) is still done.",
 	}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			if err := s.Upkeep.SetPaused(ctx, paused); err != nil {
-				return reply{}, err
-			}
-			queued, _, _, err := s.Store.JobCounts(ctx)
-			return reply{doc: pauseReply{paused, queued}, text: func(o *output) {
-				o.printf("Background work %s, %s queued.\n", map[bool]string{true: "is paused", false: "resumed"}[paused], plural(queued, "job"))
-			}}, err
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, _ []string) (reply, error) {
+		if err := s.Upkeep.SetPaused(ctx, paused); err != nil {
+			return reply{}, err
+		}
+		queued, _, _, err := s.Store.JobCounts(ctx)
+		return reply{doc: pauseReply{paused, queued}, text: func(o *output) {
+			o.printf("Background work %s, %s queued.\n", map[bool]string{true: "is paused", false: "resumed"}[paused], plural(queued, "job"))
+		}}, err
 	})
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // clientRow is another program in lists.
@@ -59,10 +60,7 @@ func (r clientRow) sees() string {
 }
 
 func clientsAnswer(list []chat.Client) reply {
-	rows := make([]clientRow, len(list))
-	for i, one := range list {
-		rows[i] = clientOf(one)
-	}
+	rows := lists.Map(list, clientOf)
 	return reply{doc: clientsReply{rows}, text: func(o *output) {
 		if len(rows) == 0 {
 			o.printf("No program has asked. docs/guide/programs.md shows what to paste into one.\n")
@@ -198,11 +196,9 @@ type messageReply struct {
 // onClient is a verb about one program that answers with a sentence.
 func (c *call) onClient(use, short, done string, do func(context.Context, *Services, string) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: exactly("NAME")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			doc := messageReply{args[0], fmt.Sprintf(done, args[0])}
-			return reply{doc: doc, text: func(o *output) { o.printf("%s\n", line(doc.Message)) }}, do(ctx, s, args[0])
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		doc := messageReply{args[0], fmt.Sprintf(done, args[0])}
+		return reply{doc: doc, text: func(o *output) { o.printf("%s\n", line(doc.Message)) }}, do(ctx, s, args[0])
 	})
 	return cmd
 }
@@ -227,11 +223,9 @@ func (c *call) mcpTokenCommand() *cobra.Command {
 		Use: "token NAME", Short: "Create a program's token for HTTP, which replaces the previous one", Args: exactly("NAME"),
 		Long: "The token is printed only once: only its hash is kept. What the program may see is decided by mcp clients allow.",
 	}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			token, err := s.Programs.MakeToken(ctx, args[0])
-			return reply{doc: tokenReply{args[0], token}, text: func(o *output) { o.printf("%s\n", token) }}, err
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		token, err := s.Programs.MakeToken(ctx, args[0])
+		return reply{doc: tokenReply{args[0], token}, text: func(o *output) { o.printf("%s\n", token) }}, err
 	})
 	return cmd
 }

@@ -31,15 +31,13 @@ func (c *call) pendingCommand() *cobra.Command {
 		Use: "pending SESSION", Short: "List turns that are final but not yet in the branch's state", Args: exactly("SESSION"),
 	}
 	branch := branchFlag(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			session, b, err := s.place(ctx, args[0], *branch)
-			if err != nil {
-				return reply{}, err
-			}
-			doc, err := s.pending(ctx, session.ID, b.ID)
-			return reply{doc: doc, text: doc.print}, err
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		session, b, err := s.place(ctx, args[0], *branch)
+		if err != nil {
+			return reply{}, err
+		}
+		doc, err := s.pending(ctx, session.ID, b.ID)
+		return reply{doc: doc, text: doc.print}, err
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
@@ -96,15 +94,13 @@ type commitReply struct {
 func (c *call) commitCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "commit SESSION", Short: "Commit a branch's pending turns into its state now", Args: exactly("SESSION")}
 	branch := branchFlag(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			_, b, err := s.place(ctx, args[0], *branch)
-			if err != nil {
-				return reply{}, err
-			}
-			doc, err := s.commit(ctx, b.ID)
-			return reply{doc: doc, text: doc.print}, err
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		_, b, err := s.place(ctx, args[0], *branch)
+		if err != nil {
+			return reply{}, err
+		}
+		doc, err := s.commit(ctx, b.ID)
+		return reply{doc: doc, text: doc.print}, err
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd

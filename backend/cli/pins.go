@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 type pinReply struct {
@@ -163,10 +164,7 @@ func (c *call) onSuggestion(ctx context.Context, session string, flags pinsFlags
 		if err != nil {
 			return reply{}, err
 		}
-		ids := make([]chat.SuggestionID, len(offered))
-		for i, p := range offered {
-			ids[i] = p.ID
-		}
+		ids := lists.Map(offered, func(p chat.PinSuggestion) chat.SuggestionID { return p.ID })
 		id, err := match("suggestion", fragment, ids)
 		if err != nil {
 			return reply{}, err
@@ -224,15 +222,13 @@ func (c *call) unpinCommand() *cobra.Command {
 		Long: "On a branch that inherited the fact it goes for that branch alone.", Args: exactly("SESSION", "PIN"),
 	}
 	branch := branchFlag(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			session, b, err := s.place(ctx, args[0], *branch)
-			if err != nil {
-				return reply{}, err
-			}
-			id, err := s.unpin(ctx, b.ID, args[1])
-			return reply{doc: unpinReply{session.ID, b.ID, id}, text: func(o *output) { o.printf("Unpinned %s.\n", id) }}, err
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		session, b, err := s.place(ctx, args[0], *branch)
+		if err != nil {
+			return reply{}, err
+		}
+		id, err := s.unpin(ctx, b.ID, args[1])
+		return reply{doc: unpinReply{session.ID, b.ID, id}, text: func(o *output) { o.printf("Unpinned %s.\n", id) }}, err
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
@@ -247,10 +243,7 @@ func (s *Services) unpin(ctx context.Context, branch chat.BranchID, typed string
 	if err != nil {
 		return "", err
 	}
-	ids := make([]chat.PinID, len(pins))
-	for i, p := range pins {
-		ids[i] = p.ID
-	}
+	ids := lists.Map(pins, func(p chat.Pin) chat.PinID { return p.ID })
 	id, err := match("pin", fragment, ids)
 	if err != nil {
 		return "", err

@@ -119,11 +119,9 @@ func projectAnswer(p chat.Project) reply {
 
 func (c *call) projectShowCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "show PROJECT", Short: "Show a project", Args: exactly("PROJECT")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			p, err := s.project(ctx, args[0])
-			return projectAnswer(p), err
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		p, err := s.project(ctx, args[0])
+		return projectAnswer(p), err
 	})
 	return cmd
 }
@@ -211,22 +209,20 @@ remove them. Another --name renames the folder too.`,
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.name, "name", "", "another name")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			p, err := s.project(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			v, err := f.over(cmd, p.Settings())
-			if err != nil {
-				return reply{}, err
-			}
-			if err := s.checkModel(ctx, f.model); err != nil {
-				return reply{}, err
-			}
-			p, err = s.Projects.SetProject(ctx, p.ID, v)
-			return projectAnswer(p), err
-		})
+	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		p, err := s.project(ctx, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		v, err := f.over(cmd, p.Settings())
+		if err != nil {
+			return reply{}, err
+		}
+		if err := s.checkModel(ctx, f.model); err != nil {
+			return reply{}, err
+		}
+		p, err = s.Projects.SetProject(ctx, p.ID, v)
+		return projectAnswer(p), err
 	})
 	return cmd
 }
@@ -323,16 +319,14 @@ func printScan(o *output, s chat.ProjectScan) {
 
 func (c *call) projectFilesCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "files PROJECT", Short: "List a project's documents and watched files", Args: exactly("PROJECT")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			p, err := s.project(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			files, err := s.Projects.ProjectFiles(ctx, p.ID)
-			doc := projectFilesReply{p.ID, append([]chat.ProjectFile{}, files...)}
-			return reply{doc: doc, text: doc.print}, err
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		p, err := s.project(ctx, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		files, err := s.Projects.ProjectFiles(ctx, p.ID)
+		doc := projectFilesReply{p.ID, append([]chat.ProjectFile{}, files...)}
+		return reply{doc: doc, text: doc.print}, err
 	})
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/library"
 )
 
@@ -59,10 +60,7 @@ func promptsAnswer(all []chat.SavedPrompt) reply {
 		}
 		t := newTable("NAME", "VARIABLES", "TEXT")
 		for _, p := range doc.Prompts {
-			names := make([]string, len(p.Variables))
-			for i, v := range p.Variables {
-				names[i] = v.Name
-			}
+			names := lists.Map(p.Variables, func(v library.Variable) string { return v.Name })
 			t.add(p.Name, clip(strings.Join(names, ", "), 40), clip(line(p.Text), 60))
 		}
 		t.print(o)
@@ -75,13 +73,11 @@ func toldPrompt(p chat.SavedPrompt, done string, err error) (reply, error) {
 
 func (c *call) promptShow() *cobra.Command {
 	cmd := &cobra.Command{Use: "show NAME", Short: "Print a saved prompt", Args: exactly("NAME")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			p, err := s.Library.PromptNamed(ctx, args[0])
-			return reply{doc: promptReply{promptRowOf(p)}, text: func(o *output) {
-				o.printf("%s\n%s\n", o.bold(line(p.Name)), block(p.Text))
-			}}, err
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		p, err := s.Library.PromptNamed(ctx, args[0])
+		return reply{doc: promptReply{promptRowOf(p)}, text: func(o *output) {
+			o.printf("%s\n%s\n", o.bold(line(p.Name)), block(p.Text))
+		}}, err
 	})
 	cmd.ValidArgsFunction = c.completePrompt
 	return cmd

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 const program = "contextinfinity"
@@ -82,10 +84,7 @@ func noVerb(_ *cobra.Command, args []string) error {
 // group is a verb that only has others below it.
 func group(use, short string, below ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs}
-	names := make([]string, len(below))
-	for i, b := range below {
-		names[i] = b.Name()
-	}
+	names := lists.Map(below, (*cobra.Command).Name)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		list := strings.Join(names, ", ")
 		if len(args) > 0 {

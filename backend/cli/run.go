@@ -242,6 +242,23 @@ func (c *call) readingAny(ctx context.Context, none reply, f func(*Services) (re
 	return r, err
 }
 
+// dataVerb is the body of a command that does nothing before the data is open.
+type dataVerb func(ctx context.Context, s *Services, args []string) (reply, error)
+
+// reads makes a verb that opens the data read-only a command's body.
+func (c *call) reads(v dataVerb) func(*cobra.Command, []string) error {
+	return c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) { return v(ctx, s, args) })
+	})
+}
+
+// writes makes a verb that opens the data as the writer a command's body.
+func (c *call) writes(v dataVerb) func(*cobra.Command, []string) error {
+	return c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return v(ctx, s, args) })
+	})
+}
+
 // opOpen is the operation of the store's own refusals to open.
 const opOpen = "store.open"
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 func (c *call) sessionsCommand() *cobra.Command {
@@ -67,10 +68,7 @@ func (c *call) sessions(ctx context.Context, q chat.SessionQuery) (reply, error)
 }
 
 func sessionsAnswer(found []chat.SessionSummary) reply {
-	rows := make([]sessionRow, len(found))
-	for i, s := range found {
-		rows[i] = rowOf(s)
-	}
+	rows := lists.Map(found, rowOf)
 	return reply{doc: sessionsReply{rows}, text: func(o *output) {
 		if len(rows) == 0 {
 			o.printf("No sessions.\n")

@@ -20,16 +20,14 @@ the branch, "orphan" ones were replaced by a summary of a longer range and are k
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch whose next request is looked at, instead of the active one")
 	cmd.Flags().BoolVar(&orphans, "orphans", false, "only those that were replaced")
 	cmd.Flags().BoolVar(&text, "text", false, "print the whole text of each")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			session, b, err := s.place(ctx, args[0], branch)
-			if err != nil {
-				return reply{}, err
-			}
-			doc := summariesReply{SessionID: session.ID, BranchID: b.ID, orphans: orphans}
-			doc.Summaries, err = s.rangeSummaries(ctx, b, orphans)
-			return reply{doc: doc, text: func(o *output) { doc.print(o, text) }}, err
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		session, b, err := s.place(ctx, args[0], branch)
+		if err != nil {
+			return reply{}, err
+		}
+		doc := summariesReply{SessionID: session.ID, BranchID: b.ID, orphans: orphans}
+		doc.Summaries, err = s.rangeSummaries(ctx, b, orphans)
+		return reply{doc: doc, text: func(o *output) { doc.print(o, text) }}, err
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd

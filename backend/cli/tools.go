@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tools"
 )
 
@@ -105,11 +106,9 @@ func toolRowOf(d tools.Definition) toolRow {
 }
 
 func permissionRows(p tools.Panel) []permissionRow {
-	out := []permissionRow{}
-	for _, x := range p.Permissions {
-		out = append(out, permissionRow{x.Source, x.Tool, x.Session, x.Decision, x.CreatedAt})
-	}
-	return out
+	return lists.Map(p.Permissions, func(x chat.ToolPermission) permissionRow {
+		return permissionRow{x.Source, x.Tool, x.Session, x.Decision, x.CreatedAt}
+	})
 }
 
 func (r toolsReply) print(o *output) {

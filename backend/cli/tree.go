@@ -46,19 +46,17 @@ func (c *call) treeCommand() *cobra.Command {
 		Long: "Draws where branches fork. Turns between two forks are one line. The active branch's end is marked with a star.",
 	}
 	cmd.Flags().BoolVar(&archived, "archived", false, "archived branches too")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			session, err := s.session(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			tree, err := s.Store.Tree(ctx, session.ID)
-			if err != nil {
-				return reply{}, err
-			}
-			doc := newTreeReply(tree)
-			return reply{doc: doc, text: func(o *output) { doc.print(o, archived) }}, nil
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		session, err := s.session(ctx, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		tree, err := s.Store.Tree(ctx, session.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		doc := newTreeReply(tree)
+		return reply{doc: doc, text: func(o *output) { doc.print(o, archived) }}, nil
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
@@ -175,27 +173,25 @@ type compareReply struct {
 
 func (c *call) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "compare BRANCH OTHER", Short: "Compare two branches of a session", Args: exactly("BRANCH", "OTHER")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			left, err := s.anyBranch(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			right, err := s.anyBranch(ctx, args[1])
-			if err != nil {
-				return reply{}, err
-			}
-			apart, err := s.Store.BranchesApart(ctx, left.ID, right.ID)
-			if err != nil {
-				return reply{}, err
-			}
-			doc := compareReply{Shared: apart.Shared, Last: apart.Last}
-			if doc.Left, err = s.side(ctx, left, apart.Shared); err != nil {
-				return reply{}, err
-			}
-			doc.Right, err = s.side(ctx, right, apart.Shared)
-			return reply{doc: doc, text: doc.print}, err
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		left, err := s.anyBranch(ctx, args[0])
+		if err != nil {
+			return reply{}, err
+		}
+		right, err := s.anyBranch(ctx, args[1])
+		if err != nil {
+			return reply{}, err
+		}
+		apart, err := s.Store.BranchesApart(ctx, left.ID, right.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		doc := compareReply{Shared: apart.Shared, Last: apart.Last}
+		if doc.Left, err = s.side(ctx, left, apart.Shared); err != nil {
+			return reply{}, err
+		}
+		doc.Right, err = s.side(ctx, right, apart.Shared)
+		return reply{doc: doc, text: doc.print}, err
 	})
 	return cmd
 }

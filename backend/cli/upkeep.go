@@ -180,11 +180,9 @@ func foundProblems(n int) error {
 
 func (c *call) statsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "stats", Short: "Count what is stored", Args: exactly()}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			stats, err := s.Stats(ctx)
-			return reply{doc: figures(stats), text: func(o *output) { printFigures(o, stats) }}, err
-		})
+	cmd.RunE = c.reads(func(ctx context.Context, s *Services, _ []string) (reply, error) {
+		stats, err := s.Stats(ctx)
+		return reply{doc: figures(stats), text: func(o *output) { printFigures(o, stats) }}, err
 	})
 	return cmd
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/ledongthuc/pdf"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 // nearlyWhite is the share of white from which text on white paper cannot be seen.
@@ -38,10 +40,7 @@ func (p *page) colour(op string, values []pdf.Value, resources pdf.Value) {
 
 // set takes an operator in the form that sets the colour of filling.
 func (c *ink) set(op string, values []pdf.Value, resources pdf.Value) {
-	args := make([]float64, len(values))
-	for i, v := range values {
-		args[i] = v.Float64()
-	}
+	args := lists.Map(values, pdf.Value.Float64)
 	switch op {
 	case "g":
 		c.white = isWhite(args, 1)

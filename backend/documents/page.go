@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"contextinfinity/backend/internal/lists"
 	"math"
 	"strings"
 
@@ -169,10 +170,7 @@ func (p *page) show(op string, args []pdf.Value) bool {
 
 // set handles the operators that change where and how text is drawn.
 func (p *page) set(op string, values []pdf.Value) {
-	args := make([]float64, len(values))
-	for i, v := range values {
-		args[i] = v.Float64()
-	}
+	args := lists.Map(values, pdf.Value.Float64)
 	switch {
 	case op == "q":
 		p.saved = append(p.saved, p.textState)

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Store is what the Manager needs of the database.
@@ -192,10 +193,7 @@ func (m *Manager) Vectors(ctx context.Context, texts []string) (map[int64][][]fl
 // embed takes from the store what it has and asks the embedder for the rest, each
 // text once.
 func (m *Manager) embed(ctx context.Context, ns live, texts []string) ([][]float32, error) {
-	hashes := make([][32]byte, len(texts))
-	for i, s := range texts {
-		hashes[i] = sha256.Sum256([]byte(s))
-	}
+	hashes := lists.Map(texts, func(s string) [32]byte { return sha256.Sum256([]byte(s)) })
 	have, err := m.d.Store.VectorsByHash(ctx, ns.ID, hashes)
 	if err != nil {
 		return nil, err
@@ -277,10 +275,7 @@ func (m *Manager) Step(ctx context.Context) (more bool, err error) {
 }
 
 func (m *Manager) fill(ctx context.Context, ns live, units []chat.UnitText) error {
-	texts := make([]string, len(units))
-	for i, u := range units {
-		texts[i] = u.Text
-	}
+	texts := lists.Map(units, func(u chat.UnitText) string { return u.Text })
 	vectors, err := m.embed(ctx, ns, texts)
 	if err != nil {
 		return err

@@ -1,6 +1,9 @@
 package embedding
 
-import "strings"
+import (
+	"contextinfinity/backend/internal/lists"
+	"strings"
+)
 
 // Model is what is known of a model by its name alone.
 type Model struct {
@@ -94,9 +97,5 @@ func (m Model) Prefixed(kind Kind, texts []string) []string {
 	if prefix == "" {
 		return texts
 	}
-	out := make([]string, len(texts))
-	for i, s := range texts {
-		out[i] = prefix + s
-	}
-	return out
+	return lists.Map(texts, func(s string) string { return prefix + s })
 }

@@ -1,6 +1,9 @@
 package embedding
 
-import "context"
+import (
+	"context"
+	"contextinfinity/backend/internal/lists"
+)
 
 // Redacted takes secrets out of texts before a remote embedder sees them (SPEC 13).
 func Redacted(e Embedder, redact func(string) string) Embedder {
@@ -16,9 +19,6 @@ type redacted struct {
 }
 
 func (r redacted) Embed(ctx context.Context, kind Kind, texts []string) ([][]float32, error) {
-	clean := make([]string, len(texts))
-	for i, s := range texts {
-		clean[i] = r.redact(s)
-	}
+	clean := lists.Map(texts, r.redact)
 	return r.Embedder.Embed(ctx, kind, clean)
 }

@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/dates"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
 )
@@ -235,10 +236,9 @@ func Tokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
 // writePacked writes the packed texts as they are read in the prompt, in its order:
 // what the frames and the escaping around them cost is in the budget, they are not words.
 func writePacked(w io.Writer, id json.RawMessage, artifacts []retrieval.Artifact) error {
-	passages := make([]prompt.Artifact, len(artifacts))
-	for i, a := range artifacts {
-		passages[i] = retrieval.Passage(a.ChunkText, a.Form, a.Slices, "")
-	}
+	passages := lists.Map(artifacts, func(a retrieval.Artifact) prompt.Artifact {
+		return retrieval.Passage(a.ChunkText, a.Form, a.Slices, "")
+	})
 	texts := prompt.Recalled(passages)
 	raw, err := chat.MarshalJSON(struct {
 		ID     json.RawMessage `json:"id"`

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/transfer/render"
 )
 
@@ -127,10 +128,7 @@ func (e *Exporter) readPage(ctx context.Context, q chat.LineageQuery) page {
 	if err != nil {
 		return page{err: err}
 	}
-	ids := make([]chat.TurnID, len(turns))
-	for i, t := range turns {
-		ids[i] = t.ID
-	}
+	ids := lists.Map(turns, func(t chat.Turn) chat.TurnID { return t.ID })
 	steps, err := e.Store.StepsWithItems(ctx, ids)
 	if err != nil {
 		return page{err: err}

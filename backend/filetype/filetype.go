@@ -18,6 +18,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/safezip"
 	"contextinfinity/backend/transfer"
 )
@@ -87,11 +88,7 @@ func All(paths []string) ([]File, error) {
 		return nil, chat.Errorf(chat.CodeInvalid, "file.inspect", "There are %d files; at most %d can be opened at once.", len(paths), MaxAtOnce).
 			WithHint("take the folder that holds them, or fewer")
 	}
-	out := make([]File, 0, len(paths))
-	for _, p := range paths {
-		out = append(out, Detect(p))
-	}
-	return out, nil
+	return lists.Map(paths, Detect), nil
 }
 
 // Detect says what a file is.

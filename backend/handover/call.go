@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Call is a start of the program that another one is to carry out.
@@ -61,11 +62,7 @@ func NewWindow(session string, quick bool) Call {
 }
 
 func texts(from [][]byte) []string {
-	out := make([]string, len(from))
-	for i, b := range from {
-		out[i] = string(b)
-	}
-	return out
+	return lists.Map(from, func(b []byte) string { return string(b) })
 }
 
 func bytesOf(from []string) [][]byte {

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/librarian"
 )
 
@@ -214,11 +215,7 @@ func (r *Runner) tryCommit(ctx context.Context, turns []chat.Turn, c commitment)
 }
 
 func idsOf(turns []chat.Turn) []chat.TurnID {
-	ids := make([]chat.TurnID, len(turns))
-	for i, t := range turns {
-		ids[i] = t.ID
-	}
-	return ids
+	return lists.Map(turns, func(t chat.Turn) chat.TurnID { return t.ID })
 }
 
 // committed tells of a new state, and has what follows from it planned.
@@ -297,9 +294,6 @@ func (r *Runner) Shrink(ctx context.Context, turn chat.Turn, summary string, tar
 }
 
 func pinnedFacts(pins []chat.Pin) string {
-	lines := make([]string, len(pins))
-	for i, p := range pins {
-		lines[i] = p.Text
-	}
+	lines := lists.Map(pins, func(p chat.Pin) string { return p.Text })
 	return strings.Join(lines, "\n")
 }

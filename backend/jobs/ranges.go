@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/librarian"
 )
 
@@ -159,11 +160,7 @@ func longest(live []chat.RangeSummary, at, end int64) (best *chat.RangeSummary, 
 }
 
 func contents(pieces []chat.RangeSummary) []string {
-	out := make([]string, len(pieces))
-	for i, p := range pieces {
-		out[i] = p.Content
-	}
-	return out
+	return lists.Map(pieces, func(p chat.RangeSummary) string { return p.Content })
 }
 
 // original is what the range weighed as it was said.

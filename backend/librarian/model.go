@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Model is what a librarian needs of a language model: one text in, one text
@@ -269,11 +270,7 @@ func (r *run) ask(system, user string) (string, error) {
 }
 
 func escapeAll(list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = escape(s)
-	}
-	return out
+	return lists.Map(list, escape)
 }
 
 // result is an accepted summary.

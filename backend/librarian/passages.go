@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/untrusted"
 )
 
@@ -136,10 +137,7 @@ func newMask(pins []chat.Pin) mask {
 
 // wordsPattern matches the words, apart by any white space, not inside of others.
 func wordsPattern(words []string) *regexp.Regexp {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = regexp.QuoteMeta(w)
-	}
+	quoted := lists.Map(words, regexp.QuoteMeta)
 	first, _ := utf8.DecodeRuneInString(words[0])
 	last, _ := utf8.DecodeLastRuneInString(words[len(words)-1])
 	pattern := strings.Join(quoted, `\s+`)

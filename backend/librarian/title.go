@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Title suggests what a conversation could be called, without a model: what was first
@@ -143,11 +144,7 @@ func recurring(turns []chat.Turn, title string) []string {
 		}
 		return a.order - b.order
 	})
-	out := []string{}
-	for _, t := range list[:min(len(list), addedTerms)] {
-		out = append(out, t.word)
-	}
-	return out
+	return lists.Map(list[:min(len(list), addedTerms)], func(t *term) string { return t.word })
 }
 
 // shortest and longest are how many letters a term has.

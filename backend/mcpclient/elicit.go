@@ -17,6 +17,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lists"
 )
 
 // Elicitor puts questions of servers to a person. With nobody there the answer is Decline.
@@ -388,11 +389,7 @@ func (qs *Questions) Elicit(ctx context.Context, q Question) (Answer, error) {
 func (qs *Questions) List() []Question {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	out := make([]Question, len(qs.asked))
-	for i, w := range qs.asked {
-		out[i] = w.Question
-	}
-	return out
+	return lists.Map(qs.asked, func(w *waiting) Question { return w.Question })
 }
 
 // Answer gives a person's answer. One that is not complete is refused, and the question stays.

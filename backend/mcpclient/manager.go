@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tools"
 )
 
@@ -197,11 +198,7 @@ func (m *Manager) Sources() []tools.Source {
 
 // Statuses are all configured servers by name.
 func (m *Manager) Statuses() []Status {
-	out := []Status{}
-	for _, s := range m.all() {
-		out = append(out, s.status())
-	}
-	return out
+	return lists.Map(m.all(), (*server).status)
 }
 
 // Logs are the last lines of a server, the oldest first, and how many before them are not kept.

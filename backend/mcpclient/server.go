@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/scrub"
 	"contextinfinity/backend/tools"
 )
@@ -202,10 +203,7 @@ func (s *server) filled() (config.MCPServer, func(string) (string, error), error
 		}
 		return out
 	}
-	args := make([]string, len(cfg.Args))
-	for i, a := range cfg.Args {
-		args[i] = fill(a)
-	}
+	args := lists.Map(cfg.Args, fill)
 	cfg.Args, cfg.URL, cfg.Env, cfg.Headers = args, fill(cfg.URL), fillAll(cfg.Env), fillAll(cfg.Headers)
 	return cfg, secret, failed
 }

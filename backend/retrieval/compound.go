@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/lists"
 )
 
 const (
@@ -68,11 +69,7 @@ func (e *Engine) parts(ctx context.Context, letters []rune) ([]chat.TermCount, e
 	if err != nil {
 		return nil, err
 	}
-	out := make([]chat.TermCount, 0, len(list))
-	for _, t := range list {
-		out = append(out, chat.TermCount{Term: t, Units: freq[t]})
-	}
-	return out, nil
+	return lists.Map(list, func(t string) chat.TermCount { return chat.TermCount{Term: t, Units: freq[t]} }), nil
 }
 
 // single returns Chinese characters of the pairs that no unit holds: "赶集" is found by

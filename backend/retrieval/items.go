@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // item is what is ordered and packed: a unit, or a passage of a long reply.
@@ -184,10 +185,7 @@ func (c *collector) stated(x *item, text string) float64 {
 			c.match.count(part.text, counts)
 		}
 	}
-	own := make([]bool, len(counts))
-	for t, n := range counts {
-		own[t] = n > 0
-	}
+	own := lists.Map(counts, func(n int) bool { return n > 0 })
 	return ratio(c.share(own), x.covers)
 }
 

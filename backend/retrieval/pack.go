@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 )
 
@@ -122,10 +123,7 @@ func inside(c chat.ChunkText, s chat.Span) chat.Span {
 
 // read fetches the chunks of units that are not there yet.
 func (k *packer) read(ctx context.Context, store Store, units []*unit) error {
-	ids := make([]chat.ChunkID, len(units))
-	for i, u := range units {
-		ids[i] = u.Chunk
-	}
+	ids := lists.Map(units, func(u *unit) chat.ChunkID { return u.Chunk })
 	return k.readChunks(ctx, store, ids)
 }
 
@@ -326,9 +324,5 @@ func merged(source string, spans []chat.Span) []chat.Span {
 }
 
 func unitsOf(items []*item) []*unit {
-	out := make([]*unit, len(items))
-	for i, x := range items {
-		out[i] = x.unit
-	}
-	return out
+	return lists.Map(items, func(x *item) *unit { return x.unit })
 }

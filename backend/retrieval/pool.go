@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/lists"
 )
 
 // unit is a candidate with what ranking knows of it.
@@ -82,10 +83,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 
 // neighbours reads the units of spans and, beside them, the texts of units that are known.
 func (e *Engine) neighbours(ctx context.Context, in chat.Within, spans []chat.SeqSpan, pk *packer, known []chat.UnitRef) (near []chat.UnitRef, err error) {
-	ids := make([]chat.ChunkID, len(known))
-	for i, r := range known {
-		ids[i] = r.Chunk
-	}
+	ids := lists.Map(known, func(r chat.UnitRef) chat.ChunkID { return r.Chunk })
 	var side sync.WaitGroup
 	side.Go(func() { _ = pk.readChunks(ctx, e.Store, ids) }) // what is missing is read again when it is needed
 	near, err = e.Store.UnitsNear(ctx, in, spans)
@@ -132,11 +130,7 @@ func (p *pool) best(w words, v similar) []int64 {
 		}
 	}
 	slices.SortFunc(list, func(a, b scored) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.n, a.n)) })
-	out := make([]int64, 0, p.s.Candidates)
-	for _, c := range list[:min(len(list), p.s.Candidates)] {
-		out = append(out, c.n)
-	}
-	return out
+	return lists.Map(list[:min(len(list), p.s.Candidates)], func(c scored) int64 { return c.n })
 }
 
 func ratio(x, of float64) float64 {

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"context"
+	"contextinfinity/backend/internal/lists"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -40,11 +41,7 @@ func (h *handler) WithGroup(name string) slog.Handler {
 }
 
 func (r *Redactor) attrs(attrs []slog.Attr) []slog.Attr {
-	out := make([]slog.Attr, len(attrs))
-	for i, a := range attrs {
-		out[i] = r.attr(a)
-	}
-	return out
+	return lists.Map(attrs, r.attr)
 }
 
 func (r *Redactor) attr(a slog.Attr) slog.Attr {

@@ -79,7 +79,7 @@ var onlyRules = []only{
 		name: "x server", tests: true,
 		imports: []string{"github.com/jezek/xgb"},
 		places:  []string{"backend/desktop/hotkey"},
-		reason:  "a key of the whole desktop is all that the program asks an X server for itself (docs/adr/0017)",
+		reason:  "a key of the whole desktop is all that the program asks an X server for itself (docs/adr/0018)",
 	},
 	{
 		name: "keyring", tests: true,

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 // Unread counts the dates of a file that could not be read, and names some.
@@ -36,9 +38,6 @@ func (u *Unread) Merge(other Unread) {
 
 // Named are the examples, quoted.
 func (u Unread) Named() string {
-	quoted := make([]string, len(u.Examples))
-	for i, text := range u.Examples {
-		quoted[i] = strconv.Quote(text)
-	}
+	quoted := lists.Map(u.Examples, strconv.Quote)
 	return strings.Join(quoted, ", ")
 }

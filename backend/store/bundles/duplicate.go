@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/records"
@@ -241,10 +242,9 @@ func (c *copier) pinOrder() error {
 	if err != nil {
 		return err
 	}
-	order := make([]records.Pinned, len(c.from.pins))
-	for i, p := range c.from.pins {
-		order[i] = records.Pinned{PinRow: schema.PinRow{ID: c.pins[p.First]}, First: c.pins[p.First]}
-	}
+	order := lists.Map(c.from.pins, func(p records.Pinned) records.Pinned {
+		return records.Pinned{PinRow: schema.PinRow{ID: c.pins[p.First]}, First: c.pins[p.First]}
+	})
 	standing, err := records.PinsOn(c.DB, segs)
 	if err != nil || slices.EqualFunc(standing, order, func(a, b records.Pinned) bool { return a.First == b.First }) {
 		return err

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -63,10 +64,7 @@ func Shows(segs []Segment, turn schema.TurnRow) bool {
 // ScopeJSON is the segments as a JSON array for json_each: [[branch, from, to,
 // state_to, left_at, left_by], ...]. One bound parameter, however deep the forks.
 func ScopeJSON(segs []Segment) (string, error) {
-	rows := make([][]any, len(segs))
-	for i, g := range segs {
-		rows[i] = []any{g.Branch, g.From, g.To, g.StateTo, g.LeftAt, g.LeftBy}
-	}
+	rows := lists.Map(segs, func(g Segment) []any { return []any{g.Branch, g.From, g.To, g.StateTo, g.LeftAt, g.LeftBy} })
 	b, err := chat.MarshalJSON(rows)
 	return string(b), err
 }

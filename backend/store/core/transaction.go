@@ -30,3 +30,22 @@ func (s *Core) Write(ctx context.Context, op string, do func(*Tx) error) error {
 func (s *Core) Read(ctx context.Context, op string, do func(*gorm.DB) error) error {
 	return s.DB.Read(ctx, op, do)
 }
+
+// Reader is the open database, or a room of the store.
+type Reader interface {
+	Read(ctx context.Context, op string, do func(*gorm.DB) error) error
+}
+
+// Query returns what do finds on one moment's view of the database.
+func Query[R any](ctx context.Context, s Reader, op string, do func(*gorm.DB) (R, error)) (found R, err error) {
+	err = s.Read(ctx, op, func(db *gorm.DB) (err error) {
+		found, err = do(db)
+		return err
+	})
+	return found, err
+}
+
+// All returns the rows of one query.
+func All[R any](ctx context.Context, s Reader, op, query string, args ...any) ([]R, error) {
+	return Query(ctx, s, op, func(db *gorm.DB) ([]R, error) { return sqlite.All[R](db, query, args...) })
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/records"
@@ -57,10 +58,7 @@ func (x *erasingTurn) states() error {
 	if err != nil {
 		return err
 	}
-	ids := make([]string, len(rows))
-	for i, r := range rows {
-		ids[i] = r.ID
-	}
+	ids := lists.Map(rows, func(r schema.StateRow) string { return r.ID })
 	if err := x.unrestStates(ids); err != nil {
 		return err
 	}

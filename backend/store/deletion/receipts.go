@@ -40,12 +40,7 @@ func (e *Erasing) PutReceipt(backups []string) (chat.Receipt, error) {
 // Receipts are those of all permanent deletions, newest first. One that cannot be read is
 // skipped: verify names it.
 func (s *Deletion) Receipts(ctx context.Context) ([]chat.Receipt, error) {
-	var out []chat.Receipt
-	err := s.Read(ctx, "receipt.list", func(db *gorm.DB) (err error) {
-		out, err = schema.ReceiptsOf(db)
-		return err
-	})
-	return out, err
+	return core.Query(ctx, s, "receipt.list", func(db *gorm.DB) ([]chat.Receipt, error) { return schema.ReceiptsOf(db) })
 }
 
 // ErasedTurns says when what turns of a session say was erased, of those that it was

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/delta"
@@ -163,11 +164,7 @@ func (e *Erasing) deepestFirst(c delta.Chain, values map[string][]byte) ([]strin
 		list = append(list, placed{id, append(depth, 0)[0]})
 	}
 	slices.SortFunc(list, func(a, b placed) int { return cmp.Or(b.Depth-a.Depth, cmp.Compare(a.ID, b.ID)) })
-	ids := make([]string, len(list))
-	for i, p := range list {
-		ids[i] = p.ID
-	}
-	return ids, nil
+	return lists.Map(list, func(p placed) string { return p.ID }), nil
 }
 
 // holds reports that what a manifest describes had something of what is erased in it.

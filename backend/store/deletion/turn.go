@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/delta"
@@ -89,11 +90,7 @@ func (e *Erasing) branchesThatSee(session string, turns ...schema.TurnRow) (map[
 
 // ids are the turns' ids.
 func (x *erasingTurn) ids() []string {
-	out := make([]string, len(x.turns))
-	for i, t := range x.turns {
-		out[i] = t.ID
-	}
-	return out
+	return lists.Map(x.turns, func(t schema.TurnRow) string { return t.ID })
 }
 
 // documents finds those that no other turn and no draft names.

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
@@ -118,10 +119,7 @@ func noteElsewhere(t *core.Tx, turn string, record []byte) error {
 	if err != nil {
 		return err
 	}
-	ids := make([]chat.ChunkID, len(list))
-	for i, r := range list {
-		ids[i] = r.Chunk
-	}
+	ids := lists.Map(list, func(r chat.Retrieval) chat.ChunkID { return r.Chunk })
 	raw, err := chat.MarshalJSON(ids)
 	if err != nil {
 		return err

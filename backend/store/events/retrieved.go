@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -26,10 +27,7 @@ func RetireRetrievals(t *core.Tx, turn schema.TurnRow) error {
 
 // ChunkNumbers are the numbers of the chunks that records name, by id.
 func ChunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
-	ids := make([]chat.ChunkID, len(list))
-	for i, r := range list {
-		ids[i] = r.Chunk
-	}
+	ids := lists.Map(list, func(r chat.Retrieval) chat.ChunkID { return r.Chunk })
 	raw, err := chat.MarshalJSON(ids)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/queue"
@@ -173,10 +174,7 @@ func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 	}
 	r.on.epoch++
 	r.on.head = chat.StateID(st.ID)
-	keys := make([]string, len(turns))
-	for i, id := range turns {
-		keys[i] = queue.JobKey(chat.JobIndexTurn, string(id))
-	}
+	keys := lists.Map(turns, func(id chat.TurnID) string { return queue.JobKey(chat.JobIndexTurn, string(id)) })
 	list, err := chat.MarshalJSON(keys)
 	if err != nil {
 		return err

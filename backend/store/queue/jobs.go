@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -164,18 +165,10 @@ func (s *Queue) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 	if limit <= 0 {
 		limit = -1
 	}
-	var rows []schema.JobRow
-	err := s.Read(ctx, "job.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[schema.JobRow](db, `SELECT jobs.*, CASE WHEN state = 'queued' THEN (`+firstFailed+` ORDER BY bt.turn_seq LIMIT 1) END AS waits_for
+	rows, err := core.All[schema.JobRow](ctx, s, "job.list", `SELECT jobs.*, CASE WHEN state = 'queued' THEN (`+firstFailed+` ORDER BY bt.turn_seq LIMIT 1) END AS waits_for
 			FROM jobs WHERE (? = '' OR state = ?) AND (? = '' OR job_type = ?) AND (? = '' OR session_id = ?)
 			ORDER BY id DESC LIMIT ?`, q.State, q.State, q.Type, q.Type, q.Session, q.Session, limit)
-		return err
-	})
-	out := make([]chat.Job, len(rows))
-	for i, r := range rows {
-		out[i] = r.Job()
-	}
-	return out, err
+	return lists.Map(rows, schema.JobRow.Job), err
 }
 
 // JobCounts counts the jobs that are not done.
@@ -201,11 +194,7 @@ func (s *Queue) Unindexed(ctx context.Context, session chat.SessionID) (int, err
 
 // JobFor finds a turn's job of a type.
 func (s *Queue) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType) (chat.Job, bool, error) {
-	var rows []schema.JobRow
-	err := s.Read(ctx, "job.read", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[schema.JobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, JobKey(kind, string(turn)))
-		return err
-	})
+	rows, err := core.All[schema.JobRow](ctx, s, "job.read", `SELECT * FROM jobs WHERE job_key = ?`, JobKey(kind, string(turn)))
 	if err != nil || len(rows) == 0 {
 		return chat.Job{}, false, err
 	}

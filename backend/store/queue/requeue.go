@@ -3,8 +3,6 @@ package queue
 import (
 	"context"
 
-	"gorm.io/gorm"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
@@ -109,10 +107,5 @@ func (s *Queue) Orphaned() int {
 
 // PendingIDs are the turns of all sessions that are final and in no state yet.
 func (s *Queue) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
-	var ids []chat.TurnID
-	err := s.Read(ctx, "turn.pending", func(db *gorm.DB) (err error) {
-		ids, err = sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)
-		return err
-	})
-	return ids, err
+	return core.All[chat.TurnID](ctx, s, "turn.pending", `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)
 }

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/events"
@@ -31,11 +32,7 @@ func forkedAt(segs []core.Segment, seq int64) []core.Segment {
 
 // Branch reads one branch.
 func (s *Records) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, error) {
-	var row schema.BranchRow
-	err := s.Read(ctx, "branch.read", func(db *gorm.DB) (err error) {
-		row, err = schema.BranchByID(db, id)
-		return err
-	})
+	row, err := core.Query(ctx, s, "branch.read", func(db *gorm.DB) (schema.BranchRow, error) { return schema.BranchByID(db, id) })
 	return row.Branch(), err
 }
 
@@ -69,11 +66,7 @@ func branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.BranchSummary,
 		FROM branches b LEFT JOIN turns last ON last.id =
 		  (SELECT n.id FROM turns n WHERE n.branch_id = b.id ORDER BY n.turn_seq DESC LIMIT 1)
 		WHERE b.session_id = ? ORDER BY b.created_at, b.id`, session)
-	out := make([]chat.BranchSummary, len(rows))
-	for i, r := range rows {
-		out[i] = r.summary()
-	}
-	return out, err
+	return lists.Map(rows, branchSummaryRow.summary), err
 }
 
 func (r branchSummaryRow) summary() chat.BranchSummary {

@@ -16,11 +16,7 @@ import (
 // Calibration is what was learned of a model's counting: 1 of no samples before
 // there was any.
 func (s *Records) Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error) {
-	var row schema.CalibrationRow
-	err := s.Read(ctx, "calibration.read", func(db *gorm.DB) (err error) {
-		row, err = events.CalibrationOf(db, provider, modelID)
-		return err
-	})
+	row, err := core.Query(ctx, s, "calibration.read", func(db *gorm.DB) (schema.CalibrationRow, error) { return events.CalibrationOf(db, provider, modelID) })
 	return chat.Calibration{Factor: row.Factor, Samples: row.Samples, Mean: row.Mean}, err
 }
 

@@ -106,11 +106,7 @@ func sameMessage(a, b chat.Message) (bool, error) {
 // QueuedDrafts are the drafts that wait to be sent, oldest first. One that cannot
 // be read is left out and logged: the others still go.
 func (s *Records) QueuedDrafts(ctx context.Context) ([]chat.Draft, error) {
-	var rows []DraftRow
-	err := s.Read(ctx, "draft.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[DraftRow](db, `SELECT * FROM drafts WHERE queued = 1 ORDER BY updated_at, branch_id`)
-		return err
-	})
+	rows, err := core.All[DraftRow](ctx, s, "draft.list", `SELECT * FROM drafts WHERE queued = 1 ORDER BY updated_at, branch_id`)
 	var out []chat.Draft
 	for _, r := range rows {
 		d, err := r.Draft()

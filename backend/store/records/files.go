@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
@@ -72,26 +73,14 @@ func checkFile(n chat.NewFile) error {
 
 // File is a document without its bytes.
 func (s *Records) File(ctx context.Context, id chat.FileID) (chat.File, error) {
-	var row schema.FileRow
-	err := s.Read(ctx, "file.read", func(db *gorm.DB) (err error) {
-		row, err = schema.FileByID(db, id)
-		return err
-	})
+	row, err := core.Query(ctx, s, "file.read", func(db *gorm.DB) (schema.FileRow, error) { return schema.FileByID(db, id) })
 	return row.File(), err
 }
 
 // Files are the documents of a session, oldest first, those of drafts included.
 func (s *Records) Files(ctx context.Context, session chat.SessionID) ([]chat.File, error) {
-	var rows []schema.FileRow
-	err := s.Read(ctx, "file.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[schema.FileRow](db, `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
-		return err
-	})
-	out := make([]chat.File, len(rows))
-	for i, r := range rows {
-		out[i] = r.File()
-	}
-	return out, err
+	rows, err := core.All[schema.FileRow](ctx, s, "file.list", `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
+	return lists.Map(rows, schema.FileRow.File), err
 }
 
 // FileContent is a document's bytes as they were attached.
@@ -110,12 +99,7 @@ func (s *Records) FileContent(ctx context.Context, id chat.FileID) ([]byte, erro
 
 // FileText is a document's whole text.
 func (s *Records) FileText(ctx context.Context, id chat.FileID) (string, error) {
-	var words string
-	err := s.Read(ctx, "file.read", func(db *gorm.DB) (err error) {
-		words, err = schema.FileText(db, id)
-		return err
-	})
-	return words, err
+	return core.Query(ctx, s, "file.read", func(db *gorm.DB) (string, error) { return schema.FileText(db, id) })
 }
 
 // TurnFiles are the documents attached to a turn's message that are indexed with

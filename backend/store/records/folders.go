@@ -3,13 +3,10 @@ package records
 import (
 	"context"
 
-	"gorm.io/gorm"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
-	"contextinfinity/backend/store/sqlite"
 )
 
 // SetFolder puts sessions into a folder, all of them or none; empty takes them out.
@@ -31,11 +28,6 @@ func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder st
 
 // Folders are the names sessions that are not archived are kept under, by name.
 func (s *Records) Folders(ctx context.Context) ([]chat.Folder, error) {
-	var out []chat.Folder
-	err := s.Read(ctx, "session.folders", func(db *gorm.DB) (err error) {
-		out, err = sqlite.All[chat.Folder](db, `SELECT folder AS name, count(*) AS sessions FROM sessions
+	return core.All[chat.Folder](ctx, s, "session.folders", `SELECT folder AS name, count(*) AS sessions FROM sessions
 			WHERE folder <> '' AND archived_at IS NULL GROUP BY folder ORDER BY folder`)
-		return err
-	})
-	return out, err
 }

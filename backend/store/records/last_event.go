@@ -6,16 +6,14 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // LastEvent is the event_seq of a session's newest event, 0 for none: while it is the
 // same, so is what the session holds.
 func (s *Records) LastEvent(ctx context.Context, session chat.SessionID) (int64, error) {
-	var last int64
-	err := s.Read(ctx, "session.last_event", func(db *gorm.DB) (err error) {
-		last, err = sqlite.One[int64](db, "session", session, `SELECT coalesce(max(event_seq), 0) FROM events WHERE session_id = ?`, session)
-		return err
+	return core.Query(ctx, s, "session.last_event", func(db *gorm.DB) (int64, error) {
+		return sqlite.One[int64](db, "session", session, `SELECT coalesce(max(event_seq), 0) FROM events WHERE session_id = ?`, session)
 	})
-	return last, err
 }

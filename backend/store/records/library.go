@@ -65,12 +65,7 @@ func (s *Records) Assistants(ctx context.Context) ([]chat.Assistant, error) {
 
 // Assistant is one of them.
 func (s *Records) Assistant(ctx context.Context, id chat.AssistantID) (chat.Assistant, error) {
-	var out chat.Assistant
-	err := s.Read(ctx, "assistant.read", func(db *gorm.DB) (err error) {
-		out, err = assistantByID(db, id)
-		return err
-	})
-	return out, err
+	return core.Query(ctx, s, "assistant.read", func(db *gorm.DB) (chat.Assistant, error) { return assistantByID(db, id) })
 }
 
 func assistantByID(db *gorm.DB, id chat.AssistantID) (chat.Assistant, error) {

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -125,11 +126,7 @@ const metricColumns = `t.id, t.turn_seq, t.usage_json, m.metrics_json,
 // Metrics are the newest turns of a branch with what was measured, newest first.
 func (s *Records) Metrics(ctx context.Context, branch chat.BranchID, limit int) ([]chat.TurnMetricsRow, error) {
 	measured, err := s.Measures(ctx, chat.MeasureQuery{Branch: branch, Limit: limit})
-	out := make([]chat.TurnMetricsRow, len(measured))
-	for i, m := range measured {
-		out[i] = m.TurnMetricsRow
-	}
-	return out, err
+	return lists.Map(measured, func(m chat.TurnMeasure) chat.TurnMetricsRow { return m.TurnMetricsRow }), err
 }
 
 type measureRow struct {
@@ -214,15 +211,11 @@ func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.M
 		value := `json_extract(t.usage_json, '$.` + name + `')`
 		return `coalesce(sum(CASE WHEN ` + value + ` BETWEEN 0 AND 100000000 THEN ` + value + ` END), 0)`
 	}
-	var rows []modelUsageRow
-	err := s.Read(ctx, "usage.read", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[modelUsageRow](db, `SELECT t.primary_model AS model, count(*) AS turns, `+
-			number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
-			number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning
+	rows, err := core.All[modelUsageRow](ctx, s, "usage.read", `SELECT t.primary_model AS model, count(*) AS turns, `+
+		number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
+		number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning
 			FROM turns t JOIN sessions s ON s.id = t.session_id
 			WHERE t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND `+where+` GROUP BY t.primary_model ORDER BY t.primary_model`, args...)
-		return err
-	})
 	out := make([]chat.ModelUsage, len(rows))
 	for i, r := range rows {
 		out[i] = chat.ModelUsage{Model: r.Model, Turns: r.Turns, Usage: chat.Usage{

@@ -73,12 +73,7 @@ func userText(db *gorm.DB, turn string) (string, error) {
 // SuggestedPins are the standing instructions of a branch's lineage that are neither
 // pinned nor dismissed, newest first.
 func (s *Records) SuggestedPins(ctx context.Context, branch chat.BranchID) ([]chat.PinSuggestion, error) {
-	var out []chat.PinSuggestion
-	err := s.Read(ctx, "pin.suggested", func(db *gorm.DB) (err error) {
-		out, err = suggestedPins(db, branch)
-		return err
-	})
-	return out, err
+	return core.Query(ctx, s, "pin.suggested", func(db *gorm.DB) ([]chat.PinSuggestion, error) { return suggestedPins(db, branch) })
 }
 
 func suggestedPins(db *gorm.DB, branch chat.BranchID) ([]chat.PinSuggestion, error) {

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/events"
@@ -254,10 +255,7 @@ func InsertPinOrder(t *core.Tx, segs []core.Segment, pins []Pinned) error {
 	if err != nil {
 		return err
 	}
-	ids := make([]chat.PinID, len(pins))
-	for i, p := range pins {
-		ids[i] = chat.PinID(p.First)
-	}
+	ids := lists.Map(pins, func(p Pinned) chat.PinID { return chat.PinID(p.First) })
 	return events.Record(t, chat.SessionID(own.Session), ledger.EventPinsMoved, t.NewID(),
 		ledger.PinsMoved{BranchID: chat.BranchID(own.Branch), AfterTurn: after, Pins: ids})
 }

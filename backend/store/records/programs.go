@@ -35,22 +35,12 @@ func (r clientRow) client() chat.Client {
 
 // Clients are all programs that were seen or allowed, by name.
 func (s *Records) Clients(ctx context.Context) ([]chat.Client, error) {
-	var out []chat.Client
-	err := s.Read(ctx, "client.list", func(db *gorm.DB) (err error) {
-		out, err = clients(db, `1 = 1`)
-		return err
-	})
-	return out, err
+	return core.Query(ctx, s, "client.list", func(db *gorm.DB) ([]chat.Client, error) { return clients(db, `1 = 1`) })
 }
 
 // Client is one program.
 func (s *Records) Client(ctx context.Context, name string) (chat.Client, error) {
-	var out chat.Client
-	err := s.Read(ctx, "client.read", func(db *gorm.DB) (err error) {
-		out, err = clientByName(db, name)
-		return err
-	})
-	return out, err
+	return core.Query(ctx, s, "client.read", func(db *gorm.DB) (chat.Client, error) { return clientByName(db, name) })
 }
 
 func clientByName(db *gorm.DB, name string) (chat.Client, error) {
@@ -216,11 +206,7 @@ func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
 
 // ClientByToken is the name of the program that a token was made for; false: of none.
 func (s *Records) ClientByToken(ctx context.Context, hash string) (string, bool, error) {
-	var names []string
-	err := s.Read(ctx, "client.token", func(db *gorm.DB) (err error) {
-		names, err = sqlite.All[string](db, `SELECT name FROM mcp_clients WHERE token_hash = ? AND token_hash <> ''`, hash)
-		return err
-	})
+	names, err := core.All[string](ctx, s, "client.token", `SELECT name FROM mcp_clients WHERE token_hash = ? AND token_hash <> ''`, hash)
 	if err != nil || len(names) == 0 {
 		return "", false, err
 	}

@@ -60,22 +60,12 @@ func (r projectRow) project() (chat.Project, error) {
 
 // Projects are all projects, by name.
 func (s *Records) Projects(ctx context.Context) ([]chat.Project, error) {
-	var out []chat.Project
-	err := s.Read(ctx, "project.list", func(db *gorm.DB) (err error) {
-		out, err = projects(db, `1 = 1`)
-		return err
-	})
-	return out, err
+	return core.Query(ctx, s, "project.list", func(db *gorm.DB) ([]chat.Project, error) { return projects(db, `1 = 1`) })
 }
 
 // Project is one project.
 func (s *Records) Project(ctx context.Context, id chat.ProjectID) (chat.Project, error) {
-	var out chat.Project
-	err := s.Read(ctx, "project.read", func(db *gorm.DB) (err error) {
-		out, err = ProjectByID(db, id)
-		return err
-	})
-	return out, err
+	return core.Query(ctx, s, "project.read", func(db *gorm.DB) (chat.Project, error) { return ProjectByID(db, id) })
 }
 
 // ProjectIn is the project whose folder has a name; false: the folder is a plain one.
@@ -83,11 +73,7 @@ func (s *Records) ProjectIn(ctx context.Context, folder string) (chat.Project, b
 	if folder == "" {
 		return chat.Project{}, false, nil
 	}
-	var found []chat.Project
-	err := s.Read(ctx, "project.read", func(db *gorm.DB) (err error) {
-		found, err = projects(db, `p.name = ?`, folder)
-		return err
-	})
+	found, err := core.Query(ctx, s, "project.read", func(db *gorm.DB) ([]chat.Project, error) { return projects(db, `p.name = ?`, folder) })
 	if err != nil || len(found) == 0 {
 		return chat.Project{}, false, err
 	}

@@ -81,11 +81,7 @@ func CreateSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.Bra
 
 // Session reads one session.
 func (s *Records) Session(ctx context.Context, id chat.SessionID) (chat.Session, error) {
-	var row schema.SessionRow
-	err := s.Read(ctx, "session.read", func(db *gorm.DB) (err error) {
-		row, err = schema.SessionByID(db, id)
-		return err
-	})
+	row, err := core.Query(ctx, s, "session.read", func(db *gorm.DB) (schema.SessionRow, error) { return schema.SessionByID(db, id) })
 	return row.Session(), err
 }
 

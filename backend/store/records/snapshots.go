@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
@@ -250,10 +251,7 @@ func MemoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 		return ledger.Memory{}, err
 	}
 	standing, err := PinsOn(db, segs)
-	pins := make([]string, len(standing))
-	for i, p := range standing {
-		pins[i] = p.Text
-	}
+	pins := lists.Map(standing, func(p Pinned) string { return p.Text })
 	return ledger.MemoryOf(head.Summary, pins), err
 }
 

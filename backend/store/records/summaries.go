@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
@@ -23,11 +24,7 @@ import (
 // goes away; one that another supersedes stays as an orphan.
 
 func summariesOf(rows []schema.RangeSummaryRow) []chat.RangeSummary {
-	out := make([]chat.RangeSummary, len(rows))
-	for i, r := range rows {
-		out[i] = r.Summary()
-	}
-	return out
+	return lists.Map(rows, schema.RangeSummaryRow.Summary)
 }
 
 // AddSummary stores a range summary of a branch's lineage, marks those it
@@ -200,10 +197,6 @@ func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]
 // AllSummaries are a session's range summaries, superseded ones too, by range and
 // then in the order they were made.
 func (s *Records) AllSummaries(ctx context.Context, session chat.SessionID) ([]chat.RangeSummary, error) {
-	var rows []schema.RangeSummaryRow
-	err := s.Read(ctx, "summary.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[schema.RangeSummaryRow](db, `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
-		return err
-	})
+	rows, err := core.All[schema.RangeSummaryRow](ctx, s, "summary.list", `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
 	return summariesOf(rows), err
 }

@@ -354,10 +354,5 @@ func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) 
 
 // CallIDs are calls whose id ends with a text, for people who type one.
 func (s *Records) CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error) {
-	var ids []chat.ToolCallID
-	err := s.Read(ctx, "tool.find", func(db *gorm.DB) (err error) {
-		ids, err = sqlite.All[chat.ToolCallID](db, `SELECT id FROM tool_calls WHERE substr(id, -length(?)) = ? ORDER BY id DESC LIMIT 2`, suffix, suffix)
-		return err
-	})
-	return ids, err
+	return core.All[chat.ToolCallID](ctx, s, "tool.find", `SELECT id FROM tool_calls WHERE substr(id, -length(?)) = ? ORDER BY id DESC LIMIT 2`, suffix, suffix)
 }

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/delta"
@@ -18,11 +19,7 @@ import (
 
 // Turn reads one turn.
 func (s *Records) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
-	var row schema.TurnRow
-	err := s.Read(ctx, "turn.read", func(db *gorm.DB) (err error) {
-		row, err = schema.TurnByID(db, id)
-		return err
-	})
+	row, err := core.Query(ctx, s, "turn.read", func(db *gorm.DB) (schema.TurnRow, error) { return schema.TurnByID(db, id) })
 	return row.Turn(), err
 }
 
@@ -159,27 +156,15 @@ func (s *Records) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn
 // UnfinishedTurns are those of all sessions whose answer is not final: accepted,
 // prepared or responding, the incomplete ones too.
 func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
-	var rows []schema.TurnRow
-	err := s.Read(ctx, "turn.unfinished", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[schema.TurnRow](db, `SELECT `+schema.TurnColumns+` FROM turns t
+	rows, err := core.All[schema.TurnRow](ctx, s, "turn.unfinished", `SELECT `+schema.TurnColumns+` FROM turns t
 			WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.created_at, t.id`)
-		return err
-	})
 	return schema.TurnsOf(rows), err
 }
 
 // Steps are a turn's attempts, by index and attempt, without their payloads and items.
 func (s *Records) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
-	var rows []schema.StepRow
-	err := s.Read(ctx, "step.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[schema.StepRow](db, `SELECT `+schema.StepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
-		return err
-	})
-	out := make([]chat.Step, len(rows))
-	for i, r := range rows {
-		out[i] = r.Step()
-	}
-	return out, err
+	rows, err := core.All[schema.StepRow](ctx, s, "step.list", `SELECT `+schema.StepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
+	return lists.Map(rows, schema.StepRow.Step), err
 }
 
 // StepsOf is Steps of several turns, for a page of a transcript.
@@ -210,11 +195,7 @@ func (s *Records) stepsOf(ctx context.Context, columns string, turns []chat.Turn
 
 // StepByID reads one step without its payload and items.
 func (s *Records) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error) {
-	var row schema.StepRow
-	err := s.Read(ctx, "step.read", func(db *gorm.DB) (err error) {
-		row, err = stepByID(db, id)
-		return err
-	})
+	row, err := core.Query(ctx, s, "step.read", func(db *gorm.DB) (schema.StepRow, error) { return stepByID(db, id) })
 	return row.Step(), err
 }
 
@@ -323,11 +304,7 @@ func newestManifest(db *gorm.DB, segs []core.Segment, before int64) (string, err
 
 // State reads one state.
 func (s *Records) State(ctx context.Context, id chat.StateID) (chat.State, error) {
-	var row schema.StateRow
-	err := s.Read(ctx, "state.read", func(db *gorm.DB) (err error) {
-		row, err = StateByID(db, id)
-		return err
-	})
+	row, err := core.Query(ctx, s, "state.read", func(db *gorm.DB) (schema.StateRow, error) { return StateByID(db, id) })
 	return row.State(), err
 }
 
@@ -359,11 +336,7 @@ func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.Stat
 		}
 		return s.unpackStates(ctx, db, rows)
 	})
-	out := make([]chat.State, len(rows))
-	for i, r := range rows {
-		out[i] = r.State()
-	}
-	return out, err
+	return lists.Map(rows, schema.StateRow.State), err
 }
 
 // unpackStates makes the summaries of a lineage's states readable, newest first as
@@ -391,10 +364,7 @@ func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []schema.S
 
 // StateTurnSeq is the turn_seq of the last turn a state covers, 0 for a root.
 func (s *Records) StateTurnSeq(ctx context.Context, id chat.StateID) (int64, error) {
-	var seq int64
-	err := s.Read(ctx, "state.read", func(db *gorm.DB) (err error) {
-		seq, err = sqlite.One[int64](db, "state", id, `SELECT covers_seq FROM states WHERE id = ?`, id)
-		return err
+	return core.Query(ctx, s, "state.read", func(db *gorm.DB) (int64, error) {
+		return sqlite.One[int64](db, "state", id, `SELECT covers_seq FROM states WHERE id = ?`, id)
 	})
-	return seq, err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -191,11 +192,7 @@ func unreadable(what, id string, parts []string) *chat.Failure {
 }
 
 func TurnsOf(rows []TurnRow) []chat.Turn {
-	out := make([]chat.Turn, len(rows))
-	for i, r := range rows {
-		out[i] = r.Turn()
-	}
-	return out
+	return lists.Map(rows, TurnRow.Turn)
 }
 
 type StepRow struct {
@@ -214,7 +211,7 @@ type StepRow struct {
 	UsageJSON            *string
 	OutcomeJSON          string
 	NormalizedItemsJSON  string
-	ItemsZ               []byte  // in place of NormalizedItemsJSON (rests.go)
+	ItemsZ               []byte  // in place of NormalizedItemsJSON (steps.go)
 	Answer               *string `gorm:"->"` // of the turn, where ItemsZ is based on it
 	RequestJSON          []byte
 	ResponseJSON         []byte
@@ -232,7 +229,7 @@ const StepHeadColumns = `id, turn_id, step_index, attempt, status, provider, mod
 	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json, tools_mode`
 
 // ItemColumns is what stepRow.items needs.
-const ItemColumns = `normalized_items_json, items_z, CASE WHEN items_z IS NOT NULL
+const ItemColumns = `normalized_items_json, items_z, CASE WHEN substr(items_z, 1, 1) = x'03'
 	THEN (SELECT t.final_assistant_message_json FROM turns t WHERE t.id = steps.turn_id) END AS answer`
 
 func (r StepRow) Step() chat.Step {

@@ -9,6 +9,8 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -155,17 +157,9 @@ func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUs
 // ChunkEmbeddings are the embedders that a chunk has vectors of: the serving one
 // first, retired ones left out.
 func (s *Search) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.EmbedderID, error) {
-	var rows []NamespaceRow
-	err := s.Read(ctx, "chunk.embeddings", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[NamespaceRow](db, `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
+	rows, err := core.All[NamespaceRow](ctx, s, "chunk.embeddings", `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
 			JOIN unit_embeddings e ON e.namespace_id = s.id AND e.unit_n = u.n WHERE u.chunk_id = ?) ORDER BY state DESC, id`, id)
-		return err
-	})
-	out := make([]chat.EmbedderID, len(rows))
-	for i, r := range rows {
-		out[i] = r.Embedder()
-	}
-	return out, err
+	return lists.Map(rows, NamespaceRow.Embedder), err
 }
 
 // ChunkTexts reads chunks with their words, in the order asked for. Those that are
@@ -174,10 +168,5 @@ func (s *Search) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.Chu
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	var out []chat.ChunkText
-	err := s.Read(ctx, "chunk.read", func(db *gorm.DB) (err error) {
-		out, err = delta.ChunkTexts(db, ids)
-		return err
-	})
-	return out, err
+	return core.Query(ctx, s, "chunk.read", func(db *gorm.DB) ([]chat.ChunkText, error) { return delta.ChunkTexts(db, ids) })
 }

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 )
@@ -106,9 +107,6 @@ func snippet(words string, spans []highlight.Span, markdown bool) (string, []cha
 		cut = highlight.MarkdownSnippet
 	}
 	short, in := cut(words, spans)
-	out := make([]chat.Span, len(in))
-	for i, sp := range in {
-		out[i] = chat.Span{Start: sp.Start, End: sp.End}
-	}
+	out := lists.Map(in, func(sp highlight.Span) chat.Span { return chat.Span{Start: sp.Start, End: sp.End} })
 	return short, out
 }

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -55,25 +56,13 @@ const MaxDimension = 1 << 16
 
 // Namespaces lists all there are and were, oldest first.
 func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
-	var rows []NamespaceRow
-	err := s.Read(ctx, "namespace.list", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[NamespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
-		return err
-	})
-	out := make([]chat.Namespace, len(rows))
-	for i, r := range rows {
-		out[i] = r.namespace()
-	}
-	return out, err
+	rows, err := core.All[NamespaceRow](ctx, s, "namespace.list", `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
+	return lists.Map(rows, NamespaceRow.namespace), err
 }
 
 // Serving is the namespace that searches use; false while none is complete.
 func (s *Search) Serving(ctx context.Context) (chat.Namespace, bool, error) {
-	var rows []NamespaceRow
-	err := s.Read(ctx, "namespace.serving", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[NamespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE state = 'serving' ORDER BY id LIMIT 1`)
-		return err
-	})
+	rows, err := core.All[NamespaceRow](ctx, s, "namespace.serving", `SELECT `+namespaceColumns+` FROM namespaces WHERE state = 'serving' ORDER BY id LIMIT 1`)
 	if err != nil || len(rows) == 0 {
 		return chat.Namespace{}, false, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/delta"
 	"contextinfinity/backend/store/schema"
@@ -70,10 +71,7 @@ func (s *Search) rarestTerm(ctx context.Context, terms []highlight.Term) (int, e
 	if len(terms) < 2 {
 		return -1, nil
 	}
-	words := make([]string, len(terms))
-	for i, t := range terms {
-		words[i] = t.Text
-	}
+	words := lists.Map(terms, func(t highlight.Term) string { return t.Text })
 	counts, err := s.TermFrequencies(ctx, words)
 	rare, least := -1, 0
 	for i, t := range terms {
@@ -164,11 +162,7 @@ func (w *textSearch) titles() error {
 }
 
 func chatSpans(spans []highlight.Span) []chat.Span {
-	out := make([]chat.Span, len(spans))
-	for i, sp := range spans {
-		out[i] = chat.Span{Start: sp.Start, End: sp.End}
-	}
-	return out
+	return lists.Map(spans, func(sp highlight.Span) chat.Span { return chat.Span{Start: sp.Start, End: sp.End} })
 }
 
 // within is the query as a condition on units u, or on turns where a turn is its unit.

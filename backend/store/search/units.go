@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -186,10 +187,7 @@ func (s *Search) UnitTotals(ctx context.Context) (units int, tokens int64, err e
 // UnitCount is about how many units there are: of how many a term that occurs in a
 // few is rare. Row numbers of units that were superseded count too.
 func (s *Search) UnitCount(ctx context.Context) (int, error) {
-	var n int
-	err := s.Read(ctx, "search.count", func(db *gorm.DB) (err error) {
-		n, err = sqlite.One[int](db, "units", "", `SELECT coalesce(max(n), 0) FROM units`)
-		return err
+	return core.Query(ctx, s, "search.count", func(db *gorm.DB) (int, error) {
+		return sqlite.One[int](db, "units", "", `SELECT coalesce(max(n), 0) FROM units`)
 	})
-	return n, err
 }

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
@@ -17,12 +18,9 @@ import (
 // VectorGeneration changes when whoever keeps the serving namespace's vectors in
 // memory must read them again, instead of those alone that follow the last it has.
 func (s *Search) VectorGeneration(ctx context.Context) (int64, error) {
-	var n int64
-	err := s.Read(ctx, "vector.generation", func(db *gorm.DB) (err error) {
-		n, err = sqlite.One[int64](db, "vector generation", "", `SELECT generation FROM vector_generation`)
-		return err
+	return core.Query(ctx, s, "vector.generation", func(db *gorm.DB) (int64, error) {
+		return sqlite.One[int64](db, "vector generation", "", `SELECT generation FROM vector_generation`)
 	})
-	return n, err
 }
 
 // VectorRows streams the vectors of a namespace, of one session or of all, that
@@ -220,10 +218,7 @@ func (s *Search) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte)
 	if len(hashes) == 0 {
 		return out, nil
 	}
-	names := make([]string, len(hashes))
-	for i, h := range hashes {
-		names[i] = hex.EncodeToString(h[:])
-	}
+	names := lists.Map(hashes, func(h [32]byte) string { return hex.EncodeToString(h[:]) })
 	list, err := chat.MarshalJSON(names)
 	if err != nil {
 		return nil, sqlite.MapError("vector.cached", err)

@@ -43,11 +43,7 @@ func (s *Upkeep) Checkpoint(ctx context.Context) error {
 
 // Setting reads a piece of small application state.
 func (s *Upkeep) Setting(ctx context.Context, key string) (string, bool, error) {
-	var rows []string
-	err := s.Read(ctx, "setting.read", func(db *gorm.DB) (err error) {
-		rows, err = sqlite.All[string](db, `SELECT value FROM settings WHERE key = ?`, key)
-		return err
-	})
+	rows, err := core.All[string](ctx, s, "setting.read", `SELECT value FROM settings WHERE key = ?`, key)
 	if err != nil || len(rows) == 0 {
 		return "", false, err
 	}

@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -38,10 +39,5 @@ func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, er
 
 // PreparedTurns are the turns for which a context was assembled, oldest first.
 func (s *Upkeep) PreparedTurns(ctx context.Context) ([]chat.TurnID, error) {
-	var ids []chat.TurnID
-	err := s.Read(ctx, "turn.list", func(db *gorm.DB) (err error) {
-		ids, err = sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE manifest IS NOT NULL ORDER BY created_at, id`)
-		return err
-	})
-	return ids, err
+	return core.All[chat.TurnID](ctx, s, "turn.list", `SELECT id FROM turns WHERE manifest IS NOT NULL ORDER BY created_at, id`)
 }

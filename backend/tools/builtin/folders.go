@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tools"
 )
 
@@ -97,10 +98,7 @@ func (f *Folders) tools() []tool {
 	if len(usable) == 0 {
 		return nil
 	}
-	where := make([]string, len(usable))
-	for i, one := range usable {
-		where[i] = one.given
-	}
+	where := lists.Map(usable, func(one folder) string { return one.given })
 	in := " Only in: " + strings.Join(where, ", ") + "."
 	t := &files{folders: usable}
 	out := []tool{

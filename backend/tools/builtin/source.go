@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tools"
 )
 
@@ -65,11 +66,7 @@ func (s *Source) find(name string) (tool, bool) {
 // Definitions implements tools.Source.
 func (s *Source) Definitions() []chat.ToolDefinition {
 	all := s.all()
-	out := make([]chat.ToolDefinition, 0, len(all))
-	for _, t := range all {
-		out = append(out, t.definition)
-	}
-	return out
+	return lists.Map(all, func(t tool) chat.ToolDefinition { return t.definition })
 }
 
 // Call implements tools.Source.

@@ -12,7 +12,7 @@ const user = userEvent.setup();
 
 async function rich() {
   const { app, backend } = await startedApp({ data: 'rich' });
-  await app.openSession(app.sessions.list.find((row) => row.title === 'Orders to Postgres')!.id);
+  await app.navigation.openSession(app.sessions.list.find((row) => row.title === 'Orders to Postgres')!.id);
   return { app, backend };
 }
 

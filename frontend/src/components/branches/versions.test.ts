@@ -8,7 +8,7 @@ import Turn from '../transcript/Turn.svelte';
 async function written(messages: string[]) {
   const { app, backend } = await startedApp();
   for (const [i, text] of messages.entries()) backend.world.addTurn(app.conversation.branchId, { id: `m${i + 1}`, user: [block('text', text)], state: 'head' });
-  await app.openSession(app.conversation.sessionId);
+  await app.navigation.openSession(app.conversation.sessionId);
   return { app, backend, user: userEvent.setup() };
 }
 

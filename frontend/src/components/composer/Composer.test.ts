@@ -115,7 +115,7 @@ describe('the composer', () => {
   it('edits the last message with Ctrl+Up, and gives up with Cancel', async () => {
     const { app, backend, field, user } = await composer();
     backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'First words')], state: 'head' });
-    await app.openSession(app.conversation.sessionId);
+    await app.navigation.openSession(app.conversation.sessionId);
     await user.click(field);
     await user.keyboard('{Control>}{ArrowUp}{/Control}');
     expect(field).toHaveValue('First words');
@@ -127,7 +127,7 @@ describe('the composer', () => {
   it('walks through one’s earlier messages with Up and Down, and leaves with Esc', async () => {
     const { app, backend, field, user } = await composer();
     for (const text of ['One', 'Two', 'Two', 'Three\nof lines']) backend.world.addTurn(app.conversation.branchId, { user: [block('text', text)], state: 'committed' });
-    await app.openSession(app.conversation.sessionId);
+    await app.navigation.openSession(app.conversation.sessionId);
     await user.click(field);
     const walk = async (keys: string, value: string) => {
       await user.keyboard(keys);
@@ -148,7 +148,7 @@ describe('the composer', () => {
   it('takes an earlier message that was changed for one’s own, and never a draft for an earlier message', async () => {
     const { app, backend, field, user } = await composer();
     for (const text of ['One', 'Two']) backend.world.addTurn(app.conversation.branchId, { user: [block('text', text)], state: 'committed' });
-    await app.openSession(app.conversation.sessionId);
+    await app.navigation.openSession(app.conversation.sessionId);
     await user.click(field);
     await user.keyboard('{ArrowUp}');
     await waitFor(() => expect(field).toHaveValue('Two'));
@@ -196,7 +196,7 @@ describe('the composer', () => {
   it('asks to keep or discard an incomplete answer first', async () => {
     const { app, backend, field, user } = await composer();
     backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete' });
-    await app.openSession(app.conversation.sessionId);
+    await app.navigation.openSession(app.conversation.sessionId);
     await user.type(field, 'Next{Enter}{Enter}');
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
     // A second Enter, or typing on, must not decide: the focus stays where one writes.

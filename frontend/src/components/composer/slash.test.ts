@@ -10,7 +10,7 @@ import { listKey } from './keys';
 async function composer() {
   const started = await startedApp({ data: 'rich', pace: { prepareMs: 5, frameMs: 5, chars: 400, commitMs: 60_000 } });
   const { app, backend } = started;
-  await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+  await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
   mountIn(app, Composer, {});
   const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
   return { ...started, calls, field: screen.getByRole('textbox', { name: 'Your message' }) as HTMLTextAreaElement, user: userEvent.setup() };

@@ -76,7 +76,7 @@ describe('documents in the composer', () => {
     const other = backend.world.addSession('Other');
     const release = backend.hold('chat.attach');
     drop(notes());
-    await app.openSession(other.row.id);
+    await app.navigation.openSession(other.row.id);
     release();
     await waitFor(async () => expect((await backend.sessions.draft(meant)).files).toHaveLength(1));
     expect(app.draft.files).toEqual([]);

@@ -85,7 +85,7 @@ describe('another model', () => {
 
   const asking = async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
-    await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+    await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
     mountIn(app, Header, {});
     await userEvent.click(screen.getByRole('button', { name: /^Model/ }));
     await userEvent.click(screen.getByRole('menuitemradio', { name: /local/ }));
@@ -115,14 +115,14 @@ describe('the header', () => {
   it('says when unlimited history is off', async () => {
     const { app, backend } = await startedApp();
     backend.world.infinity = false;
-    await app.openSession(app.conversation.sessionId);
+    await app.navigation.openSession(app.conversation.sessionId);
     mountIn(app, Header, {});
     expect(screen.getByRole('button', { name: /^Context plain chat/ })).toHaveAttribute('title', expect.stringContaining('Unlimited history is off'));
   });
 
   it('holds every mandatory field, and each opens what explains it', async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
-    await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+    await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
     mountIn(app, Header, {});
     for (const [name, tab] of [[/^Head #148 9K4T/, 'state'], [/^Pending 2 turns/, 'pending'], [/^Turn #150 Answered/, 'activity'], [/^Stream durable/, 'activity'], [/^Context nearly full/, 'xray']] as const) {
       await userEvent.click(screen.getByRole('button', { name }));
@@ -146,7 +146,7 @@ describe('the header', () => {
   it('forks under a name and switches back', async () => {
     const { app, backend } = await startedApp();
     backend.world.addTurn(app.conversation.branchId, { state: 'head' });
-    await app.openSession(app.conversation.sessionId);
+    await app.navigation.openSession(app.conversation.sessionId);
     const main = app.conversation.branchId;
     mountIn(app, Header, {});
     mountIn(app, BranchDialogs, {});

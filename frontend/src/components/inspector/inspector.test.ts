@@ -92,7 +92,7 @@ describe('Pending', () => {
 
   test('an answer that needs a decision stands there with its choices', async () => {
     const { app, backend, user } = await open('pending');
-    await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Every state of a turn')!.row.id);
+    await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Every state of a turn')!.row.id);
     expect(await screen.findByText('Needs your decision')).toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Keep' }));
     expect(called(backend, 'chat.keep')).toHaveLength(1);

@@ -9,7 +9,7 @@ async function opened() {
   const started = await startedApp({ data: 'rich' });
   const { app, backend } = started;
   const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
-  await app.openSession(row.id);
+  await app.navigation.openSession(row.id);
   const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
   return { ...started, calls, row, user: userEvent.setup() };
 }
@@ -56,13 +56,13 @@ describe('how far memory reaches', () => {
     const { app, backend, calls, user } = await opened();
     mountIn(app, ScopeQuestion, {});
     expect(screen.queryByText('May earlier chats help here?')).toBeNull();
-    await app.newSession();
+    await app.navigation.newSession();
     expect(await screen.findByText('May earlier chats help here?')).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'All my chats' }));
     await waitFor(() => expect(screen.queryByText('May earlier chats help here?')).toBeNull());
     expect(calls('settings.set')).toEqual([['retrieval.scope', 'all']]);
     await backend.sessions.create('another');
-    await app.newSession();
+    await app.navigation.newSession();
     expect(screen.queryByText('May earlier chats help here?')).toBeNull();
   });
 });

@@ -15,7 +15,7 @@ const poet = { id: '', name: 'Poet', instructions: 'Rhyme.', model: '', temperat
 async function opened() {
   const started = await startedApp({ data: 'rich', pace: { prepareMs: 5, frameMs: 5, chars: 400, commitMs: 60_000 } });
   const { app, backend } = started;
-  await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+  await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
   const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
   return { ...started, calls, user: userEvent.setup() };
 }
@@ -149,7 +149,7 @@ describe('the assistant of a session', () => {
     await user.click(screen.getByRole('button', { name: 'Poet' }));
     await waitFor(() => expect(screen.getByRole('button', { name: 'Poet' })).toHaveAttribute('aria-pressed', 'true'));
     await expect(app.commands.run('assistant', 'nobody')).rejects.toThrow('There is no assistant “nobody”');
-    await app.startWith(app.library.assistants[0]!.id);
+    await app.navigation.startWith(app.library.assistants[0]!.id);
     expect((await backend.sessions.sessionSettings(app.conversation.sessionId)).systemPrompt).toBe('Rhyme.');
   });
 });

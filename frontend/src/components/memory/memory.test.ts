@@ -128,7 +128,7 @@ describe('the list', () => {
 
   test('a temporary chat has none', async () => {
     const { app } = await open();
-    await app.newTemporary();
+    await app.navigation.newTemporary();
     expect(await screen.findByText('A temporary chat leaves nothing to inspect')).toBeInTheDocument();
     expect(screen.queryByRole('searchbox')).not.toBeInTheDocument();
   });
@@ -285,11 +285,11 @@ describe('sessions and turns', () => {
     await user.click(lines()[0]!);
     const [here, opened] = [app.conversation.sessionId, app.memory.opened];
     const other = (await backend.sessions.list(false, '')).find((row) => row.id !== here && row.turns > 0)!;
-    await app.openSession(other.id);
+    await app.navigation.openSession(other.id);
     await screen.findByText('Newest first');
     expect(field()).toHaveValue('');
     expect([app.memory.opened, app.memory.narrowed]).toEqual(['', 0]);
-    await app.openSession(here);
+    await app.navigation.openSession(here);
     await screen.findByText(/\d results?$/);
     expect(field()).toHaveValue('drift check');
     expect([app.memory.opened, app.memory.narrowed]).toEqual([opened, 1]);

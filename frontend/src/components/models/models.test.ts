@@ -126,7 +126,7 @@ describe('what nobody knows is asked once', () => {
       backend.toolbox.propose(added, calls);
       added.state = turn.state; // it continued, and is whole
     }
-    await app.openSession(app.conversation.sessionId);
+    await app.navigation.openSession(app.conversation.sessionId);
     await waitFor(() => expect(screen.queryByText('Can sonnet call tools?')).toBeNull());
   });
 

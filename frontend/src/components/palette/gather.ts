@@ -30,7 +30,7 @@ function commands(app: App): Item[] {
     }));
 }
 
-const session = (app: App, row: SessionRow): Item => ({ id: `session:${row.id}`, kind: 'session', title: row.title || t('shell.newConversation'), words: row.folder, detail: [row.folder, moment(row.updatedAt)].filter(Boolean).join(' · '), run: () => app.openSession(row.id) });
+const session = (app: App, row: SessionRow): Item => ({ id: `session:${row.id}`, kind: 'session', title: row.title || t('shell.newConversation'), words: row.folder, detail: [row.folder, moment(row.updatedAt)].filter(Boolean).join(' · '), run: () => app.navigation.openSession(row.id) });
 
 const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, kind: 'branch', title: one.label, detail: t('palette.turns', { count: one.turns }), run: () => app.branches.open(one.id) });
 

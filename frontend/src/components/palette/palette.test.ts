@@ -16,7 +16,7 @@ async function palette() {
   const started = await startedApp({ data: 'rich' });
   const { app, backend } = started;
   app.layout.measured(80);
-  await app.openSession([...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.id);
+  await app.navigation.openSession([...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.id);
   const show = () => {
     app.palette.toggle();
     return mountIn(app, Palette, {});

@@ -18,7 +18,7 @@ async function opened() {
   const started = await startedApp({ data: 'rich', tools: true });
   const { app, backend } = started;
   const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
-  await app.openSession(row.id);
+  await app.navigation.openSession(row.id);
   const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
   return { ...started, calls, row, user: userEvent.setup() };
 }
@@ -32,7 +32,7 @@ async function inProject() {
   const made = await backend.projects.create('Bakery');
   await backend.sessions.setFolder([row.id], 'Bakery');
   await app.projects.load();
-  await app.openSession(row.id);
+  await app.navigation.openSession(row.id);
   await waitFor(() => expect(app.conversation.header?.project).toBe('Bakery'));
   return { ...started, id: made.id };
 }
@@ -160,9 +160,9 @@ describe('chats of a project', () => {
     await user.click(screen.getByRole('menuitem', { name: 'New chat in this project' }));
     await waitFor(() => expect(app.conversation.session?.folder).toBe('Bakery'));
     // An empty chat is taken again in its own folder alone.
-    await app.newSessionIn('Bakery');
+    await app.navigation.newSessionIn('Bakery');
     expect(calls('projects.startSession')).toEqual([['Bakery']]);
-    await app.newSession();
+    await app.navigation.newSession();
     expect(app.conversation.session?.folder).toBe('');
   });
 
@@ -239,7 +239,7 @@ describe('how far memory reaches', () => {
   it('can be the project when it is asked for, and this chat alone is then so in the project too', async () => {
     const { app, backend, calls, user } = await inProject();
     mountIn(app, ScopeQuestion, {});
-    await app.newSessionIn('Bakery');
+    await app.navigation.newSessionIn('Bakery');
     await user.click(await screen.findByRole('button', { name: 'This project' }));
     expect(calls('settings.set').at(-1)).toEqual(['retrieval.scope', 'project']);
     await backend.settings.reset('retrieval.scope');

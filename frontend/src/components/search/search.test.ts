@@ -13,7 +13,7 @@ async function panel() {
   const started = await startedApp({ data: 'rich' });
   const { app } = started;
   app.layout.measured(80);
-  await app.openSession([...started.backend.world.sessions.values()].find(({ row }) => row.title === 'Rye loaf, wetter dough')!.row.id);
+  await app.navigation.openSession([...started.backend.world.sessions.values()].find(({ row }) => row.title === 'Rye loaf, wetter dough')!.row.id);
   app.search.narrow({ meaning: false });
   app.search.show();
   mountIn(app, SearchPanel, {});

@@ -85,7 +85,7 @@ describe('the sessions column', () => {
   it('archives with a way back, and opens another session', async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     const id = app.conversation.sessionId;
-    await app.archiveSession(id, true);
+    await app.sessionActions.archive(id, true);
     expect([backend.world.session(id).row.archived, app.conversation.sessionId === id]).toEqual([true, false]);
     app.toasts.act(app.toasts.list.at(-1)!.id);
     await waitFor(() => expect(backend.world.session(id).row.archived).toBe(false));

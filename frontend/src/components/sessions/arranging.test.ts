@@ -124,7 +124,7 @@ describe('arranging sessions', () => {
   it('archives several with the open one among them: another opens, and undo brings all back', async () => {
     const open = app.conversation.sessionId;
     const ids = [open, row('Invoice number formats').id];
-    await app.archiveSessions(ids, true);
+    await app.sessionActions.archiveAll(ids, true);
     const away = () => ids.map((id) => backend.world.session(id).row.archived);
     expect([away(), app.conversation.sessionId === open]).toEqual([[true, true], false]);
     expect(await undo()).toBe(true);
@@ -132,7 +132,7 @@ describe('arranging sessions', () => {
   });
 
   it('opens a copy and says what is not in it', async () => {
-    await app.duplicateSession(row('Every state of a turn').id);
+    await app.sessionActions.duplicate(row('Every state of a turn').id);
     const made = backend.world.session(app.conversation.sessionId).row;
     expect(made.title).toBe('Every state of a turn (copy)');
     expect(app.toasts.list.at(-1)?.hint).toBe('2 turns are still open in the original and not in the copy.');

@@ -124,7 +124,7 @@ describe('files with their paths', () => {
 
   it('in a temporary chat: pictures go with it, nothing is kept', async () => {
     const { app, backend } = await page();
-    await app.newTemporary();
+    await app.navigation.newTemporary();
     await requestWindow(backend, app, ['/home/ada/cat.png', '/home/ada/notes.md']);
     await waitFor(() => expect(app.temporary.draft.images.map((image) => image.name)).toEqual(['cat.png']));
     expect(app.importing.files.map((file) => file.name)).toEqual(['notes.md']);

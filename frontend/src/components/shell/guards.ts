@@ -108,6 +108,6 @@ function followLink(app: App, event: MouseEvent): void {
   if (!href) return;
   event.preventDefault();
   const turn = turnAddress.exec(href)?.[1];
-  const done = turn ? app.visitTurn(turn) : app.backend.settings.openExternal(href);
+  const done = turn ? app.navigation.visitTurn(turn) : app.backend.settings.openExternal(href);
   done.catch((error: unknown) => app.toasts.error(error));
 }

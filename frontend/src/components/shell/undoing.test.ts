@@ -8,7 +8,7 @@ import { onWindowKey } from './keys';
 async function started() {
   const { app, backend } = await startedApp({ data: 'rich' });
   const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
-  await app.openSession(row.id);
+  await app.navigation.openSession(row.id);
   const undo = (target: EventTarget = document.body) => {
     const event = new KeyboardEvent('keydown', { key: 'z', ctrlKey: true, cancelable: true });
     Object.defineProperty(event, 'target', { value: target });

@@ -16,7 +16,7 @@ const erased = (backend: FakeBackend) => backend.calls.filter((call) => call.nam
 
 async function ask(kind: 'session' | 'turn', prepare: (backend: FakeBackend) => void = () => undefined) {
   const mounted = await mountWith(EraseDialog, (app) => {
-    if (kind === 'session') app.askToErase(app.conversation.sessionId);
+    if (kind === 'session') app.sessionActions.askToErase(app.conversation.sessionId);
     else app.erasing.show({ kind, id: app.conversation.turns.at(-1)!.id, archivable: false });
     return {};
   }, {}, (backend) => {

@@ -62,7 +62,7 @@ describe('the temporary chat in the window', () => {
 
   it('leaves nothing to inspect but the work in the background', async () => {
     const { app } = await startedApp({ data: 'rich', longest: 3 });
-    await app.newTemporary();
+    await app.navigation.newTemporary();
     mountIn(app, Inspector, {});
     for (const tab of ['Pending', 'X-ray', 'State']) {
       await userEvent.click(screen.getByRole('tab', { name: tab }));
@@ -70,7 +70,7 @@ describe('the temporary chat in the window', () => {
     }
     await userEvent.click(screen.getByRole('tab', { name: /Activity/ }));
     expect(await screen.findByText('Jobs')).toBeVisible();
-    await app.leaveTemporary();
+    await app.navigation.leaveTemporary();
     await userEvent.click(screen.getByRole('tab', { name: 'State' }));
     expect(screen.queryByText('A temporary chat leaves nothing to inspect')).toBeNull();
   });
@@ -90,7 +90,7 @@ describe('the temporary chat in the window', () => {
     const { app } = await startedApp();
     const off = guardPage(app);
     const close = () => !window.dispatchEvent(new Event('beforeunload', { cancelable: true }));
-    await app.newTemporary();
+    await app.navigation.newTemporary();
     expect(close()).toBe(false);
     app.temporary.draft.text = 'Half a thought';
     expect(close()).toBe(true);
@@ -110,7 +110,7 @@ describe('a turn of a temporary chat', () => {
 
   it('offers to send again what had no answer', async () => {
     const { app, backend } = await startedApp();
-    await app.newTemporary();
+    await app.navigation.newTemporary();
     const failed = turnView({ state: 'failed', outcome: 'failed', assistant: [], user: [block('text', 'Hello')], error: errorView('The provider is overloaded (529)', 'try again later') });
     mountIn(app, TemporaryFoot, { turn: failed, live: undefined });
     expect(screen.getByText('No answer. The provider is overloaded (529)')).toBeVisible();

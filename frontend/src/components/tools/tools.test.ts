@@ -24,7 +24,7 @@ async function asked(calls: Partial<ToolCallView>[], prepare: (backend: FakeBack
   prepare(backend);
   const turn = backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'Look')], assistant: [block('text', 'I look.')] });
   const made = backend.toolbox.propose(turn, calls);
-  await app.openSession(app.conversation.sessionId);
+  await app.navigation.openSession(app.conversation.sessionId);
   await app.tools.load();
   return { app, backend, turn, made };
 }
@@ -268,7 +268,7 @@ describe('the queue', () => {
   it('leads to the call in its conversation', async () => {
     const { app, made } = await asked([{}]);
     const { sessionId } = app.conversation;
-    await app.newSession();
+    await app.navigation.newSession();
     app.tools.show();
     mountIn(app, QueueDialog, {});
     await userEvent.click(screen.getByRole('button', { name: 'Go to it' }));

@@ -115,7 +115,7 @@ describe('a turn', () => {
   it('keeps an incomplete answer when asked to', async () => {
     const { app, backend } = await startedApp();
     const turn = backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete', canContinue: true });
-    await app.openSession(app.conversation.sessionId);
+    await app.navigation.openSession(app.conversation.sessionId);
     mountIn(app, Turn, { turn, index: 0 });
     await userEvent.click(screen.getByRole('button', { name: 'Keep' }));
     expect(backend.calls.find((call) => call.name === 'chat.keep')?.args).toEqual([turn.id]);

@@ -122,7 +122,7 @@ describe('exporting', () => {
       expect([exporting.scope, exporting.target?.turnId !== '']).toEqual([scope, scope === 'turn']);
     }
     await expect(app.commands.run('export', 'nonsense')).rejects.toThrow('“nonsense” cannot be exported');
-    await app.newTemporary();
+    await app.navigation.newTemporary();
     await app.commands.run('export', '');
     expect([exporting.scope, exporting.scopes]).toEqual(['all', ['all']]);
     await expect(app.commands.run('export', 'turn')).rejects.toThrow('A temporary chat is not saved');

@@ -4,9 +4,7 @@
  */
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
-import { BackendError, toBackendError } from '$lib/backend/errors';
-import { t } from '$lib/words/words.svelte';
-import { program } from '$lib/words/program';
+import { BackendError } from '$lib/backend/errors';
 import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
@@ -19,7 +17,7 @@ import { DragOut } from './dragOut';
 import { ClosingState } from './closing.svelte';
 import { DroppingState } from './dropping.svelte';
 import { EmbeddersState } from './embedders.svelte';
-import { ErasingState, type EraseTarget } from './erasing.svelte';
+import { ErasingState } from './erasing.svelte';
 import { ExportState } from './exporting.svelte';
 import { FindState } from './find.svelte';
 import { GoToState } from './goto.svelte';
@@ -37,12 +35,15 @@ import { ModelsState } from './models.svelte';
 import { CostsState } from './costs.svelte';
 import { ModelPickerState } from './modelPicker.svelte';
 import { ModelSwitch } from './modelSwitch.svelte';
+import { Navigation } from './navigation.svelte';
 import { PinSuggestionsState } from './pinSuggestions.svelte';
 import { PaletteState } from './palette.svelte';
 import { RecentSessions } from './recent.svelte';
+import { RecoveryNews } from './recoveryNews.svelte';
 import { Refresh } from './refresh';
 import { SearchState } from './search.svelte';
 import { ServersState } from './servers.svelte';
+import { SessionActions } from './sessionActions';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
 import { SharingState } from './sharing.svelte';
@@ -56,9 +57,6 @@ import { ToolsState } from './tools.svelte';
 import { TurnActions } from './turnActions';
 import { UndoState } from './undo.svelte';
 import { WorkState } from './work.svelte';
-
-/** When the recovery report was made that was told last. */
-const toldKey = 'contextinfinity.recovery';
 
 export class App {
   readonly backend: Backend;
@@ -108,8 +106,9 @@ export class App {
   readonly dropping: DroppingState;
   readonly erasing: ErasingState;
   readonly storage: StorageState;
-  #recoveryTold = $state(0);
-  readonly #storage: Storage;
+  readonly navigation: Navigation;
+  readonly sessionActions: SessionActions;
+  readonly recovery: RecoveryNews;
   readonly find: FindState;
   readonly goTo: GoToState;
   readonly #jobsRefresh: Refresh;
@@ -117,12 +116,8 @@ export class App {
   readonly #settingsRefresh: Refresh;
   readonly #offs: (() => void)[];
 
-  /** The session that was asked for last: done when it is open, or could not be made. */
-  #making: Promise<void> = Promise.resolve();
-
   constructor(backend: Backend, storage: Storage = localStorage) {
     this.backend = backend;
-    this.#storage = storage;
     this.changes = new Changes(backend);
     this.layout = new LayoutState(storage);
     this.keymap = new Keymap(backend, this.toasts);
@@ -135,9 +130,9 @@ export class App {
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
     this.conversation.onNavigate(() => this.speech.stop());
-    this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0, () => this.#making);
+    this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0, () => this.navigation.making);
     this.history = new HistoryState(this.conversation, this.draft);
-    this.recent = new RecentSessions(() => this.sessions.list.map((row) => row.id), (id) => this.openSession(id));
+    this.recent = new RecentSessions(() => this.sessions.list.map((row) => row.id), (id) => this.navigation.openSession(id));
     this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts, this.undo, (turnId) => this.branches.showAnswers(turnId));
     this.inspector = new InspectorState(this.layout);
     this.branches = new BranchesState(this);
@@ -159,6 +154,9 @@ export class App {
     this.temporary = new TemporaryConversation(backend, this.changes, this.toasts);
     this.find = new FindState(this);
     this.goTo = new GoToState(this.conversation);
+    this.navigation = new Navigation(this, () => this.#jobsRefresh.soon());
+    this.sessionActions = new SessionActions(this);
+    this.recovery = new RecoveryNews(this.jobs, storage);
     this.work = new WorkState(backend, this.changes, this.toasts);
     this.tools = new ToolsState(backend, this.changes, this.conversation);
     this.servers = new ServersState(backend, this.changes);
@@ -173,7 +171,7 @@ export class App {
     this.closing = new ClosingState(backend);
     this.dropping = new DroppingState(this);
     this.storage = new StorageState(backend, this.work);
-    this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target) => this.#afterErasing(target), () => this.#forget());
+    this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target) => this.sessionActions.erased(target), () => this.#forget());
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
     this.#settingsRefresh = new Refresh(() => this.#quietly(() => this.#loadSettings()));
@@ -181,7 +179,7 @@ export class App {
       this.changes.on(['jobs', 'head'], () => this.#jobsRefresh.soon()),
       this.changes.on(['turn', 'settings'], () => this.costs.changed()),
       this.changes.on(['turn', 'sessions'], () => {
-        if (this.recoveryNews) this.#jobsRefresh.soon(); // it may have been decided, or deleted
+        if (this.recovery.text) this.#jobsRefresh.soon(); // it may have been decided, or deleted
       }),
       this.changes.on(['settings'], () => {
         this.#modelsRefresh.soon();
@@ -200,10 +198,10 @@ export class App {
     void this.projects.load(); // the list shows them when they come; nothing waits for them
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
     if (this.startup.firstRun) return void (await this.#handle());
-    if (info.quick) await this.#openQuick();
-    else await this.#openLast(info.lastSession);
+    if (info.quick) await this.navigation.openQuick();
+    else await this.navigation.openLast(info.lastSession);
     await this.#jobsRefresh.now();
-    this.#tellRecovery();
+    this.recovery.show();
     await this.#handle();
   }
 
@@ -216,142 +214,7 @@ export class App {
   /** The first start is over: a conversation with the chosen model, ready to be written in. */
   async begin(): Promise<void> {
     await this.#modelsRefresh.now();
-    await this.newSession();
-  }
-
-  /** An empty conversation. One that was never written in is taken again, so that they do not pile up. */
-  async newSession(): Promise<void> {
-    if (await this.leaveTemporary()) await this.#newSession();
-  }
-
-  /** The same in a folder, with the defaults of its project if it has one. */
-  async newSessionIn(folder: string): Promise<void> {
-    if (await this.leaveTemporary()) await this.#newSession(folder);
-  }
-
-  #newSession(folder = ''): Promise<void> {
-    return (this.#making = this.#makeSession(folder));
-  }
-
-  async #makeSession(folder: string): Promise<void> {
-    this.layout.closeSettings();
-    this.layout.closeDrawer();
-    this.composer.cancelEdit();
-    void this.draft.leave(); // what is typed from now on is for the new one, however long that takes
-    this.composer.focus();
-    try {
-      const blank = this.sessions.list.find((row) => row.turns === 0 && row.branches <= 1 && row.folder === folder && !row.pinned && !row.archived && row.status === '');
-      const row = blank ?? (await (folder === '' ? this.backend.sessions.create('') : this.backend.projects.startSession(folder)));
-      await this.#openSession(row.id);
-      if (!blank) await this.sessions.load();
-    } catch (error) {
-      if (this.conversation.session) this.toasts.error(error);
-      else this.conversation.refused(error); // a toast goes, and would leave nothing
-      await this.draft.stay();
-    }
-    this.composer.focus();
-  }
-
-  /** A new conversation with the settings of an assistant. */
-  async startWith(assistantId: string): Promise<void> {
-    if (!(await this.leaveTemporary())) return;
-    const row = await this.backend.library.startSession(assistantId);
-    await this.sessions.load();
-    await this.#openSession(row.id);
-    this.composer.focus();
-  }
-
-  /** Again, after there was nothing to show: the session, the newest, or a new one. */
-  async openAgain(): Promise<void> {
-    await this.sessions.load();
-    await this.#openLast(this.conversation.sessionId);
-  }
-
-  /** Opens a session at its end. A temporary chat in its place asks first, if it holds anything. */
-  async openSession(sessionId: string, branchId = ''): Promise<void> {
-    if (await this.leaveTemporary()) await this.#openSession(sessionId, branchId);
-  }
-
-  /** A chat of which nothing is written, in place of the session, with the model that answers there. */
-  async newTemporary(): Promise<void> {
-    this.layout.closeSettings();
-    this.layout.closeDrawer();
-    if (!(await this.temporary.mayLeave())) return;
-    this.composer.cancelEdit();
-    this.sessionSettings.close();
-    this.modelSwitch.cancel();
-    const saved = this.draft.flush();
-    const started = this.temporary.start(this.conversation.model || (this.models.byDefault?.name ?? ''));
-    this.temporary.focus();
-    try {
-      await started;
-      await saved;
-    } catch (error) {
-      this.toasts.error(error);
-      this.composer.focus();
-    }
-  }
-
-  /** Back to the session behind a temporary chat. False: the question whether to lose it was answered with no. */
-  async leaveTemporary(): Promise<boolean> {
-    if (!this.temporary.active) return true;
-    this.layout.closeSettings();
-    this.layout.closeDrawer();
-    if (!(await this.temporary.mayLeave())) return false;
-    await this.temporary.end();
-    return true;
-  }
-
-  /** Brings a turn of the open branch into view, with texts marked in it. */
-  async visitTurn(turnId: string, highlight: string | readonly string[] = ''): Promise<void> {
-    if (await this.leaveTemporary()) await this.conversation.jumpTo(turnId, highlight);
-  }
-
-  async #openSession(sessionId: string, branchId = ''): Promise<void> {
-    this.layout.closeSettings();
-    this.layout.closeDrawer();
-    this.composer.cancelEdit();
-    this.sessionSettings.close();
-    this.modelSwitch.cancel();
-    this.modelPicker.close();
-    await this.conversation.open(sessionId, branchId);
-    this.recent.visited(sessionId);
-    this.library.sessionChanged();
-    this.costs.changed();
-    this.search.moved();
-    this.#jobsRefresh.soon();
-  }
-
-  /** Puts a session away; if it was the open one, the next takes its place. */
-  async archiveSession(sessionId: string, archived: boolean): Promise<void> {
-    const row = this.sessions.find(sessionId) ?? (sessionId === this.conversation.sessionId ? this.conversation.session : null);
-    if (!row || !(await this.sessions.archive(row, archived))) return;
-    if (archived && sessionId === this.conversation.sessionId) await this.#openLast('');
-  }
-
-  /** The same for several: all of them or none. */
-  async archiveSessions(ids: readonly string[], archived: boolean): Promise<void> {
-    if (ids.length === 1) return this.archiveSession(ids[0]!, archived);
-    if (!(await this.arranging.archive(ids, archived))) return;
-    if (archived && ids.includes(this.conversation.sessionId)) await this.#openLast('');
-  }
-
-  /** A session to be deleted for good, its name typed out first. */
-  askToErase(sessionId: string): void {
-    const row = this.sessions.find(sessionId) ?? (sessionId === this.conversation.sessionId ? this.conversation.session : null);
-    this.erasing.show({ kind: 'session', id: sessionId, archivable: row !== null && !row.archived });
-  }
-
-  /** The list and the open conversation follow what was deleted; another takes the place of a session that is gone. */
-  async #afterErasing(target: EraseTarget): Promise<void> {
-    await this.sessions.load();
-    if (target.kind === 'project') {
-      await this.projects.load();
-      this.conversation.refreshHeader();
-    } else if (target.kind === 'turn') {
-      if (this.composer.editing?.id === target.id) this.composer.cancelEdit();
-      await this.conversation.refreshTurn(target.id);
-    } else if (target.id === this.conversation.sessionId && (await this.#gone(target.id))) await this.#openLast('');
+    await this.navigation.newSession();
   }
 
   /** Something was deleted for good: what was read before may hold it. */
@@ -363,21 +226,6 @@ export class App {
     this.conversation.readAgain();
     this.#jobsRefresh.soon();
     void this.#quietly(() => Promise.all([this.draft.reload(this.conversation.branchId), this.work.load()]).then(() => undefined));
-  }
-
-  async #gone(sessionId: string): Promise<boolean> {
-    try {
-      await this.backend.sessions.open(sessionId, '');
-      return false;
-    } catch (error) {
-      return toBackendError(error).code === 'not_found';
-    }
-  }
-
-  /** A copy of a session, opened. */
-  async duplicateSession(sessionId: string): Promise<void> {
-    const row = await this.arranging.duplicate(sessionId);
-    if (row) await this.openSession(row.id);
   }
 
   stop(): void {
@@ -406,33 +254,6 @@ export class App {
     this.changes.stop();
   }
 
-  /** A session for what is asked here, in a folder of its own, so that such questions do not fill the list. One that was never written in is taken again. */
-  async #openQuick(): Promise<void> {
-    const folder = t('quick.folder');
-    const blank = this.sessions.list.find((row) => row.folder === folder && row.turns === 0 && row.status === '');
-    const row = blank ?? (await this.backend.sessions.create(''));
-    if (!blank) {
-      await this.backend.sessions.setFolder([row.id], folder);
-      await this.sessions.load();
-    }
-    await this.#openSession(row.id);
-    this.composer.focus();
-  }
-
-  /** What was asked in the small window continues in the first one. */
-  async continueInFirst(): Promise<void> {
-    await this.draft.flush();
-    await this.backend.work.showInFirst(this.conversation.sessionId);
-    this.backend.leaveWindow();
-  }
-
-  async #openLast(lastSession: string): Promise<void> {
-    const row = this.sessions.find(lastSession) ?? this.sessions.list[0];
-    if (row) await this.#openSession(row.id);
-    else if (lastSession !== '') await this.#openSession(lastSession);
-    else await this.#newSession();
-  }
-
   /** Closes what lies over the conversation or beside it for a moment. Says whether there was anything. */
   closeOver(): boolean {
     return this.layout.closeDrawer() || this.branches.closeWide() || (this.layout.isDrawer('inspector') && this.layout.closeSearch()) || this.find.close();
@@ -441,24 +262,6 @@ export class App {
   /** Nothing lies over the conversation, so that its own line for notices is in sight. */
   get chatInFront(): boolean {
     return this.layout.chatInFront && !this.branches.wide;
-  }
-
-  /** What start-up found and mended, in a line: told once, until it is put away or settled; Activity keeps it in full. */
-  get recoveryNews(): string {
-    const report = this.jobs.recovery;
-    return report && report.at === this.#recoveryTold && report.items.length > 0 ? program(report.summary) : '';
-  }
-
-  dismissRecovery(): void {
-    this.#recoveryTold = 0;
-  }
-
-  #tellRecovery(): void {
-    const report = this.jobs.recovery;
-    if (!report || report.clean || report.items.length === 0) return;
-    if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded again, the program was not
-    this.#storage.setItem(toldKey, String(report.at));
-    this.#recoveryTold = report.at;
   }
 
   /** What parts of the window take from the settings. */

@@ -13,8 +13,8 @@ import { zoomMax, zoomMin } from './theme.svelte';
 
 type Parts = Pick<
   App,
-  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'library' | 'memory' | 'models' | 'modelSwitch' | 'leaveTemporary' | 'openSession' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings' | 'sharing'
-  | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newSessionIn' | 'newTemporary' | 'projects' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
+  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'library' | 'memory' | 'models' | 'modelSwitch' | 'navigation' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings' | 'sharing'
+  | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'projects' | 'sessionActions' | 'storage'
 >;
 
 const zoomStep = 10;
@@ -105,8 +105,8 @@ export class CommandRunner {
       palette: () => palette.toggle(),
       help: () => palette.showKeys(),
       undo: () => undo.undo(),
-      new: () => this.#parts.newSession(),
-      temporary: () => this.#parts.newTemporary(),
+      new: () => this.#parts.navigation.newSession(),
+      temporary: () => this.#parts.navigation.newTemporary(),
       decide: () => (tools.waiting.length === 0 && servers.asked.length > 0 ? servers.answer() : tools.show()),
       serverItems: () => servers.pick(),
       insertPrompt: () => library.choose(),
@@ -116,12 +116,12 @@ export class CommandRunner {
       prompts: () => layout.openSettings('prompts'),
       knows: () => layout.openSettings('knows'),
       renameSession: (title) => (title === '' ? branches.ask({ kind: 'session', sessionId, title: conversation.session?.title ?? '' }) : sessions.rename(sessionId, title)),
-      archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
-      duplicateSession: () => this.#parts.duplicateSession(sessionId),
-      eraseSession: () => this.#parts.askToErase(sessionId),
+      archiveSession: () => this.#parts.sessionActions.archive(sessionId, conversation.session?.archived !== true),
+      duplicateSession: () => this.#parts.sessionActions.duplicate(sessionId),
+      eraseSession: () => this.#parts.sessionActions.askToErase(sessionId),
       sessionSettings: () => sessionSettings.show(),
       newProject: () => projects.ask(),
-      newInProject: () => this.#parts.newSessionIn(conversation.header?.project ?? ''),
+      newInProject: () => this.#parts.navigation.newSessionIn(conversation.header?.project ?? ''),
       projectSettings: () => projects.show(conversation.header?.projectId ?? ''),
       import: () => this.#parts.importing.show(),
       export: (scope) => this.#export(scope.toLowerCase()),
@@ -203,7 +203,7 @@ export class CommandRunner {
     if (dialog) return void dialog.dispatchEvent(new Event('cancel', { cancelable: true }));
     if (layout.view === 'settings') return layout.closeSettings();
     if (this.#parts.closeOver()) return;
-    if (temporary.active) return void (await this.#parts.leaveTemporary());
+    if (temporary.active) return void (await this.#parts.navigation.leaveTemporary());
     await this.#parts.draft.flush();
     backend.leaveWindow();
   }
@@ -221,7 +221,7 @@ export class CommandRunner {
     const { arranging, sessions } = this.#parts;
     const lines = grouped(sessions.list, Date.now(), sessions.filter === '' ? arranging.collapsed : undefined);
     const line = lines.filter((one) => one.kind === 'session')[place - 1];
-    if (line) await this.#parts.openSession(line.id);
+    if (line) await this.#parts.navigation.openSession(line.id);
   }
 
   /** The open branch, from its first turn on. The web view of a Mac prints nothing: a file for a browser takes its place there. */

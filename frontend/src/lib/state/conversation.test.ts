@@ -61,7 +61,7 @@ describe('a conversation', () => {
     app.stop();
     app = new App(backend);
     await app.start();
-    await app.openSession(sessionId);
+    await app.navigation.openSession(sessionId);
     expect(shown().length).toBeGreaterThan(40);
     await until(() => app.conversation.newest?.state === 'pending');
     expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
@@ -91,7 +91,7 @@ describe('a conversation', () => {
 
   it('ignores changes that its snapshot already holds', async () => {
     await started({ data: 'rich' });
-    await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+    await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
     await vi.advanceTimersByTimeAsync(500);
     const before = backend.calls.filter((call) => call.name === 'sessions.turn').length;
     const turn = app.conversation.newest!;
@@ -106,7 +106,7 @@ describe('a conversation', () => {
 
   it('opens at its end and loads older and newer turns by pages', async () => {
     await started({ data: 'rich', longest: 10_000 });
-    await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
+    await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
     const { conversation } = app;
     expect([conversation.turns.length, conversation.turns.at(-1)!.seq, conversation.hasOlder]).toEqual([60, 10_000, true]);
     await conversation.loadOlder();
@@ -191,7 +191,7 @@ describe('a conversation', () => {
   it('asks what becomes of an incomplete answer before another message follows', async () => {
     await started();
     backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', assistant: [block('text', 'half')] });
-    await app.openSession(app.conversation.sessionId);
+    await app.navigation.openSession(app.conversation.sessionId);
     expect(app.composer.blocked).toBe(true);
     app.draft.text = 'Next';
     await app.composer.send();
@@ -203,8 +203,8 @@ describe('a conversation', () => {
 
   it('takes an empty conversation again instead of piling them up', async () => {
     await started();
-    await app.newSession();
-    await app.newSession();
+    await app.navigation.newSession();
+    await app.navigation.newSession();
     expect(backend.world.sessions.size).toBe(1);
   });
 
@@ -216,18 +216,18 @@ describe('a conversation', () => {
       backend.world.changed('turn', turnId, '');
     };
     settle(items[0]!.turnId);
-    await until(() => app.recoveryNews === items[1]!.message);
+    await until(() => app.recovery.text === items[1]!.message);
     settle(items[1]!.turnId);
-    await until(() => app.recoveryNews === '');
+    await until(() => app.recovery.text === '');
   });
 
   it('tells at start what recovery found, once', async () => {
     await started({ data: 'rich' });
-    expect(app.recoveryNews).toBe('2 things were found and put in order.');
+    expect(app.recovery.text).toBe('2 things were found and put in order.');
     app.stop();
     app = new App(backend); // the page is loaded again
     await app.start();
-    expect(app.recoveryNews).toBe('');
+    expect(app.recovery.text).toBe('');
   });
 });
 
@@ -293,12 +293,12 @@ describe('a slow program', () => {
     const { sessionId, branchId } = app.conversation;
     const other = await backend.sessions.create('Other');
     for (const [fails, kept] of [[true, 'Hello'], [false, '']] as const) {
-      await app.openSession(sessionId);
+      await app.navigation.openSession(sessionId);
       const answer = backend.hold('chat.send');
       if (fails) backend.failNext('chat.send', { message: 'The disk is full' });
       app.draft.typed = 'Hello';
       const sent = app.composer.send();
-      await app.openSession(other.id);
+      await app.navigation.openSession(other.id);
       app.draft.typed = 'Something else';
       answer();
       await sent;
@@ -327,11 +327,11 @@ describe('a slow program', () => {
     await until(() => shown() !== '');
     const snapshot = await backend.sessions.open(first, '');
     const other = await backend.sessions.create('Other');
-    await app.openSession(other.id);
+    await app.navigation.openSession(other.id);
     let arrive = () => {};
     const late = new Promise<typeof snapshot>((resolve) => (arrive = () => resolve(snapshot)));
     backend.sessions.open = () => late;
-    const opening = app.openSession(first);
+    const opening = app.navigation.openSession(first);
     await until(() => backend.world.lineage(snapshot.header.branchId)[0]!.state === 'head');
     arrive();
     await opening;
@@ -353,9 +353,9 @@ describe('a draft', () => {
     expect(backend.calls.filter((call) => call.name === 'sessions.saveDraft').length).toBe(1);
     app.draft.typed = 'Hello again';
     const other = await backend.sessions.create('Other');
-    await app.openSession(other.id);
+    await app.navigation.openSession(other.id);
     expect([branch.draft.text, app.draft.text]).toEqual(['Hello again', '']);
-    await app.openSession(branch.sessionId);
+    await app.navigation.openSession(branch.sessionId);
     expect(app.draft.text).toBe('Hello again');
   });
 
@@ -376,11 +376,11 @@ describe('a draft', () => {
     const other = await backend.sessions.create('Other');
     app.draft.typed = 'Hello';
     backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
-    await app.openSession(other.id);
+    await app.navigation.openSession(other.id);
     expect([app.draft.text, app.draft.unsavedWhy?.message]).toEqual(['', 'The disk is full']);
     backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
     await vi.advanceTimersByTimeAsync(3_000);
-    await app.openSession(sessionId);
+    await app.navigation.openSession(sessionId);
     expect(app.draft.text).toBe('Hello');
     await vi.advanceTimersByTimeAsync(3_000);
     expect([backend.world.branch(branchId).draft.text, app.draft.unsavedWhy]).toEqual(['Hello', null]);
@@ -390,7 +390,7 @@ describe('a draft', () => {
     await started();
     app.draft.typed = 'Hello';
     backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
-    await app.openSession(app.conversation.sessionId);
+    await app.navigation.openSession(app.conversation.sessionId);
     expect(app.draft.text).toBe('Hello');
   });
 

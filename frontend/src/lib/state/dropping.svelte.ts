@@ -2,7 +2,7 @@ import type { DroppedFile, WindowRequest } from '$lib/backend/types';
 import type { App } from './app.svelte';
 import { looksLikeServer } from './servers.svelte';
 
-type Parts = Pick<App, 'backend' | 'closing' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'servers' | 'startup' | 'temporary' | 'toasts' | 'work' | 'newSession' | 'openSession'>;
+type Parts = Pick<App, 'backend' | 'closing' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'servers' | 'startup' | 'temporary' | 'toasts' | 'work' | 'navigation'>;
 
 /** By its name, where nothing else is known of a file: it holds conversations. */
 export const looksLikeHistory = (name: string): boolean => /\.(cinf|zip)$|^conversations.*\.json$/i.test(name);
@@ -55,8 +55,8 @@ export class DroppingState {
     if (request.kind === 'report') return work.show();
     if (request.kind === 'close') return this.#parts.closing.ask();
     if (startup.firstRun) return;
-    if (request.kind === 'new_chat') await this.#parts.newSession();
-    else if (request.kind === 'open_session' && request.sessionId !== '') await this.#parts.openSession(request.sessionId);
+    if (request.kind === 'new_chat') await this.#parts.navigation.newSession();
+    else if (request.kind === 'open_session' && request.sessionId !== '') await this.#parts.navigation.openSession(request.sessionId);
   }
 
   /** Files with their paths: what goes with a message goes with it, everything else is listed with what can be done with it. */

@@ -31,7 +31,7 @@ async function leaveDuring(name: string, act: () => Promise<unknown>): Promise<v
   const release = backend.hold(name);
   const done = act();
   await vi.advanceTimersByTimeAsync(10);
-  await app.openSession(other);
+  await app.navigation.openSession(other);
   const shown = shownTurns();
   release();
   await done;
@@ -59,7 +59,7 @@ describe('one who went elsewhere stays there', () => {
     const release = backend.hold('sessions.fork');
     const forked = app.turnActions.fork(app.conversation.turns.at(-10)!);
     const arrive = backend.hold('sessions.open');
-    const opened = app.openSession(other);
+    const opened = app.navigation.openSession(other);
     await vi.advanceTimersByTimeAsync(10);
     release();
     await vi.advanceTimersByTimeAsync(10);
@@ -72,7 +72,7 @@ describe('one who went elsewhere stays there', () => {
     const { branchId, sessionId } = app.conversation;
     await app.turnActions.fork(app.conversation.turns.at(-10)!);
     const toast = app.toasts.list.at(-1)!;
-    await app.openSession(other);
+    await app.navigation.openSession(other);
     app.toasts.act(toast.id);
     await settle();
     expect([app.conversation.sessionId, app.conversation.branchId]).toEqual([sessionId, branchId]);
@@ -118,14 +118,14 @@ describe('an edit', () => {
     const release = backend.hold('sessions.fork');
     const sent = app.composer.send();
     await vi.advanceTimersByTimeAsync(10);
-    await app.openSession(other);
+    await app.navigation.openSession(other);
     app.draft.text = 'written elsewhere';
     backend.failNext('chat.send', { message: 'No' });
     release();
     await sent;
     await settle();
     expect(app.draft.text).toBe('written elsewhere');
-    await app.openSession(sessionId, branchId);
+    await app.navigation.openSession(sessionId, branchId);
     expect(app.draft.text).toBe('a thought\n\nother words');
   });
 
@@ -163,8 +163,8 @@ describe('what is typed ahead', () => {
     const before = app.conversation.branchId;
     app.draft.text = 'a thought';
     const release = backend.hold('sessions.create');
-    for (const row of app.sessions.list.filter((row) => row.turns === 0)) await app.archiveSession(row.id, true);
-    const made = app.newSession();
+    for (const row of app.sessions.list.filter((row) => row.turns === 0)) await app.sessionActions.archive(row.id, true);
+    const made = app.navigation.newSession();
     await settle();
     expect(app.draft.text).toBe('');
     app.draft.typed = 'first wor';
@@ -183,7 +183,7 @@ describe('what is typed ahead', () => {
 
   it('takes no document before there is a session to keep it in, and says so', async () => {
     const release = backend.hold('sessions.create');
-    const made = app.newSession();
+    const made = app.navigation.newSession();
     await settle();
     expect(await app.documents.attach(new File(['words'], 'notes.md'))).toBe(false);
     expect(app.documents.error?.message).toBe('notes.md was not attached: the conversation is still opening.');
@@ -196,7 +196,7 @@ describe('what is typed ahead', () => {
     const before = app.conversation.branchId;
     app.draft.text = 'a thought';
     const release = backend.hold(call);
-    const opened = call === 'sessions.open' ? app.openSession(other) : app.newSession();
+    const opened = call === 'sessions.open' ? app.navigation.openSession(other) : app.navigation.newSession();
     await settle();
     app.draft.typed = 'and more';
     backend.failNext(call, { message: 'No' });

@@ -11,7 +11,7 @@ beforeEach(async () => {
   backend = fakeBackend({ data: 'rich', longest: 1_000 });
   app = new App(backend);
   await app.start();
-  await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
+  await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
 });
 
 afterEach(() => {
@@ -105,7 +105,7 @@ describe('reaching any turn', () => {
 
   it('marks what it was opened for', async () => {
     const turn = backend.world.lineage(app.conversation.branchId)[3]!;
-    await app.visitTurn(turn.id, ['goes on', '  ']);
+    await app.navigation.visitTurn(turn.id, ['goes on', '  ']);
     expect(app.conversation.intent.marks).toEqual({ terms: ['goes on'], matchCase: false, turnId: turn.id, nth: 0, everywhere: false });
   });
 

@@ -50,12 +50,12 @@ describe('a search in this session', () => {
     app.search.narrow({ here: true });
     await settle();
     expect(sessionsFound()).toEqual([sessionId]);
-    await app.openSession(other);
+    await app.navigation.openSession(other);
     expect(sessionsFound()).toEqual([]);
     await settle();
     expect(app.search.result).not.toBeNull();
     expect(sessionsFound()).toEqual([]);
-    await app.openSession(sessionId);
+    await app.navigation.openSession(sessionId);
     await settle();
     expect(sessionsFound()).toEqual([sessionId]);
   });
@@ -66,7 +66,7 @@ describe('a search in this session', () => {
     app.search.narrow({ here: true });
     await settle();
     app.search.close();
-    await app.openSession(other);
+    await app.navigation.openSession(other);
     const asked = () => backend.calls.filter((call) => call.name === 'search.everything').length;
     const before = asked();
     await settle();
@@ -82,7 +82,7 @@ describe('a search in this session', () => {
     app.search.show('xylophone');
     await settle();
     const found = app.search.result;
-    await app.openSession(other);
+    await app.navigation.openSession(other);
     await settle();
     expect(app.search.result).toBe(found);
     expect(sessionsFound()).toEqual([sessionId]);

@@ -4,6 +4,7 @@ import type { SearchGroup, SearchHit, SearchQuery, SearchResult } from '$lib/bac
 import type { BranchesState } from './branches.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { LayoutState } from './layout.svelte';
+import type { Navigation } from './navigation.svelte';
 import type { ToastsState } from './toasts.svelte';
 
 export interface SearchParts {
@@ -12,8 +13,7 @@ export interface SearchParts {
   conversation: ConversationState;
   layout: LayoutState;
   toasts: ToastsState;
-  leaveTemporary(): Promise<boolean>;
-  openSession(sessionId: string, branchId?: string): Promise<void>;
+  navigation: Navigation;
 }
 
 /** What a search is narrowed by. Moments are Unix ms, 0 and "" do not filter. */
@@ -197,10 +197,10 @@ export class SearchState {
     const { branches, conversation, toasts } = this.#parts;
     this.#opened = line;
     try {
-      if (!(await this.#parts.leaveTemporary())) return false;
+      if (!(await this.#parts.navigation.leaveTemporary())) return false;
       this.#parts.layout.closeSettings();
       branches.closeWide();
-      if (group.sessionId !== conversation.sessionId) await this.#parts.openSession(group.sessionId, hit?.branchId ?? '');
+      if (group.sessionId !== conversation.sessionId) await this.#parts.navigation.openSession(group.sessionId, hit?.branchId ?? '');
       else if (hit && hit.branchId !== conversation.branchId) await branches.open(hit.branchId);
       if (!hit || conversation.branchId !== hit.branchId) return conversation.sessionId === group.sessionId && !hit;
       await conversation.jumpTo(hit.turnId, wordsOf(hit));

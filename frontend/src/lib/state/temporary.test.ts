@@ -12,7 +12,7 @@ beforeEach(async () => {
   backend = fakeBackend({ data: 'rich', longest: 3, pace: { frameMs: 10, chars: 4, prepareMs: 30 } });
   app = new App(backend);
   await app.start();
-  await app.newTemporary();
+  await app.navigation.newTemporary();
   backend.calls.length = 0;
 });
 
@@ -136,9 +136,9 @@ describe('a temporary chat', () => {
 
 describe('a temporary chat that is slow to begin', () => {
   it('takes what is typed and sent meanwhile, and the session gets none of it', async () => {
-    await app.leaveTemporary();
+    await app.navigation.leaveTemporary();
     const begin = backend.hold('chat.temporaryStart');
-    const started = app.newTemporary();
+    const started = app.navigation.newTemporary();
     await vi.advanceTimersByTimeAsync(0);
     expect(app.temporary.active).toBe(true);
     app.temporary.draft.text = 'A secret';
@@ -153,10 +153,10 @@ describe('a temporary chat that is slow to begin', () => {
   });
 
   it('gives the session back if it cannot begin, and keeps the words for the next one', async () => {
-    await app.leaveTemporary();
+    await app.navigation.leaveTemporary();
     const begin = backend.hold('chat.temporaryStart');
     backend.failNext('chat.temporaryStart', { message: 'The program is closing' });
-    const started = app.newTemporary();
+    const started = app.navigation.newTemporary();
     await vi.advanceTimersByTimeAsync(0);
     app.temporary.draft.text = 'A secret';
     const sent = app.temporary.send();
@@ -164,17 +164,17 @@ describe('a temporary chat that is slow to begin', () => {
     await Promise.all([started, sent]);
     expect([app.temporary.active, app.temporary.sending, app.draft.isEmpty]).toEqual([false, false, true]);
     expect(app.toasts.list.map((toast) => toast.text)).toContain('The program is closing');
-    await app.newTemporary();
+    await app.navigation.newTemporary();
     expect(app.temporary.draft.text).toBe('A secret');
   });
 
   it('is gone when it is left before it began', async () => {
-    await app.leaveTemporary();
+    await app.navigation.leaveTemporary();
     backend.calls.length = 0;
     const begin = backend.hold('chat.temporaryStart');
-    const started = app.newTemporary();
+    const started = app.navigation.newTemporary();
     await vi.advanceTimersByTimeAsync(0);
-    const left = app.newSession();
+    const left = app.navigation.newSession();
     begin();
     await Promise.all([started, left]);
     expect([app.temporary.active, called('chat.temporaryEnd').length]).toEqual([false, 1]);
@@ -184,7 +184,7 @@ describe('a temporary chat that is slow to begin', () => {
 describe('leaving a temporary chat', () => {
   it('asks nothing of one that is empty', async () => {
     const id = app.temporary.id;
-    await app.newSession();
+    await app.navigation.newSession();
     expect([app.temporary.active, app.temporary.asking]).toEqual([false, false]);
     expect(called('chat.temporaryEnd').map((call) => call.args)).toEqual([[id]]);
   });
@@ -193,12 +193,12 @@ describe('leaving a temporary chat', () => {
     await send('Hello');
     const other = app.sessions.list.find((row) => row.id !== app.conversation.sessionId)!.id;
     const id = app.temporary.id;
-    let leaving = app.openSession(other);
+    let leaving = app.navigation.openSession(other);
     expect(app.temporary.asking).toBe(true);
     app.temporary.answer(false);
     await leaving;
     expect([app.temporary.id, app.temporary.turns.length, app.conversation.sessionId === other]).toEqual([id, 1, false]);
-    leaving = app.openSession(other);
+    leaving = app.navigation.openSession(other);
     app.temporary.answer(true);
     await leaving;
     expect([app.temporary.active, app.temporary.turns.length, app.conversation.sessionId]).toEqual([false, 0, other]);
@@ -209,7 +209,7 @@ describe('leaving a temporary chat', () => {
   it('asks about words that were not sent, and before another temporary chat', async () => {
     app.temporary.draft.text = 'Half a thought';
     const id = app.temporary.id;
-    const leaving = app.newTemporary();
+    const leaving = app.navigation.newTemporary();
     expect(app.temporary.asking).toBe(true);
     app.temporary.answer(true);
     await leaving;
@@ -219,8 +219,8 @@ describe('leaving a temporary chat', () => {
   it('lets the second way out take the place of the first', async () => {
     await send('Hello');
     const { sessionId } = app.conversation;
-    const first = asked(app.openSession('gone'));
-    const second = app.openSession(sessionId);
+    const first = asked(app.navigation.openSession('gone'));
+    const second = app.navigation.openSession(sessionId);
     await vi.advanceTimersByTimeAsync(0);
     expect([first.done, app.temporary.asking]).toEqual([true, true]);
     app.temporary.answer(true);
@@ -230,7 +230,7 @@ describe('leaving a temporary chat', () => {
 
   it('says nothing when the program has forgotten it already', async () => {
     backend.failNext('chat.temporaryEnd', { code: 'not_found' });
-    await app.leaveTemporary();
+    await app.navigation.leaveTemporary();
     expect([app.temporary.active, app.toasts.list.filter((toast) => toast.tone === 'danger')]).toEqual([false, []]);
   });
 

@@ -144,7 +144,7 @@ describe('one message to several models', () => {
 it('another model is asked from a turn that is answered', async () => {
   const { app, backend, user } = await opened();
   backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'Why?')], assistant: [block('text', 'Because.')], state: 'head', model: 'sonnet' });
-  await app.openSession(app.conversation.sessionId);
+  await app.navigation.openSession(app.conversation.sessionId);
   mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
   await user.click(screen.getByRole('button', { name: 'Ask another model' }));
   await user.click(await screen.findByRole('menuitem', { name: /^local/ }));

@@ -8,7 +8,7 @@ import GoToDialog from './GoToDialog.svelte';
 async function opened() {
   const started = await startedApp({ data: 'rich' });
   const { app, backend } = started;
-  await app.openSession([...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.id);
+  await app.navigation.openSession([...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.id);
   return { ...started, user: userEvent.setup() };
 }
 
@@ -116,7 +116,7 @@ describe('going to a turn', () => {
     await user.type(field, '18 November{Enter}');
     await waitFor(() => expect(backend.calls.some(({ name }) => name === 'sessions.turns')).toBe(true));
     const other = app.sessions.list.find((row) => row.id !== app.conversation.sessionId && row.turns > 0)!;
-    await app.openSession(other.id);
+    await app.navigation.openSession(other.id);
     const { intent } = app.conversation;
     release();
     await waitFor(() => expect(app.goTo.open).toBe(false));

@@ -1,0 +1,166 @@
+import { t } from '$lib/words/words.svelte';
+import type { App } from './app.svelte';
+
+type Parts = Pick<
+  App,
+  | 'backend' | 'composer' | 'conversation' | 'costs' | 'draft' | 'layout' | 'library' | 'modelPicker' | 'models' | 'modelSwitch' | 'recent' | 'search' | 'sessions' | 'sessionSettings'
+  | 'temporary' | 'toasts'
+>;
+
+/** What lies in the middle of the window: a session at its end or at a turn, a new one, or a temporary chat. */
+export class Navigation {
+  readonly #parts: Parts;
+  /** Counts of the jobs are of the open branch. */
+  readonly #opened: () => void;
+
+  /** The session that was asked for last: done when it is open, or could not be made. */
+  #making: Promise<void> = Promise.resolve();
+
+  constructor(parts: Parts, opened: () => void) {
+    this.#parts = parts;
+    this.#opened = opened;
+  }
+
+  get making(): Promise<void> {
+    return this.#making;
+  }
+
+  /** An empty conversation. One that was never written in is taken again, so that they do not pile up. */
+  async newSession(): Promise<void> {
+    if (await this.leaveTemporary()) await this.#new();
+  }
+
+  /** The same in a folder, with the defaults of its project if it has one. */
+  async newSessionIn(folder: string): Promise<void> {
+    if (await this.leaveTemporary()) await this.#new(folder);
+  }
+
+  #new(folder = ''): Promise<void> {
+    return (this.#making = this.#make(folder));
+  }
+
+  async #make(folder: string): Promise<void> {
+    const { backend, composer, conversation, draft, sessions, toasts } = this.#parts;
+    this.#uncover();
+    composer.cancelEdit();
+    void draft.leave(); // what is typed from now on is for the new one, however long that takes
+    composer.focus();
+    try {
+      const blank = sessions.list.find((row) => row.turns === 0 && row.branches <= 1 && row.folder === folder && !row.pinned && !row.archived && row.status === '');
+      const row = blank ?? (await (folder === '' ? backend.sessions.create('') : backend.projects.startSession(folder)));
+      await this.#open(row.id);
+      if (!blank) await sessions.load();
+    } catch (error) {
+      if (conversation.session) toasts.error(error);
+      else conversation.refused(error); // a toast goes, and would leave nothing
+      await draft.stay();
+    }
+    composer.focus();
+  }
+
+  /** A new conversation with the settings of an assistant. */
+  async startWith(assistantId: string): Promise<void> {
+    if (!(await this.leaveTemporary())) return;
+    const row = await this.#parts.backend.library.startSession(assistantId);
+    await this.#parts.sessions.load();
+    await this.#open(row.id);
+    this.#parts.composer.focus();
+  }
+
+  /** Opens a session at its end. A temporary chat in its place asks first, if it holds anything. */
+  async openSession(sessionId: string, branchId = ''): Promise<void> {
+    if (await this.leaveTemporary()) await this.#open(sessionId, branchId);
+  }
+
+  /** Opens the session that was open last, else the newest, else a new one. */
+  async openLast(lastSession: string): Promise<void> {
+    const { sessions } = this.#parts;
+    const row = sessions.find(lastSession) ?? sessions.list[0];
+    if (row) await this.#open(row.id);
+    else if (lastSession !== '') await this.#open(lastSession);
+    else await this.#new();
+  }
+
+  /** Again, after there was nothing to show. */
+  async openAgain(): Promise<void> {
+    await this.#parts.sessions.load();
+    await this.openLast(this.#parts.conversation.sessionId);
+  }
+
+  /** A session for what is asked in the small window, in a folder of its own, so that such questions do not fill the list. One that was never written in is taken again. */
+  async openQuick(): Promise<void> {
+    const { backend, composer, sessions } = this.#parts;
+    const folder = t('quick.folder');
+    const blank = sessions.list.find((row) => row.folder === folder && row.turns === 0 && row.status === '');
+    const row = blank ?? (await backend.sessions.create(''));
+    if (!blank) {
+      await backend.sessions.setFolder([row.id], folder);
+      await sessions.load();
+    }
+    await this.#open(row.id);
+    composer.focus();
+  }
+
+  /** What was asked in the small window continues in the first one. */
+  async continueInFirst(): Promise<void> {
+    const { backend, conversation, draft } = this.#parts;
+    await draft.flush();
+    await backend.work.showInFirst(conversation.sessionId);
+    backend.leaveWindow();
+  }
+
+  /** A chat of which nothing is written, in place of the session, with the model that answers there. */
+  async newTemporary(): Promise<void> {
+    const { composer, conversation, draft, models, temporary, toasts } = this.#parts;
+    this.#uncover();
+    if (!(await temporary.mayLeave())) return;
+    composer.cancelEdit();
+    this.#parts.sessionSettings.close();
+    this.#parts.modelSwitch.cancel();
+    const saved = draft.flush();
+    const started = temporary.start(conversation.model || (models.byDefault?.name ?? ''));
+    temporary.focus();
+    try {
+      await started;
+      await saved;
+    } catch (error) {
+      toasts.error(error);
+      composer.focus();
+    }
+  }
+
+  /** Back to the session behind a temporary chat. False: the question whether to lose it was answered with no. */
+  async leaveTemporary(): Promise<boolean> {
+    const { temporary } = this.#parts;
+    if (!temporary.active) return true;
+    this.#uncover();
+    if (!(await temporary.mayLeave())) return false;
+    await temporary.end();
+    return true;
+  }
+
+  /** Brings a turn of the open branch into view, with texts marked in it. */
+  async visitTurn(turnId: string, highlight: string | readonly string[] = ''): Promise<void> {
+    if (await this.leaveTemporary()) await this.#parts.conversation.jumpTo(turnId, highlight);
+  }
+
+  async #open(sessionId: string, branchId = ''): Promise<void> {
+    const { composer, conversation, costs, library, modelPicker, modelSwitch, recent, search, sessionSettings } = this.#parts;
+    this.#uncover();
+    composer.cancelEdit();
+    sessionSettings.close();
+    modelSwitch.cancel();
+    modelPicker.close();
+    await conversation.open(sessionId, branchId);
+    recent.visited(sessionId);
+    library.sessionChanged();
+    costs.changed();
+    search.moved();
+    this.#opened();
+  }
+
+  #uncover(): void {
+    this.#parts.layout.closeSettings();
+    this.#parts.layout.closeDrawer();
+  }
+}

@@ -1,0 +1,69 @@
+import { toBackendError } from '$lib/backend/errors';
+import type { SessionRow } from '$lib/backend/types';
+import type { App } from './app.svelte';
+import type { EraseTarget } from './erasing.svelte';
+
+type Parts = Pick<App, 'arranging' | 'backend' | 'composer' | 'conversation' | 'erasing' | 'navigation' | 'projects' | 'sessions'>;
+
+/** What is done to whole sessions. Another takes the place of the open one where it goes out of sight. */
+export class SessionActions {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Puts a session away, or takes it back. */
+  async archive(sessionId: string, archived: boolean): Promise<void> {
+    const { conversation, navigation, sessions } = this.#parts;
+    const row = this.#row(sessionId);
+    if (!row || !(await sessions.archive(row, archived))) return;
+    if (archived && sessionId === conversation.sessionId) await navigation.openLast('');
+  }
+
+  /** The same for several: all of them or none. */
+  async archiveAll(ids: readonly string[], archived: boolean): Promise<void> {
+    if (ids.length === 1) return this.archive(ids[0]!, archived);
+    if (!(await this.#parts.arranging.archive(ids, archived))) return;
+    if (archived && ids.includes(this.#parts.conversation.sessionId)) await this.#parts.navigation.openLast('');
+  }
+
+  /** A copy of a session, opened. */
+  async duplicate(sessionId: string): Promise<void> {
+    const row = await this.#parts.arranging.duplicate(sessionId);
+    if (row) await this.#parts.navigation.openSession(row.id);
+  }
+
+  /** A session to be deleted for good, its name typed out first. */
+  askToErase(sessionId: string): void {
+    const row = this.#row(sessionId);
+    this.#parts.erasing.show({ kind: 'session', id: sessionId, archivable: row !== null && !row.archived });
+  }
+
+  /** The list and the open conversation follow what was deleted for good. */
+  async erased(target: EraseTarget): Promise<void> {
+    const { composer, conversation, navigation, projects, sessions } = this.#parts;
+    await sessions.load();
+    if (target.kind === 'project') {
+      await projects.load();
+      conversation.refreshHeader();
+    } else if (target.kind === 'turn') {
+      if (composer.editing?.id === target.id) composer.cancelEdit();
+      await conversation.refreshTurn(target.id);
+    } else if (target.id === conversation.sessionId && (await this.#gone(target.id))) await navigation.openLast('');
+  }
+
+  #row(sessionId: string): SessionRow | null {
+    const { conversation, sessions } = this.#parts;
+    return sessions.find(sessionId) ?? (sessionId === conversation.sessionId ? conversation.session : null);
+  }
+
+  async #gone(sessionId: string): Promise<boolean> {
+    try {
+      await this.#parts.backend.sessions.open(sessionId, '');
+      return false;
+    } catch (error) {
+      return toBackendError(error).code === 'not_found';
+    }
+  }
+}
