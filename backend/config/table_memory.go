@@ -302,9 +302,9 @@ var memoryTable = []key{
 		help: "Uses the price list that the program ships with, in US dollars, for models without prices of their own. An estimate: prices change.",
 	}, func(c *Config) any { return &c.Cost.Estimate }},
 	{spec{
-		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget", unit: "currency of the prices",
+		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget",
 		def: 0.0, min: 0, max: 1e6,
-		help: "A warning appears when the answers of a calendar month cost this much. Nothing is stopped. 0 is no budget.",
+		help: "A warning appears when the answers of a calendar month cost this much, in the currency of your prices: US dollars with the shipped list. Nothing is stopped. 0 is no budget.",
 	}, func(c *Config) any { return &c.Cost.Budget }},
 	{spec{
 		name: "cost.warn_at", group: groupCost, label: "Warn at", unit: "share of the budget",
