@@ -28,6 +28,8 @@ export default defineConfig({
     assetsInlineLimit: 0, // the content security policy takes fonts from files only
     emptyOutDir: true, // public/gitkeep is copied back, so the directory is never empty for go:embed
     chunkSizeWarningLimit: 400,
+    // The page's files are in the program: to load them ahead saves nothing. WebKit warns of each that is not used soon.
+    modulePreload: false,
   },
   test: {
     environment: 'jsdom',

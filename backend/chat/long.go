@@ -42,65 +42,92 @@ func (l *longTexts) take(s string) string {
 	return mark(len(*l) - 1)
 }
 
-func (l *longTexts) blocks(bs Blocks) Blocks {
-	out := make(Blocks, len(bs))
-	for i, b := range bs {
-		switch v := b.(type) {
-		case Text:
-			v.Text = l.take(v.Text)
-			b = v
-		case Refusal:
-			v.Text = l.take(v.Text)
-			b = v
-		case Reasoning:
-			v.Summary = l.take(v.Summary)
-			b = v
-		}
-		out[i] = b
+func (l *longTexts) block(b Block) Block {
+	switch v := b.(type) {
+	case Text:
+		v.Text = l.take(v.Text)
+		return v
+	case Refusal:
+		v.Text = l.take(v.Text)
+		return v
+	case Reasoning:
+		v.Summary = l.take(v.Summary)
+		return v
 	}
-	return out
+	return b
+}
+
+func (l *longTexts) item(it Item) Item {
+	switch v := it.(type) {
+	case AssistantMessage:
+		short := make(Blocks, len(v.Blocks))
+		for i, b := range v.Blocks {
+			short[i] = l.block(b)
+		}
+		return AssistantMessage{Blocks: short}
+	case ReasoningItem:
+		v.Summary = l.take(v.Summary)
+		return v
+	}
+	return it
 }
 
 // WriteJSON writes exactly what MarshalJSON returns for the message, a piece at a time.
 func (m Message) WriteJSON(w io.Writer) error {
-	var long longTexts
-	short := m
-	if m.Blocks != nil {
-		short.Blocks = long.blocks(m.Blocks)
+	const none = "[]}" // the blocks are the last member
+	empty, err := MarshalJSON(Message{Role: m.Role, Name: m.Name, Blocks: Blocks{}})
+	if err != nil {
+		return err
 	}
-	return long.write(w, short, m)
+	if _, err := w.Write(bytes.TrimSuffix(empty, []byte(none))); err != nil {
+		return err
+	}
+	if err := writeList(w, m.Blocks, func(b Block) error {
+		var long longTexts
+		short := long.block(b)
+		return long.write(w, b.blockType(), short, b)
+	}); err != nil {
+		return err
+	}
+	_, err = w.Write([]byte{'}'})
+	return err
 }
 
 // WriteJSON writes exactly what MarshalJSON returns for the items, a piece at a time.
 func (is Items) WriteJSON(w io.Writer) error {
-	var long longTexts
-	short := make(Items, len(is))
-	for i, it := range is {
-		switch v := it.(type) {
-		case AssistantMessage:
-			if v.Blocks != nil {
-				v.Blocks = long.blocks(v.Blocks)
-			}
-			it = v
-		case ReasoningItem:
-			v.Summary = long.take(v.Summary)
-			it = v
-		}
-		short[i] = it
-	}
-	return long.write(w, short, is)
+	return writeList(w, is, func(it Item) error {
+		var long longTexts
+		short := long.item(it)
+		return long.write(w, it.itemType(), short, it)
+	})
 }
 
-// write writes short with the long texts in their places. Where that cannot be done, for
-// a text that contains a mark itself, whole is encoded at once.
-func (l longTexts) write(w io.Writer, short, whole any) error {
-	rest, err := MarshalJSON(short)
+// writeList writes a JSON list, an element at a time: all of them together may be long.
+func writeList[T any](w io.Writer, list []T, write func(T) error) error {
+	next := "["
+	for _, v := range list {
+		if _, err := io.WriteString(w, next); err != nil {
+			return err
+		}
+		if err := write(v); err != nil {
+			return err
+		}
+		next = ","
+	}
+	_, err := io.WriteString(w, strings.TrimSuffix(next, ",")+"]")
+	return err
+}
+
+// write writes the block or item short with the long texts in their places. Where that cannot
+// be done, for a text that contains a mark itself, whole is encoded at once.
+func (l longTexts) write(w io.Writer, name string, short, whole any) error {
+	rest, err := marshalTyped(name, short)
 	if err != nil {
 		return err
 	}
 	for n := range l {
 		if bytes.Count(rest, markJSON(n)) != 1 {
-			all, err := MarshalJSON(whole)
+			all, err := marshalTyped(name, whole)
 			if err == nil {
 				_, err = w.Write(all)
 			}

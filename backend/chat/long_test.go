@@ -67,7 +67,10 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 				if got, err := chat.DecodeMessage(string(want)); err != nil || !reflect.DeepEqual(got, decoded) {
 					t.Errorf("with %d blocks another message is read (%v)", n, err)
 				}
-				items := chat.Items{chat.AssistantMessage{Blocks: blocks[:n]}, chat.ReasoningItem{Summary: text}}
+				items := chat.Items{
+					chat.AssistantMessage{Blocks: blocks[:n]}, chat.ReasoningItem{Summary: text, Raw: json.RawMessage("{ \"a\" :\n[1]}")},
+					chat.AssistantMessage{}, chat.ToolOutput{CallID: "c", Output: chat.RawJSON([]byte(text))}, chat.UnknownItem{},
+				}[:n%6]
 				want, err = chat.MarshalJSON(items)
 				if err != nil {
 					t.Fatal(err)

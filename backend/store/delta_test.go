@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -105,6 +106,53 @@ func TestDamagedAnswerIsNamedWithItsStep(t *testing.T) {
 			t.Errorf("%s: step %+v", name, st)
 		}
 	}
+}
+
+// TestLongItemsStandAlone: those of a very long answer are packed by themselves, as they are written and as they are
+// imported; what an earlier version stored as text is read as before; damage is named.
+func TestLongItemsStandAlone(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("s")
+	words := strings.Repeat("All work and no play. ", codec.MaxWhole/20)
+	turn := f.say(b.ID, "tell me all", words)
+	stored := func(f *fixture) (packed, text int) {
+		f.Helper()
+		f.ok(f.core.DB.Reader.Raw(`SELECT coalesce(length(items_z), 0), length(normalized_items_json) FROM steps`).Row().Scan(&packed, &text))
+		return packed, text
+	}
+	if packed, text := stored(f); packed == 0 || packed > len(words)/100 || text != 0 {
+		t.Errorf("items of %d bytes take %d packed and %d as text", len(words), packed, text)
+	}
+	f.saysItems(turn.ID, words)
+	f.verifyClean()
+
+	to := newFixture(t)
+	to.imported(f.bundled(s.ID))
+	if packed, text := stored(to); packed == 0 || text != 0 {
+		t.Errorf("imported items take %d packed and %d as text", packed, text)
+	}
+	to.saysItems(turn.ID, words)
+	to.verifyClean()
+
+	items, err := chat.MarshalJSON(f.ended(chat.Step{}, chat.StepCompleted, words).Items)
+	f.ok(err)
+	f.unguard()
+	f.ok(f.core.DB.Writer.Exec(`UPDATE steps SET normalized_items_json = ?, items_z = NULL`, string(items)).Error)
+	f.saysItems(turn.ID, words)
+	f.verifyClean()
+	to.unguard()
+	to.ok(to.core.DB.Writer.Exec(`UPDATE steps SET items_z = substr(items_z, 1, length(items_z) - 9)`).Error)
+	found, err := to.Verify(to.ctx)
+	if to.ok(err); !(replacer{strings.NewReplacer()}).in(found, "steps", string(to.firstStep(turn.ID))) {
+		t.Errorf("damaged items are not named among %v", found)
+	}
+}
+
+func (f *fixture) firstStep(turn chat.TurnID) chat.StepID {
+	f.Helper()
+	steps, err := f.Steps(f.ctx, turn)
+	f.ok(err)
+	return steps[0].ID
 }
 
 // TestChunkIsItsMessagesPart: a chunk's words are stored once, in the message,

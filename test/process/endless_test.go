@@ -1,11 +1,14 @@
 package process
 
 import (
+	"encoding/base64"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,15 +56,21 @@ var callBegins = map[string]string{
 // floodServer streams start, then copies of a piece, up to so many (0: forever), then end.
 func floodServer(t testing.TB, start []chat.RawEvent, piece chat.RawEvent, copies int, end ...chat.RawEvent) string {
 	t.Helper()
+	block := strings.Repeat(llmtest.SSE(piece), 64)
+	return streamServer(t, start, func(int) string { return block }, (copies+63)/64, end...)
+}
+
+// streamServer streams start, then pieces, up to so many (0: forever), then end.
+func streamServer(t testing.TB, start []chat.RawEvent, piece func(n int) string, pieces int, end ...chat.RawEvent) string {
+	t.Helper()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, ev := range start {
 			_, _ = io.WriteString(w, llmtest.SSE(ev))
 		}
-		block := strings.Repeat(llmtest.SSE(piece), 64)
-		for n := 0; (copies == 0 || n < copies) && r.Context().Err() == nil; n += 64 {
-			if _, err := io.WriteString(w, block); err != nil {
+		for n := 0; (pieces == 0 || n < pieces) && r.Context().Err() == nil; n++ {
+			if _, err := io.WriteString(w, piece(n)); err != nil {
 				return
 			}
 		}
@@ -139,6 +148,61 @@ func TestAnEndlessAnswerIsEnded(t *testing.T) {
 				h.Clean()
 			})
 		}
+	}
+}
+
+// silentFloods are events that show nothing and are kept, in each protocol: encrypted
+// thinking, which does not become smaller by packing, and what grows.
+var silentFloods = map[string]struct {
+	protocol, start string // start: the event before them
+	piece           func(n int, data string) string
+}{
+	"redacted thinking": {"anthropic", "", func(n int, data string) string {
+		return fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":{"type":"redacted_thinking","data":"%s"}}`, n+1, data)
+	}},
+	"a block of another kind": {"anthropic", `{"type":"content_block_start","index":1,"content_block":{"type":"compaction","content":""}}`, func(_ int, data string) string {
+		return `{"type":"content_block_delta","index":1,"delta":{"type":"compaction_delta","content":"` + data + `"}}`
+	}},
+	"encrypted reasoning": {"openai", "", func(n int, data string) string {
+		return fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":{"type":"reasoning","id":"r%d","summary":[],"encrypted_content":"%s"}}`, n+1, n, data)
+	}},
+	"details of reasoning": {"chatcompletions", "", func(_ int, data string) string {
+		return `{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.encrypted","data":"` + data + `"}]}}]}`
+	}},
+}
+
+// Events that show nothing are ended at their limit, in bounded memory and without looking at
+// all of them again for each: kept as incomplete, and the data can be written afterwards.
+func TestFloodsThatShowNothing(t *testing.T) {
+	t.Parallel()
+	random := make([]byte, 3<<20)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(random)
+	data := base64.StdEncoding.EncodeToString(random)
+	for name, flood := range silentFloods {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := harness.Wires[slices.IndexFunc(harness.Wires, func(w harness.WireProtocol) bool { return w.Name == flood.protocol })]
+			start := w.Start()
+			if flood.start != "" {
+				start = append(start, llmtest.Event(flood.start))
+			}
+			url := streamServer(t, start, func(n int) string {
+				at := n * 4096 % (len(data) - 4096)
+				return llmtest.SSE(llmtest.Event(flood.piece(n, data[at:at+4096])))
+			}, 0)
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("flood", url))
+			r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
+			s := r.Exits(1).Sent()
+			if s.Error == nil || s.Error.Code != chat.CodeTooLong || s.Outcome != chat.OutcomeIncomplete {
+				t.Errorf("it ended as %q with %+v", s.Outcome, s.Error)
+			}
+			t.Logf("it took %d MB", most>>20)
+			if most > mostMemory {
+				t.Errorf("it took %d MB", most>>20)
+			}
+			h.OK("send", "--session", s.SessionID, "--model", "recall", "And now?")
+			h.Clean()
+		})
 	}
 }
 

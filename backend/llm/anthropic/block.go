@@ -22,7 +22,7 @@ type block struct {
 	citations []json.RawMessage
 	from, to  int // the block's characters within a shared text
 	stopped   bool
-	extra     map[string]json.RawMessage // members that deltas brought to an opaque block
+	members   map[string]*member // of an opaque block that deltas changed; nil: it is as it came
 }
 
 type blockBody struct {
@@ -160,32 +160,62 @@ func (d *decoder) toolDelta(b *block, raw json.RawMessage) []llm.Delta {
 	return deltas
 }
 
+// member is one member of a block that grows by deltas.
+type member struct {
+	text wire.Text
+	raw  json.RawMessage // anything but a text; nil: it is a text
+}
+
+func (m *member) set(value json.RawMessage) {
+	if bytes.HasPrefix(bytes.TrimSpace(value), []byte{'"'}) {
+		if m.raw != nil {
+			*m = member{}
+		}
+		m.text.Append(value)
+		return
+	}
+	*m = member{raw: bytes.Clone(value)}
+}
+
+// MarshalJSON implements json.Marshaler.
+func (m *member) MarshalJSON() ([]byte, error) {
+	if m.raw != nil {
+		return m.raw, nil
+	}
+	return chat.MarshalJSON(m.text.String())
+}
+
 // absorb lays the members of a delta of an opaque block over it: text grows,
 // anything else is replaced. It serves compaction and what is not invented yet.
 func (b *block) absorb(raw json.RawMessage) {
-	if b.part.Kind != wire.PartOpaque {
+	var delta map[string]json.RawMessage
+	if b.part.Kind != wire.PartOpaque || json.Unmarshal(raw, &delta) != nil || !b.split() {
 		return
 	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil {
-		return
+	delete(delta, "type")
+	for name, value := range delta {
+		if b.members[name] == nil {
+			b.members[name] = &member{}
+		}
+		b.members[name].set(value)
 	}
-	delete(members, "type")
-	if b.extra == nil {
-		b.extra = map[string]json.RawMessage{}
+}
+
+// split takes the start of a block apart, once, so that its members can grow.
+func (b *block) split() bool {
+	if b.members != nil {
+		return true
 	}
 	var whole map[string]json.RawMessage
-	_ = json.Unmarshal(b.start, &whole)
-	for name, value := range members {
-		if _, grown := b.extra[name]; !grown && whole[name] != nil {
-			b.extra[name] = whole[name]
-		}
-		before, after := wire.Unquote(b.extra[name]), wire.Unquote(value)
-		if before != "" && after != "" {
-			value, _ = chat.MarshalJSON(before + after)
-		}
-		b.extra[name] = bytes.Clone(value)
+	if json.Unmarshal(b.start, &whole) != nil {
+		return false
 	}
+	b.members = make(map[string]*member, len(whole))
+	for name, value := range whole {
+		b.members[name] = &member{}
+		b.members[name].set(value)
+	}
+	return true
 }
 
 // blockStop completes what is only whole at its end.
@@ -218,23 +248,13 @@ func (d *decoder) blockStop(index int) []llm.Delta {
 // assembled is an opaque block as it would have come unstreamed; one that came
 // whole is exactly as it came.
 func (b *block) assembled() []byte {
-	if b.input.Len() > 0 {
-		if b.extra == nil {
-			b.extra = map[string]json.RawMessage{}
-		}
-		b.extra["input"] = chat.RawJSON([]byte(b.input.String()))
+	if b.input.Len() > 0 && b.split() {
+		b.members["input"] = &member{raw: chat.RawJSON([]byte(b.input.String()))}
 	}
-	if len(b.extra) == 0 {
+	if b.members == nil {
 		return b.start
 	}
-	members := map[string]json.RawMessage{}
-	if json.Unmarshal(b.start, &members) != nil {
-		return b.start
-	}
-	for name, value := range b.extra {
-		members[name] = value
-	}
-	raw, err := chat.MarshalJSON(members)
+	raw, err := chat.MarshalJSON(b.members)
 	if err != nil {
 		return b.start
 	}

@@ -3,6 +3,8 @@ package anthropic
 import (
 	"fmt"
 	"net/http"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,4 +152,35 @@ func FuzzDecoder(f *testing.F) { llmtest.FuzzDecoder(f, harness) }
 
 func BenchmarkDecode(b *testing.B) {
 	llmtest.BenchmarkDecode(b, harness, llmtest.Event(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}`))
+}
+
+// A block that nobody knows grows by its deltas without being copied for each of them: a
+// provider that never ends one would else keep a processor busy for hours.
+func TestUnknownBlocksGrow(t *testing.T) {
+	decode := func(deltas ...string) llm.Result {
+		d := New(nil).NewDecoder(llm.ToolsEnabled)
+		d.Decode(llmtest.Event(`{"type":"content_block_start","index":0,"content_block":{"type":"compaction","content":"Be","kept":[1],"was":"x"}}`))
+		for _, delta := range deltas {
+			d.Decode(llmtest.Event(`{"type":"content_block_delta","index":0,"delta":{"type":"compaction_delta",` + delta + `}}`))
+		}
+		d.Decode(llmtest.Event(`{"type":"content_block_stop","index":0}`))
+		return d.Result()
+	}
+	got := decode(`"content":"gin \ud83d"`, `"content":"\ude00."`, `"content":""`, `"new":"a","was":null`, `"new":"b","was":"y"`, `"kept":[2]`)
+	want := `{"content":"Begin 😀.","kept":[2],"new":"ab","type":"compaction","was":"y"}`
+	if raw := got.Blocks[0].(chat.Unknown).Raw; string(raw) != want {
+		t.Errorf("it became %s, want %s", raw, want)
+	}
+
+	const n = 20_000
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got = decode(slices.Repeat([]string{`"content":"ten bytes."`}, n)...)
+	runtime.ReadMemStats(&after)
+	if raw := got.Blocks[0].(chat.Unknown).Raw; len(raw) < 10*n {
+		t.Fatalf("%d bytes are left of it", len(raw))
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 300<<20 {
+		t.Errorf("%d deltas of 10 bytes allocated %d MB", n, took>>20)
+	}
 }

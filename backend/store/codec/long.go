@@ -2,7 +2,9 @@ package codec
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -21,7 +23,30 @@ func PackWritten(write func(io.Writer) error) ([]byte, error) {
 		return nil, err
 	}
 	err = enc.Close()
-	return packed.Bytes(), err
+	return bytes.Clone(packed.Bytes()), err // a buffer that grew has room for twice as much
+}
+
+// UnpackText is Unpack of a text, which is not copied on the way.
+func UnpackText(packed []byte) (string, error) {
+	if len(packed) == 0 || packed[0] != PackedZstd {
+		plain, err := Unpack(packed)
+		return string(plain), err
+	}
+	size, err := unpackedSize(packed)
+	if err != nil {
+		return "", err
+	}
+	dec, err := Unpacking(packed)
+	if err != nil {
+		return "", err
+	}
+	defer dec.Close()
+	var text strings.Builder
+	text.Grow(int(size))
+	if n, err := io.Copy(&text, io.LimitReader(dec, UnpackMax+1)); err != nil || n > UnpackMax {
+		return "", errors.Join(err, errors.New("packed text that is damaged or too long"))
+	}
+	return text.String(), nil
 }
 
 // UnpacksLong reports that a packed value that stands alone is long.
@@ -47,12 +72,15 @@ func Unpacking(packed []byte) (*zstd.Decoder, error) {
 	return zstd.NewReader(bytes.NewReader(packed[1:]), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 }
 
-// unpackedSize is how long a packed value is that was written piece by piece, so that the
-// frame does not say it: a buffer that grows would hold it twice. 0: the frame says it.
+// unpackedSize is how long a packed value is, for a buffer that grows would hold it twice. What
+// was written piece by piece does not say it, and is decoded to know it.
 func unpackedSize(packed []byte) (int64, error) {
 	var head zstd.Header
-	if err := head.Decode(packed[1:]); err != nil || head.HasFCS {
+	if err := head.Decode(packed[1:]); err != nil {
 		return 0, nil //nolint:nilerr // who decodes it says what is wrong
+	}
+	if head.HasFCS {
+		return int64(min(head.FrameContentSize, 2*MaxWhole)), nil // a damaged frame may claim anything
 	}
 	dec, err := Unpacking(packed)
 	if err != nil {

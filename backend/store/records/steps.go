@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 
 	"gorm.io/gorm"
 
@@ -143,6 +144,9 @@ func EndStep(t *core.Tx, turn chat.TurnID, e *EndedStep) error {
 	if err := checkStepEnd(step, turn, e.StepEnd); err != nil {
 		return err
 	}
+	if e.payload != nil {
+		debug.FreeOSMemory() // what encoding it took: the database now makes copies of its own
+	}
 	if _, err := t.Exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
 		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ? WHERE id = ?`,
 		e.row.Status, t.Stamp(), e.row.OutcomeJSON, e.row.NormalizedItemsJSON, e.row.ItemsZ, e.row.UsageJSON,
@@ -196,26 +200,39 @@ func PrepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*EndedStep, 
 	if p.Items == nil {
 		p.Items = chat.Items{}
 	}
-	items, _, err := schema.EncodeText(p.Items)
+	var size schema.Counter
+	err := p.Items.WriteJSON(&size)
 	if err != nil {
 		return nil, sqlite.Invalid("The step's items cannot be stored: %v.", err)
 	}
 	if p.row, err = endedRow(*e); err != nil {
 		return nil, err
 	}
-	p.row.NormalizedItemsJSON = items
 	p.told = endedEvent(turn, *e)
-	var base codec.Base
-	if !codec.IsLong(len(items)) {
-		p.told.Items = json.RawMessage(items)
-		base = p.row.RestItems([]byte(answer))
+	if codec.IsLong(int(size)) {
+		return p, p.prepareLong()
 	}
-	if p.row.RawEvents, p.told.EventsSHA256, err = schema.PackEvents(*e, base); err != nil || !codec.IsLong(len(items)) {
-		return p, err
+	items, _, err := schema.EncodeText(p.Items)
+	if err != nil {
+		return nil, err
+	}
+	p.row.NormalizedItemsJSON, p.told.Items = items, json.RawMessage(items)
+	base := p.row.RestItems([]byte(answer))
+	p.row.RawEvents, p.told.EventsSHA256, err = schema.PackEvents(*e, base)
+	return p, err
+}
+
+// prepareLong encodes long items piece by piece, and is otherwise as RestItems.
+func (p *EndedStep) prepareLong() (err error) {
+	if p.row.ItemsZ, err = codec.PackWritten(p.Items.WriteJSON); err != nil {
+		return err
+	}
+	if p.row.RawEvents, p.told.EventsSHA256, err = schema.PackEvents(p.StepEnd, codec.Base{}); err != nil {
+		return err
 	}
 	p.told.Items = json.RawMessage(longMark)
 	p.payload, err = longPayload(p.told, longMark, p.Items.WriteJSON)
-	return p, err
+	return err
 }
 
 // endedRow is the row of a step's end without its items and raw events.

@@ -211,7 +211,7 @@ type StepRow struct {
 	UsageJSON            *string
 	OutcomeJSON          string
 	NormalizedItemsJSON  string
-	ItemsZ               []byte  // in place of NormalizedItemsJSON (rests.go)
+	ItemsZ               []byte  // in place of NormalizedItemsJSON (steps.go)
 	Answer               *string `gorm:"->"` // of the turn, where ItemsZ is based on it
 	RequestJSON          []byte
 	ResponseJSON         []byte
@@ -229,7 +229,7 @@ const StepHeadColumns = `id, turn_id, step_index, attempt, status, provider, mod
 	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json, tools_mode`
 
 // ItemColumns is what stepRow.items needs.
-const ItemColumns = `normalized_items_json, items_z, CASE WHEN items_z IS NOT NULL
+const ItemColumns = `normalized_items_json, items_z, CASE WHEN substr(items_z, 1, 1) = x'03'
 	THEN (SELECT t.final_assistant_message_json FROM turns t WHERE t.id = steps.turn_id) END AS answer`
 
 func (r StepRow) Step() chat.Step {

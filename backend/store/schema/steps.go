@@ -16,8 +16,13 @@ func (r *StepRow) Rest(answer []byte) {
 	}
 }
 
-// RestItems packs the items, and returns them to rest the raw events on.
+// RestItems packs the items, and returns them to rest the raw events on. Long ones stand alone,
+// and so do their events.
 func (r *StepRow) RestItems(answer []byte) codec.Base {
+	if codec.IsLong(len(r.NormalizedItemsJSON)) {
+		r.NormalizedItemsJSON, r.ItemsZ = "", codec.Pack([]byte(r.NormalizedItemsJSON))
+		return codec.Base{}
+	}
 	items := codec.Base{Value: []byte(r.NormalizedItemsJSON)}
 	if z := (codec.Base{Value: answer}).PackOn(items.Value); z != nil {
 		r.NormalizedItemsJSON, r.ItemsZ, items.Depth = "", z, 1
@@ -29,6 +34,9 @@ func (r *StepRow) RestItems(answer []byte) codec.Base {
 func (r StepRow) Items() (string, error) {
 	if r.ItemsZ == nil {
 		return r.NormalizedItemsJSON, nil
+	}
+	if _, _, based := codec.BaseOf(r.ItemsZ); !based && r.NormalizedItemsJSON == "" {
+		return codec.UnpackText(r.ItemsZ)
 	}
 	if r.NormalizedItemsJSON != "" || r.Answer == nil {
 		return "", errors.New("items that are based on an answer that is missing or differs")
