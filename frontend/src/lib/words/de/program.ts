@@ -200,6 +200,9 @@ export default {
     'desktop.close_to_tray': ['Beim Schließen des Fensters läuft das Programm im Infobereich weiter', 'Hintergrundarbeit läuft hinter dem Symbol weiter, bis Sie das Programm über dessen Menü beenden. Ohne Infobereich beendet das Schließen immer.'],
     'desktop.notifications': ['Benachrichtigen, wenn eine Antwort endet', 'Eine Benachrichtigung, wenn eine Antwort fertig ist, während das Fenster verborgen ist, oder eine lange, während Sie in einem anderen Fenster sind. Sie nennt die Sitzung.'],
     'desktop.notification_preview': ['Benachrichtigungen zeigen den Anfang der Antwort', 'Aus: Eine Benachrichtigung nennt die Sitzung und zitiert sie nie; andere könnten Ihren Bildschirm sehen.'],
+    'desktop.quick_ask_keys': ['Schnellfrage von überall', 'Tasten, die das kleine Fenster öffnen, gleich in welchem Programm Sie sind, etwa Ctrl+Alt+Space. Leer: Es werden keine Tasten belegt. Benötigt eine Arbeitsumgebung mit einem Portal für globale Tastenkürzel oder X11.'],
+    'updates.url': ['Quelle für neue Versionen', 'Die https-Adresse, bei der nach neuen Versionen gefragt wird: die Liste der Veröffentlichungen, die GitHub oder Gitea zu einem Projekt führt, oder eine JSON-Datei mit version und page. Diese Kopie des Programms bringt keine mit. Leer: Es wird nichts gefragt.'],
+    'updates.daily': ['Täglich nach einer neuen Version suchen', 'Aus: Die Quelle wird nur gefragt, wenn Sie es verlangen. Gesendet wird nichts als die Anfrage; heruntergeladen oder installiert wird nichts.'],
   },
   sentences: {
     'Check everything': 'Alles prüfen',

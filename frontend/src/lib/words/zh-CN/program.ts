@@ -200,6 +200,9 @@ export default {
     'desktop.close_to_tray': ['关闭窗口后程序保留在托盘', '后台工作在托盘图标后继续，直到您从其菜单退出。没有托盘时，关闭窗口即退出。'],
     'desktop.notifications': ['回答结束时通知', '窗口隐藏时有回答完成，或您在其他窗口时有较长的回答完成，会发出通知。通知会显示会话名称。'],
     'desktop.notification_preview': ['通知显示回答开头', '关闭时，通知只显示会话名称而不引用内容：他人可能看到您的屏幕。'],
+    'desktop.quick_ask_keys': ['随处快速提问', '无论您在哪个程序中，都能打开小窗口的按键，例如 Ctrl+Alt+Space。为空则不占用任何按键。需要桌面环境提供全局快捷键门户，或使用 X11。'],
+    'updates.url': ['新版本来源', '用于查询新版本的 https 地址：GitHub 或 Gitea 上项目的发布列表，或含 version 和 page 的 JSON 文件。程序的此副本未附带来源。为空则不查询。'],
+    'updates.daily': ['每天检查新版本', '关闭时，只有您要求时才查询。除请求本身外不发送任何内容，也不下载或安装任何内容。'],
   },
   sentences: {
     'Check everything': '全面检查',
