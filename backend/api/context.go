@@ -247,13 +247,9 @@ func contextItem(p prompt.Part) ContextItem {
 
 // label names an item in words.
 func label(p prompt.Part) string {
-	who := "you"
-	if p.Role == string(chat.RoleAssistant) {
-		who = "the model"
-	}
 	switch p.Source {
 	case "turn":
-		return fmt.Sprintf("Turn %d, %s", p.Seq, who)
+		return turnLabel(p)
 	case "summary":
 		return fmt.Sprintf("Summary of turns %d to %d", p.From, p.To-1)
 	case "extract":
@@ -285,6 +281,19 @@ func label(p prompt.Part) string {
 		return "Results of its tool calls"
 	}
 	return "Instructions"
+}
+
+func turnLabel(p prompt.Part) string {
+	model := p.Role == string(chat.RoleAssistant)
+	switch {
+	case model && p.Shortened:
+		return fmt.Sprintf("Turn %d, the model, shortened", p.Seq)
+	case model:
+		return fmt.Sprintf("Turn %d, the model", p.Seq)
+	case p.Shortened:
+		return fmt.Sprintf("Turn %d, you, shortened", p.Seq)
+	}
+	return fmt.Sprintf("Turn %d, you", p.Seq)
 }
 
 func redactionViews(found []prompt.Redaction) []RedactionView {

@@ -28,7 +28,10 @@ type Within struct {
 	Before int64
 	// Beyond are turns of the lineage from Before on whose documents are in reach all
 	// the same: the prompt holds only a part of them.
-	Beyond       []TurnID
+	Beyond []TurnID
+	// Shortened are turns of the lineage from Before on of which the prompt holds a part: they
+	// are in reach with all that was said.
+	Shortened    []TurnID
 	ExcludeTurns []TurnID
 	Types        []ChunkType
 	Role         Role

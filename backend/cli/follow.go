@@ -250,6 +250,13 @@ func (c *call) noteDropped(ctx context.Context, s *Services, t chat.Turn) {
 		c.notef("%s did not fit into this request and could not be recalled, because they are not in memory yet (turn #%d to #%d); "+
 			"send with --wait indexed, or run contextinfinity reconcile", plural(n, "turn"), slices.Min(m.DroppedPending), slices.Max(m.DroppedPending))
 	}
+	for _, short := range m.Inputs.Shortened {
+		what := "message"
+		if short.Role == chat.RoleAssistant {
+			what = "answer"
+		}
+		c.notef("the %s of turn #%d was sent shortened: it did not fit whole into the working set (budget.working_set_tokens)", what, short.Seq)
+	}
 }
 
 // reached checks that background work went as far as asked.

@@ -23,7 +23,7 @@ max_output = 500
 provider = "chatcompletions"
 base_url = "http://127.0.0.1:1/v1"
 model_id = "tiny-1"
-context_limit = 1500
+context_limit = 400
 max_output = 100
 `)
 	h.run("models", "--switch-preview", "small").exits(1)

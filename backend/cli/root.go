@@ -1,13 +1,14 @@
 package cli
 
 import (
-	"contextinfinity/backend/internal/lists"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 const program = "contextinfinity"

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	toml "github.com/pelletier/go-toml/v2"
+
+	"contextinfinity/backend/internal/loopback"
 )
 
 // Types of a setting, as the window is told.
@@ -278,6 +280,34 @@ func checkShortcut(s string) string {
 		return ""
 	}
 	return `must be a command and its keys, such as "new=Ctrl+Shift+M"`
+}
+
+// globalKeys are combinations that a desktop can deliver from other windows. A key that writes a character needs a modifier
+// other than Shift: it could not be typed any more.
+var globalKeys = regexp.MustCompile(`^(?:(?:Shift\+)?F(?:[1-9]|1[0-2])|(?:Ctrl\+(?:Alt\+)?|Alt\+)(?:Shift\+)?(?:Super\+)?(?:[A-Z0-9]|F(?:[1-9]|1[0-2])|Space|Tab|Insert|Home|End|PageUp|PageDown|Pause)|` +
+	`(?:Shift\+)?Super\+(?:[A-Z0-9]|F(?:[1-9]|1[0-2])|Space|Tab|Insert|Home|End|PageUp|PageDown|Pause))$`)
+
+func checkGlobalKeys(s string) string {
+	if s == "" || globalKeys.MatchString(s) {
+		return ""
+	}
+	return `must be Ctrl, Alt or Super with a key, in the order "Ctrl+Alt+Shift+Super+Space", or F1 to F12`
+}
+
+func checkFeed(s string) string {
+	if s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return "must be an https:// address"
+	case u.User != nil:
+		return "must not hold a user or password"
+	case loopback.Exposes(s):
+		return "must be an https:// address: over plain http anybody on the way could answer"
+	}
+	return ""
 }
 
 func checkPattern(s string) string {

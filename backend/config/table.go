@@ -39,7 +39,7 @@ var coreTable = []key{
 	}, func(c *Config) any { return &c.General.DefaultModel }},
 	{spec{
 		name: "general.favourite_models", group: groupGeneral, label: "Favourite models", def: []string{},
-		help: "The names of models that stand first where one is chosen.",
+		help: "The names of the models that are listed first where you choose one.",
 	}, func(c *Config) any { return &c.General.Favourites }},
 	{spec{
 		name: "general.data_dir", group: groupGeneral, label: "Data directory", def: "", check: checkDataDir,
@@ -208,7 +208,7 @@ var coreTable = []key{
 	{spec{
 		name: "summary.preserve_recent", group: groupBudget, label: "Always original", unit: "messages",
 		def: 4, min: 0, max: 1000,
-		help: "The newest messages that are sent word for word whatever else must shrink.",
+		help: "The newest messages, sent word for word. Only one that is too long to fit is shortened.",
 	}, func(c *Config) any { return &c.Summary.PreserveRecent }},
 	{spec{
 		name: "summary.style", group: groupBudget, label: "Range summary style", def: "sections",

@@ -1,11 +1,12 @@
 package documents
 
 import (
-	"contextinfinity/backend/internal/lists"
 	"slices"
 	"strings"
 
 	"github.com/ledongthuc/pdf"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 // nearlyWhite is the share of white from which text on white paper cannot be seen.

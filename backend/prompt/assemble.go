@@ -154,8 +154,10 @@ type assembler struct {
 
 	limits  []ResultLimit // of the results in in.Cycle, in order
 	dropped []int64       // turn_seqs of pending turns that step 3 took away
-	steps   []string
-	notes   []string // what else is not as the caps foresee, in words
+	// shortened are messages after the cut of which the model sees a part.
+	shortened []Shortened
+	steps     []string
+	notes     []string // what else is not as the caps foresee, in words
 	// What was redacted, apart for what is rendered again; found is the one in use.
 	redactedFixed, redactedRecalled, redactedHistory, redactedLast []Redaction
 
@@ -261,7 +263,7 @@ func (a *assembler) renderTurn(t chat.Turn) []rendered {
 		return nil
 	}
 	items := []rendered{
-		a.message(user, Part{Source: "turn", ID: string(t.ID), Role: string(chat.RoleUser), Seq: t.Seq}),
+		a.past(user, Part{Source: "turn", ID: string(t.ID), Role: string(chat.RoleUser), Seq: t.Seq}),
 		a.past(answer, Part{Source: "turn", ID: string(t.ID), Role: string(chat.RoleAssistant), Seq: t.Seq}),
 	}
 	items[0].turn, items[1].turn = t.Seq, t.Seq
@@ -367,14 +369,22 @@ func (a *assembler) message(m chat.Message, source Part) rendered {
 	return a.messageWith(m, source, nil)
 }
 
-// past is message for the answer of a turn that is history.
+// past is message for a message of a turn that is history.
 func (a *assembler) past(m chat.Message, source Part) rendered {
+	if most, short := a.shownOf(source.Seq, m.Role); short {
+		source.Shortened = true
+		return a.measured(reduced(a.redactMessage(m), most), source)
+	}
 	return a.messageWith(pastCalls(m), source, pastLimits(m))
 }
 
 // messageWith is message with how much of the results in it the model sees.
 func (a *assembler) messageWith(m chat.Message, source Part, limits []ResultLimit) rendered {
-	m = withResults(a.redactMessage(m), limits)
+	return a.measured(withResults(a.redactMessage(m), limits), source)
+}
+
+// measured is a message as it will be sent.
+func (a *assembler) measured(m chat.Message, source Part) rendered {
 	text, images := messageText(m)
 	tokens := a.in.Count(text) + messageOverhead + images*ImageTokens
 	source.Tokens, source.Bytes, source.SHA256 = tokens, len(text), chat.HashText(text)

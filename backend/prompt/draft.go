@@ -1,6 +1,11 @@
 package prompt
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
 
 // Draft is a context without what will be recalled for it: it says how many tokens
 // there are for that, and up to which turn memory is to be searched.
@@ -18,9 +23,29 @@ func NewDraft(in Input) (*Draft, error) {
 		return nil, err
 	}
 	if in.Replay == nil && in.Reduce == 0 && a.in.Policy.History == HistoryElastic && !a.fits() {
-		return &Draft{a}, a.shrinkHistory(share(a.budget.Caps.Retrieved, a.budget.Ceiling, recallShare))
+		return &Draft{a}, a.makeRoom(share(a.budget.Caps.Retrieved, a.budget.Ceiling, recallShare))
 	}
 	return &Draft{a}, nil
+}
+
+// Shortened are the turns after the cut of which the context holds a part: what is said
+// in them is searched as what is before the cut.
+func (d *Draft) Shortened() []chat.TurnID {
+	var out []chat.TurnID
+	for _, r := range slices.Concat(d.a.originals, d.a.pending) {
+		if id := chat.TurnID(r.source.ID); r.source.Shortened && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Shows reports that the context holds a text as it was said in a turn after the cut.
+func (d *Draft) Shows(turn chat.TurnID, text string) bool {
+	text = strings.TrimSpace(text)
+	return slices.ContainsFunc(slices.Concat(d.a.originals, d.a.pending), func(r rendered) bool {
+		return r.source.ID == string(turn) && strings.Contains(r.text, text)
+	})
 }
 
 // Cut is the turn_seq up to which history is not in the context as it was said.
@@ -68,7 +93,7 @@ func (a *assembler) build() error {
 	}
 	if m := a.in.Replay; m != nil {
 		a.plan = Plan{Cut: m.History.Cut, Ranges: m.History.Ranges}
-		a.dropped, a.steps, a.notes = m.DroppedPending, m.Shrink, m.Notes
+		a.dropped, a.steps, a.notes, a.shortened = m.DroppedPending, m.Shrink, m.Notes, m.Inputs.Shortened
 		if !m.has(SectionState) {
 			a.state = nil
 		}

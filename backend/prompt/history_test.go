@@ -229,9 +229,12 @@ func TestShrinker(t *testing.T) {
 	}
 }
 
-// TestRecentMessagesTooLarge is a typed error with numbers.
+// TestRecentMessagesTooLarge is a typed error with numbers: so many messages are never summarized
+// that they do not fit however short they are.
 func TestRecentMessagesTooLarge(t *testing.T) {
-	_, err := Assemble(sample().over(long(3, 5000), nil))
+	in := sample()
+	in.Policy.PreserveRecent = 400
+	_, err := Assemble(in.over(long(200, 100), nil))
 	var recent *RecentMessagesTooLarge
 	if !errors.As(err, &recent) || recent.Required <= recent.Budget || chat.AsError(err).Hint == "" {
 		t.Fatalf("%v", err)

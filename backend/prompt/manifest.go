@@ -41,12 +41,14 @@ type Inputs struct {
 	HeadState  string     `json:"head_state"`
 	HeadShrunk string     `json:"head_shrunk,omitempty"`
 	LastSeq    int64      `json:"last_seq"` // newest turn of the lineage that was there
-	Pending    []int64    `json:"pending,omitempty"`
-	Reduce     float64    `json:"reduce,omitempty"`
-	Now        string     `json:"now,omitempty"` // date and time of the request, in words
-	Partial    bool       `json:"partial,omitempty"`
-	StepIndex  int        `json:"step_index,omitempty"` // of the step the request was for: a partial answer is of those before it
-	ModelID    string     `json:"model_id,omitempty"`   // by whose encoding texts were measured
+	// Shortened are messages after the cut of which the model saw a part.
+	Shortened []Shortened `json:"shortened,omitempty"`
+	Pending   []int64     `json:"pending,omitempty"`
+	Reduce    float64     `json:"reduce,omitempty"`
+	Now       string      `json:"now,omitempty"` // date and time of the request, in words
+	Partial   bool        `json:"partial,omitempty"`
+	StepIndex int         `json:"step_index,omitempty"` // of the step the request was for: a partial answer is of those before it
+	ModelID   string      `json:"model_id,omitempty"`   // by whose encoding texts were measured
 	// RedactionRules names the rules by which texts were redacted.
 	RedactionRules string `json:"redaction_rules,omitempty"`
 	// RetrievalError is why memory was not searched, in words.
@@ -87,7 +89,8 @@ type Part struct {
 	Keyword    float64       `json:"keyword_score,omitempty"`
 	Reasons    []chat.Reason `json:"reasons,omitempty"`
 	Attached   bool          `json:"attached,omitempty"`
-	Rank       int           `json:"rank,omitempty"` // among the chunks, from 1; they are in order of time
+	Shortened  bool          `json:"shortened,omitempty"` // of a turn: it is a part of what was said
+	Rank       int           `json:"rank,omitempty"`      // among the chunks, from 1; they are in order of time
 	Tokens     int           `json:"tokens"`
 	Bytes      int           `json:"bytes"`
 	SHA256     string        `json:"sha256"`
@@ -184,7 +187,7 @@ func (a *assembler) inputs() Inputs {
 	in := Inputs{
 		System: a.in.System, Project: a.in.Project, Scope: a.in.Scope, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
 		Now: a.in.Now, Partial: a.in.Partial != nil, StepIndex: a.in.StepIndex, ModelID: a.in.ModelID, RedactionRules: a.in.RedactionRules,
-		RetrievalError: a.in.RetrievalError, Tools: a.in.Tools, Results: a.limits,
+		RetrievalError: a.in.RetrievalError, Tools: a.in.Tools, Results: a.limits, Shortened: a.shortened,
 	}
 	if a.in.HeadCapped && in.HeadShrunk == "" {
 		in.HeadShrunk = a.in.Head.Summary

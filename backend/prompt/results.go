@@ -93,8 +93,8 @@ func headAndTail(text string, most int) (shown string, left int) {
 	return text[:head] + "\n…\n" + text[tail:], tail - head
 }
 
-// pastLimits divide what the results of a turn may take among them: what the short ones do
-// not need is the long ones'. Images are not sent again.
+// pastLimits divide what the results of a turn may take among them. Images are not sent
+// again.
 func pastLimits(m chat.Message) []ResultLimit {
 	var sizes []int
 	for _, b := range m.Blocks {
@@ -103,16 +103,25 @@ func pastLimits(m chat.Message) []ResultLimit {
 			sizes = append(sizes, len(words))
 		}
 	}
+	out := make([]ResultLimit, len(sizes))
+	for i, n := range divide(sizes, pastResults) {
+		out[i].Bytes = n
+	}
+	return out
+}
+
+// divide gives each its part of a room, at most what it needs: what the short ones do not
+// need is the long ones'.
+func divide(sizes []int, room int) []int {
 	order := make([]int, len(sizes))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return sizes[a] - sizes[b] })
-	out := make([]ResultLimit, len(sizes))
-	room := pastResults
+	out := make([]int, len(sizes))
 	for k, i := range order {
-		out[i].Bytes = min(sizes[i], room/(len(order)-k))
-		room -= out[i].Bytes
+		out[i] = min(sizes[i], room/(len(order)-k))
+		room -= out[i]
 	}
 	return out
 }
@@ -142,18 +151,27 @@ func pastCalls(m chat.Message) chat.Message {
 	}
 	m.Blocks = slices.Clone(m.Blocks)
 	for i, b := range m.Blocks {
-		if u, ok := b.(chat.ToolUse); ok && long(b) {
-			shown, left := headAndTail(string(u.Input), pastArguments)
-			short, err := chat.MarshalJSON(map[string]string{
-				"shortened": shown, "note": fmt.Sprintf("%d bytes of the arguments are left out here. The whole is kept.", left),
-			})
-			if err == nil {
-				u.Input = short
-			}
-			m.Blocks[i] = u
+		if u, ok := b.(chat.ToolUse); ok {
+			m.Blocks[i] = shortCall(u, pastArguments)
 		}
 	}
 	return m
+}
+
+// shortCall is a call with the beginning and end of its arguments, where they are longer
+// than so many bytes.
+func shortCall(u chat.ToolUse, most int) chat.ToolUse {
+	if len(u.Input) <= most {
+		return u
+	}
+	shown, left := headAndTail(string(u.Input), most)
+	short, err := chat.MarshalJSON(map[string]string{
+		"shortened": shown, "note": fmt.Sprintf("%d bytes of the arguments are left out here. The whole is kept.", left),
+	})
+	if err == nil {
+		u.Input = short
+	}
+	return u
 }
 
 // cycleLimits are those of the running turn's results, in order, before anything is

@@ -115,7 +115,10 @@ func (a *assembler) shrink() error {
 		}
 		return a.overBudget()
 	}
-	for _, step := range []func() error{func() error { return a.shrinkHistory(0) }, a.dropAgain, a.dropRetrieved, a.summarizeRetrieved, a.shrinkCycle, a.dropPending, a.shrinkState} {
+	for _, step := range []func() error{
+		func() error { return a.makeRoom(0) }, a.dropAgain, a.dropRetrieved, a.summarizeRetrieved, a.shrinkCycle, a.dropPending, a.shrinkState,
+		func() error { return a.shortenNewest("5", 0, shortest) },
+	} {
 		if a.fits() {
 			return nil
 		}
@@ -143,8 +146,18 @@ func (a *assembler) note(format string, args ...any) {
 	a.notes = append(a.notes, fmt.Sprintf(format, args...))
 }
 
-// shrinkHistory is step 0: the cut advances until the context fits with spare tokens
-// left, at most to its limit.
+// makeRoom is step 0: history gives way until the context fits with spare tokens left. The
+// cut advances, and where what remains does not fit by itself, its longest messages are
+// shortened.
+func (a *assembler) makeRoom(spare int) error {
+	if err := a.shrinkHistory(spare); err != nil {
+		return err
+	}
+	return a.shortenNewest("0", spare, max(shortest, int(float64(a.budget.Ceiling)*shortShare)))
+}
+
+// shrinkHistory advances the cut until the context fits with spare tokens left, at most
+// to its limit.
 func (a *assembler) shrinkHistory(spare int) error {
 	room := a.budget.Ceiling - a.outsideHistory() - spare
 	for !a.fits() {

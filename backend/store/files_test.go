@@ -257,6 +257,13 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 		if len(none) != 0 {
 			t.Errorf("%s: an original is in reach", scope)
 		}
+		in.Shortened = []chat.TurnID{turn.ID}
+		all, err := f.SearchUnits(f.ctx, []string{"say"}, in, 10)
+		f.ok(err)
+		if len(all) != 1 {
+			t.Errorf("%s: %d units of a message that is in the prompt in part", scope, len(all))
+		}
+		in.Shortened = nil
 		in.Beyond = []chat.TurnID{turn.ID}
 		hits, err := f.SearchUnits(f.ctx, []string{"harbour"}, in, 10)
 		f.ok(err)
@@ -281,7 +288,7 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 	sibling := f.fork(b.ID, hello.ID)
 	for _, scope := range []chat.Scope{chat.ScopeLineage, chat.ScopeAll} {
 		for _, before := range []int64{0, 1, turn.Seq} {
-			in := chat.Within{Scope: scope, Branch: sibling.ID, Before: before, Beyond: []chat.TurnID{turn.ID}}
+			in := chat.Within{Scope: scope, Branch: sibling.ID, Before: before, Beyond: []chat.TurnID{turn.ID}, Shortened: []chat.TurnID{turn.ID}}
 			if hits, err := f.SearchUnits(f.ctx, []string{"harbour"}, in, 10); err != nil || len(hits) != 0 {
 				t.Errorf("%s: a sibling's document is in reach: %v, %v", scope, hits, err)
 			}

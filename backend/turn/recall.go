@@ -71,6 +71,9 @@ func (e *Engine) draft(ctx context.Context, in *prompt.Input, a assembly) (*prom
 		err = e.search(ctx, *in, a, d, rec)
 	}
 	if err != nil {
+		if late := ctx.Err(); errors.Is(late, context.DeadlineExceeded) {
+			err = late // whatever it was that was interrupted
+		}
 		rec.failure = whyNoMemory(err, patience)
 		rec.metrics.RetrievalFailed = true
 		e.log.Warn("a turn continues without memory", "branch", a.branch, "err", err)
@@ -171,7 +174,7 @@ func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly, d *pro
 		return err
 	}
 	for _, x := range found.Artifacts {
-		if !shown.hold(x) && !acknowledges(x.Quoted()) {
+		if !shown.hold(x) && !inPrompt(d, x) && !acknowledges(x.Quoted()) {
 			rec.add(x, false, a.here)
 		}
 	}
@@ -213,12 +216,22 @@ func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, d *prom
 	for _, t := range shown {
 		within.Beyond = append(within.Beyond, t.ID)
 	}
-	if within.Scope == chat.ScopeLineage && cut == 0 && len(within.Beyond) == 0 {
+	within.Shortened = d.Shortened()
+	if within.Scope == chat.ScopeLineage && cut == 0 && len(within.Beyond)+len(within.Shortened) == 0 {
 		return retrieval.Query{}, nil, false, nil // all of it is in the prompt
 	}
 	within.Session = a.here
 	text, err := e.question(ctx, in, a)
 	return retrieval.Query{Text: text, Within: within, MaxTokens: room, Count: in.Count}, shown, len(retrieval.Terms(text)) > 0, err
+}
+
+// inPrompt reports that all words of an artifact are of a shortened turn and in the part of it
+// that the prompt holds.
+func inPrompt(d *prompt.Draft, x retrieval.Artifact) bool {
+	if !slices.Contains(d.Shortened(), x.SourceTurn) || x.Form == chat.PackedSummary || x.File != nil {
+		return false
+	}
+	return !slices.ContainsFunc(x.Quoted(), func(words string) bool { return !d.Shows(x.SourceTurn, words) })
 }
 
 // excerpts are turns that hold only a part of a document.

@@ -21,12 +21,12 @@ const errorLines = 4
 const lineWidth = 200
 
 var (
-	// heads begin a failure: tally's, Playwright's, Vitest's.
-	heads = regexp.MustCompile(`^(failed +\S|  \d+\) \[|\s*FAIL  ?\S.* > )`)
+	// heads begin a failure: gotestsum's, Playwright's, Vitest's.
+	heads = regexp.MustCompile(`^(=== (FAIL: |Errors)|  \d+\) \[|\s*FAIL  ?\S.* > )`)
 	// noise tells nothing of a failure: rules, attachments, the frame around a piece of source.
 	noise = regexp.MustCompile(`^\s*$|^[\s─⎯]+(\[\d+/\d+\])?[\s─⎯]*$|^\s*(attachment #|results/|Error Context:|\^|Retry #)`)
 	// closing counts what there was: no failure continues below it.
-	closing = regexp.MustCompile(`^\s*\d+ (passed|failed|flaky|skipped)|^\s*Tests? +\d|^\s*Test Files +\d`)
+	closing = regexp.MustCompile(`^DONE |^\s*\d+ (passed|failed|flaky|skipped)|^\s*Tests? +\d|^\s*Test Files +\d`)
 	colour  = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 )
 

@@ -37,10 +37,30 @@ const playwright = `  ✘  26 [browser] › browser/streams.spec.ts:37:1 › rel
 const vitest = " ❯ src/a.test.ts (2 tests | 1 failed)\n⎯⎯⎯ Failed Tests 1 ⎯⎯⎯\n\n FAIL  src/a.test.ts > a draft > is kept\n" +
 	"AssertionError: expected 1 to be 2\n ❯ src/a.test.ts:3:1\n⎯⎯⎯⎯[1/1]⎯\n Tests  1 failed | 1 passed (2)\n"
 
+const gotestsum = `✖  p (4ms)
+
+=== Skipped
+=== SKIP: p TestB (0.00s)
+    a_test.go:4: no display here
+
+=== Failed
+=== FAIL: p TestA/sub (0.00s)
+    a_test.go:3: got 1, want 2
+
+=== FAIL: q  (0.00s)
+FAIL	x/q [build failed]
+
+=== Errors
+q/b.go:2:12: undefined: y
+
+DONE 6 tests, 1 skipped, 2 failures, 1 error in 0.219s
+4 passed, 3 failed, 1 skipped
+`
+
 func TestDigest(t *testing.T) {
 	many := strings.Builder{}
 	for i := range 100 {
-		fmt.Fprintf(&many, "failed  p Test%d: x_test.go:1: no\n", i)
+		fmt.Fprintf(&many, "=== FAIL: p Test%d (0.00s)\n    x_test.go:1: no\n\n", i)
 	}
 	tests := []struct {
 		name, log string
@@ -55,8 +75,11 @@ func TestDigest(t *testing.T) {
 			"1) [browser] › browser/streams.spec.ts:37:1 › reload", "2) [browser] › browser/temporary.spec.ts:45:1 › stopped",
 		}},
 		{"Vitest", vitest, 20, []string{"FAIL  src/a.test.ts > a draft > is kept", "    AssertionError: expected 1 to be 2", "    ❯ src/a.test.ts:3:1"}},
-		{"tally", "ok    p    3 passed\nfailed  p TestA: a_test.go:3: no\n1 passed, 1 failed, 0 skipped in 1 packages\n", 1, []string{"failed  p TestA: a_test.go:3: no"}},
-		{"too many", many.String(), 3, []string{"failed  p Test0: x_test.go:1: no", "failed  p Test1: x_test.go:1: no", "and 98 more"}},
+		{"gotestsum", gotestsum, 20, []string{
+			"=== FAIL: p TestA/sub (0.00s)", "    a_test.go:3: got 1, want 2",
+			"=== FAIL: q  (0.00s)", "    FAIL	x/q [build failed]", "=== Errors", "    q/b.go:2:12: undefined: y",
+		}},
+		{"too many", many.String(), 3, []string{"=== FAIL: p Test0 (0.00s)", "=== FAIL: p Test1 (0.00s)", "and 98 more"}},
 		{"no test: the end of the log", "one\n\ntwo\nthree\n", 2, []string{"two", "three"}},
 		{"colours", "\x1b[31mbroken\x1b[39m\n", 2, []string{"broken"}},
 	}

@@ -1,10 +1,11 @@
 package dates
 
 import (
-	"contextinfinity/backend/internal/lists"
 	"slices"
 	"strconv"
 	"strings"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 // Unread counts the dates of a file that could not be read, and names some.

@@ -59,7 +59,10 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 	if r.Beyond, err = extraTurns(db, r.originals, in.Beyond); err != nil {
 		return r, err
 	}
-	if len(r.Beyond) == 0 {
+	if r.Shortened, err = extraTurns(db, r.originals, in.Shortened); err != nil {
+		return r, err
+	}
+	if !r.reachesOriginals() {
 		r.fullLineage = r.ownLineage
 	}
 	switch in.Scope {
@@ -93,6 +96,9 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 	}
 	return r, nil
 }
+
+// reachesOriginals reports that some of the originals are in reach, at least in part.
+func (r scope) reachesOriginals() bool { return len(r.Beyond)+len(r.Shortened) > 0 }
 
 // narrowed are the sessions that only holds too, if it is not nil.
 func narrowed(sessions, only []chat.SessionID) []chat.SessionID {
@@ -150,8 +156,8 @@ func (c *condition) and(where string, args ...any) {
 
 const (
 	inSegments = `EXISTS (SELECT 1 FROM seg WHERE seg.branch = u.branch_id AND u.turn_seq > seg."from" AND u.turn_seq <= seg."to")`
-	// inBeyond is a unit of a document that the prompt holds only a part of.
-	inBeyond = `(u.turn_id IN (SELECT value FROM json_each(?)) AND (SELECT file_id FROM chunks WHERE id = u.chunk_id) IS NOT NULL)`
+	// inBeyond is a unit of a turn, or of a document, that the prompt holds only a part of.
+	inBeyond = `(u.turn_id IN (SELECT value FROM json_each(?)) OR u.turn_id IN (SELECT value FROM json_each(?)) AND (SELECT file_id FROM chunks WHERE id = u.chunk_id) IS NOT NULL)`
 	// inView leaves out archived sessions, unless they are asked for, and the files of other projects.
 	inView = `u.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files')
 		AND id NOT IN (SELECT value FROM json_each(?)))`
@@ -197,6 +203,10 @@ func (r scope) units() (condition, error) {
 }
 
 func (c *condition) scope(r scope) error {
+	shortened, err := chat.MarshalJSON(append([]chat.TurnID{}, r.Shortened...))
+	if err != nil {
+		return err
+	}
 	beyond, err := chat.MarshalJSON(append([]chat.TurnID{}, r.Beyond...))
 	if err != nil {
 		return err
@@ -205,22 +215,22 @@ func (c *condition) scope(r scope) error {
 	if err != nil {
 		return err
 	}
-	list, files := string(beyond), string(mine)
+	turns, list, files := string(shortened), string(beyond), string(mine)
 	switch {
 	case r.Scope == chat.ScopeLineage:
-		c.and(`u.session_id = ? AND (`+inSegments+` OR `+inBeyond+`)`, r.Session, list)
+		c.and(`u.session_id = ? AND (`+inSegments+` OR `+inBeyond+`)`, r.Session, turns, list)
 		return c.segments(r.ownLineage)
 	case r.Scope == chat.ScopeSession:
 		c.and(`u.session_id = ?`, r.Session)
 		if len(r.originals) > 0 {
-			c.and(`(NOT `+inSegments+` OR `+inBeyond+`)`, list)
+			c.and(`(NOT `+inSegments+` OR `+inBeyond+`)`, turns, list)
 			return c.segments(r.originals)
 		}
 	case r.Branch != "" && r.whole:
-		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE true END`, r.Session, list)
+		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE true END`, r.Session, turns, list)
 		return c.segments(r.ownLineage)
 	case r.Branch != "":
-		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE `+inView+` END`, r.Session, list, r.Archived, files)
+		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE `+inView+` END`, r.Session, turns, list, r.Archived, files)
 		return c.segments(r.ownLineage)
 	case !r.whole:
 		c.and(inView, r.Archived, files)

@@ -35,7 +35,7 @@ func (v *scopeFilter) Span(session chat.SessionID, branch chat.BranchID) (after,
 
 // ScopeFilter is the scope as the vector index needs it: by branch. Roles, types, dates
 // and single turns are left to Units. Where the scope is a session and its lineage
-// is cut within an ancestor, which continues beyond, or a document of a turn after the
+// is cut within an ancestor, which continues beyond, or a document or part of a turn after the
 // cut is in reach, the span holds the cut turns too: Units leaves them out.
 func (s *Search) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFilter, error) {
 	v := &scopeFilter{spans: map[chat.BranchID]seqs{}, archived: map[chat.SessionID]bool{}}
@@ -93,7 +93,7 @@ func (v *scopeFilter) narrow(segs []core.Segment) {
 // nothing comes after those.
 func (v *scopeFilter) leaveOut(r scope) {
 	for _, g := range r.originals {
-		if g.To == core.AllTurns && len(r.Beyond) == 0 {
+		if g.To == core.AllTurns && !r.reachesOriginals() {
 			v.spans[chat.BranchID(g.Branch)] = seqs{0, g.From}
 		}
 	}

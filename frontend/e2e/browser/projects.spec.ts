@@ -86,7 +86,7 @@ test('a project is made, given instructions, facts and a folder, and its chats a
   rmSync(join(folder, 'rye.md'));
   await page.getByRole('button', { name: /^Project Bakery/ }).click();
   await page.getByRole('menuitem', { name: 'Documents and folder…' }).click();
-  await dialog.getByRole('button', { name: 'Look now' }).click();
+  await dialog.getByRole('button', { name: 'Check now' }).click();
   await expect(dialog.getByText(/: 1 removed$/)).toBeVisible();
 
   // Deleted, its chats stay.

@@ -84,7 +84,7 @@ test('killed in the middle of a call: its outcome is unknown, it is not run agai
 
   await launch();
   await expect(card(page, 'run_command')).toContainText('Outcome unknown');
-  await expect(card(page, 'run_command')).toContainText('It is not run again by itself');
+  await expect(card(page, 'run_command')).toContainText('It is not run again automatically');
   await inspect(page, 'an unknown outcome');
   expect(readFileSync(counter, 'utf8')).toBe('run\n');
 
