@@ -78,11 +78,14 @@ func (s *Queue) RequeueOlder(ctx context.Context, version, limit int) (int, erro
 	return len(turns), err
 }
 
+// interrupted is the last error of a job whose process ended while it ran.
+const interrupted = "The program ended while this was running."
+
 // releaseJobs ends leases that ran out before a moment.
 func releaseJobs(t *core.Tx, before string) (int64, error) {
 	return t.Exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END, lease_until = NULL,
-		last_error = 'The program ended while this was running.', updated_at = ?
-		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, t.Stamp(), before)
+		last_error = ?, updated_at = ?
+		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, interrupted, t.Stamp(), before)
 }
 
 // ReleaseOrphanedJobs runs when the writer's lock was just taken: whatever was

@@ -7,6 +7,7 @@ import { decimal, grouped, typedNumber } from '$shared/format';
 export function shownValue(setting: Setting, value: string): string {
   if (setting.type === 'bool') return value === 'true' ? t('settings.on') : t('settings.off');
   if (setting.type === 'int' && /^\d+$/.test(value)) return grouped(Number(value));
+  if (setting.type === 'float' && value !== '') return decimal(Number(value));
   if (setting.type === 'list' && value === '[]') return t('settings.none');
   return value === '' ? t('settings.empty') : value;
 }

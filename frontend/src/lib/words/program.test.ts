@@ -17,6 +17,13 @@ const terms = [...all(/\bgroup\w+\s*= "([^"]+)"/g), ...all(/\bunit: "([^"]+)"/g)
 
 /** Every string of Go's sources, those that are joined by a plus as one: what the program can say. */
 const strings = new Set(sourcesOf('../backend').flatMap((path) => [...readFileSync(path, 'utf8').replace(/"\s*\+\s*"/g, '').matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map(([, text]) => text!.replace(/\\(.)/g, '$1'))));
+// Those that count are joined from one or many and the rest: counted(n, "document", "documents") + " removed".
+for (const path of sourcesOf('../backend')) {
+  const source = readFileSync(path, 'utf8').replace(/"\s*\+\s*"/g, '');
+  for (const [, before = '', one, many, after] of source.matchAll(/(?:"([^"]*)" \+ )?counted\(\w+, "([^"]+)", "([^"]+)"\) \+ "([^"]+)"/g)) {
+    strings.add(`${before}1 ${one}${after}`).add(`${before}%d ${many}${after}`);
+  }
+}
 const verbs = /%(?:\.\d+)?[sdvqfg]/g;
 /** Some are joined in Go from their parts and a value: "Import " + name. */
 const isSaid = (english: string): boolean => [/\0/, '%s', /%s|(?=; )|(?=\.$)/].some((joint) => english.split(joint).every((part) => part === '' || strings.has(part)));
@@ -29,7 +36,7 @@ function sourcesOf(directory: string): string[] {
   });
 }
 /** Choices that English descriptions also use as words of their own. */
-const words = ['session', 'bundle'];
+const words = ['session', 'project', 'bundle'];
 /** The choices of each setting that its description names. */
 const choices = new Map([...tables.matchAll(/name: "([\w.]+)"[^}]*?choices:\s*\[\]string\{([^}]*)\}[^}]*?help:\s*((?:"(?:[^"\\]|\\.)*"[\s+]*)+)/g)].map(([, key, list, help]) => [key!, [...list!.matchAll(/"([^"]+)"/g)].map(([, one]) => one!).filter((one) => !words.includes(one) && new RegExp(`\\b${one}\\b`).test(help!))]));
 

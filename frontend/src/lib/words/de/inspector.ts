@@ -30,7 +30,7 @@ export default {
   noneSent: 'Auf diesem Zweig wurde noch keine Runde gesendet',
   noneSentMore: 'Jede Runde zeigt ihre Token, die Dauer jedes Teils sowie die genaue Anfrage und Antwort.',
   branches: 'Zweige',
-  pending: 'Ausstehend',
+  pending: 'Offen',
   memory: 'Gedächtnis',
   xray: 'Röntgen',
   state: 'Zustand',

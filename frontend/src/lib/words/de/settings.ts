@@ -231,7 +231,7 @@ export default {
   takesPlace: 'Er tritt dann an die Stelle des Schlüssels der Variablen.',
   askedWithout: 'Er wird ohne Schlüssel gefragt.',
   orSet: 'Oder setzen Sie {env} in der Umgebung, bevor das Programm startet.',
-  search: 'Einstellungen durchsuchen',
+  search: 'Einstellung suchen',
   found: 'Einstellungen mit „{text}“',
   foundCount: '{count, plural, =0 {Keine Einstellung gefunden} one {# Einstellung gefunden} other {# Einstellungen gefunden}}',
   pages: 'Seiten',

@@ -137,7 +137,7 @@ export default {
   noAnswerNoReason: 'No answer. The provider gave no reason',
   unsentMore: 'Your message is saved. Nothing is sent automatically after a crash: send it now, or discard it.',
   unsavedMore: 'Saving is tried again automatically until it works, also at the next start. You do not need to do anything.',
-  incompleteMore: 'What arrived is kept, and the next message waits until you decide.',
+  incompleteMore: 'The next message waits until you decide.',
   yourMessageSaved: 'Your message is saved.',
   tryAgainOrOther: 'Try again, or send it to another model.',
   onDisk: 'Every byte shown here is on disk.',

@@ -126,7 +126,7 @@ export default {
   noAnswerNoReason: '没有回答。提供商未说明原因',
   unsentMore: '您的消息已保存。崩溃后不会自动发送任何内容：请现在发送，或放弃。',
   unsavedMore: '程序会自动重试直到成功，下次启动时也会；您无需做任何决定。',
-  incompleteMore: '已到达的内容会保留，下一条消息会等到您决定之后。',
+  incompleteMore: '下一条消息会等到您决定之后。',
   yourMessageSaved: '您的消息已保存。',
   tryAgainOrOther: '请重试，或发送给其他模型。',
   onDisk: '此处显示的每个字节都已写入磁盘。',
