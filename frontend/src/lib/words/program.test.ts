@@ -36,7 +36,7 @@ function sourcesOf(directory: string): string[] {
   });
 }
 /** Choices that English descriptions also use as words of their own. */
-const words = ['session', 'project', 'bundle'];
+const words = ['session', 'project', 'all', 'bundle'];
 /** The choices of each setting that its description names. */
 const choices = new Map([...tables.matchAll(/name: "([\w.]+)"[^}]*?choices:\s*\[\]string\{([^}]*)\}[^}]*?help:\s*((?:"(?:[^"\\]|\\.)*"[\s+]*)+)/g)].map(([, key, list, help]) => [key!, [...list!.matchAll(/"([^"]+)"/g)].map(([, one]) => one!).filter((one) => !words.includes(one) && new RegExp(`\\b${one}\\b`).test(help!))]));
 
