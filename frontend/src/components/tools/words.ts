@@ -1,5 +1,6 @@
 /** What the window says about calls of tools: their state, who decided, and the choices there are. */
 import type { Resolution, ToolCallView, ToolDecision, ToolDefinitionView } from '$lib/backend/types';
+import { program } from '$lib/words/program';
 import { t } from '$lib/words/words.svelte';
 import { clock, spanned, wholeSeconds } from '$shared/format';
 
@@ -107,7 +108,7 @@ export const resolutions: readonly Choice<Resolution | 'discard'>[] = [
 
 /** Why nobody knows how it ended, where the program says nothing itself. */
 export function unknownWords(call: ToolCallView): string {
-  if (call.why !== '') return call.why;
+  if (call.why !== '') return program(call.why);
   switch (call.reason) {
     case 'cancelled': return t('tools.cancelledWhile');
     case 'timeout': return t('tools.timedOut');
