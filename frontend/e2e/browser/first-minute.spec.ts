@@ -41,10 +41,11 @@ test('a local server: one click and one message to the first answer, and no word
   const server = local as Provider;
   const answer = prose(60, 'the first answer');
   try {
+    server.models = ['llama3.2:3b'];
     server.answer('What can you do?', answer, { chunkSize: 20, holdAfter: 40 });
     await launch();
     const ways = page.getByRole('main').getByRole('button', { name: /^(Start with|Test the key|Look again)/ });
-    const start = page.getByRole('region', { name: 'Use this machine' }).getByRole('button', { name: /^Start with/ });
+    const start = page.getByRole('region', { name: 'Use this machine' }).getByRole('button', { name: 'Start with llama3.2:3b' });
     await expect(async () => {
       const again = page.getByRole('button', { name: 'Look again' });
       if (await again.isVisible()) await again.click({ timeout: 2_000 }); // it was too busy to answer in time

@@ -54,6 +54,8 @@ type Message = { role?: string; content?: unknown };
 export class Provider {
   /** Credentials that arrived; aimock's own record leaves them out. */
   readonly keys = new Set<string>();
+  /** The models that it lists; without any, those of aimock. */
+  models: readonly string[] = [];
   private readonly passing = new Map<string, Passing>();
   private readonly tap: Server;
 
@@ -134,6 +136,10 @@ export class Provider {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     const target = new URL(request.url ?? '/', this.mock.url);
+    if (this.models.length > 0 && target.pathname === '/v1/models') {
+      response.setHeader('Content-Type', 'application/json');
+      return void response.end(JSON.stringify({ object: 'list', data: this.models.map((id) => ({ id, object: 'model' })) }));
+    }
     const onward = forward(target, { method: request.method, headers: { ...request.headers, host: target.host } }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       void this.give(answer, response, this.passingOf(body));

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../harness/fixtures.ts';
+import { Provider } from '../harness/provider.ts';
 import { repository } from '../harness/process.ts';
 import { overlays } from '../harness/screens.ts';
 import { connectPrograms, toolScreens, withTools } from '../harness/toolscreens.ts';
@@ -47,6 +48,15 @@ twentieth of requests. If either moves by more than a tenth, turn the flag back 
 
 **After.** Keep writing to the old side for two weeks. Nothing that is written in between is lost, and nobody has to restore
 a backup. Only then stop, and only then remove the code.`;
+
+const firstAnswer = `A **no-knead loaf**. It forgives nearly everything:
+
+1. Stir 500 g of flour, 10 g of salt, 1 g of dry yeast and 375 g of water. It may look rough.
+2. Cover the bowl and leave it at room temperature for 12 to 18 hours.
+3. Fold it over a few times, shape a ball, and let it rest for an hour.
+4. Bake it in a hot, lidded pot at 240 °C: 30 minutes with the lid, 15 without.
+
+Time does the work that kneading would do.`;
 
 test('pictures for the README', async ({ home, provider, launch, page }) => {
   home.configure(provider, '\n[stream]\nfsync_ms = 4000\n\n[appearance]\ntheme = "light"\n');
@@ -100,12 +110,29 @@ test('pictures of the tree and of the search', async ({ home, provider, launch, 
   }
 });
 
-test('pictures of the first minute, and of a call that waits', async ({ home, provider, launch, page }) => {
-  const program = await launch();
-  await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
-  await page.screenshot({ path: join(directory, 'first-start.png') });
-  await program.stop();
+test('pictures of the first minute', async ({ launch, page }) => {
+  await page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}')); // the columns as they are at first
+  const server = await Provider.startAt(11434);
+  try {
+    server.models = ['llama3.2:3b'];
+    const question = 'What is a good first bread to bake?';
+    server.answer(question, firstAnswer, { inputTokens: 360 });
+    await launch();
+    await expect(page.getByRole('button', { name: 'Start with llama3.2:3b' })).toHaveAttribute('data-kind', 'primary');
+    await page.screenshot({ path: join(directory, 'first-start.png') });
+    await page.getByRole('button', { name: 'Start with llama3.2:3b' }).click();
+    const chat = new Conversation(page);
+    await chat.askAndWait(1, question, firstAnswer);
+    const window = page.getByRole('button', { name: /^Keep 8/ }); // how much the model holds: its server does not say
+    if (await window.isVisible()) await window.click();
+    await expect(chat.header).toContainText('All summarised');
+    await page.screenshot({ path: join(directory, 'first-answer.png') });
+  } finally {
+    await server.stop();
+  }
+});
 
+test('picture of a call that waits', async ({ home, provider, launch, page }) => {
   const folder = withTools(home, provider, '\n[appearance]\ntheme = "light"\n');
   writeFileSync(join(folder, 'alerts.yml'), 'alert: replication-lag\nfor: 5m\nthreshold: 10\n');
   provider.callsTools('Raise the threshold to 100', 'I write it into the file.', [{ name: 'write_file', arguments: { path: join(folder, 'alerts.yml'), content: 'alert: replication-lag\nfor: 5m\nthreshold: 100\n' } }], 'It is 100 now.');

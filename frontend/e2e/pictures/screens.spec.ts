@@ -110,6 +110,7 @@ test('after some work', async ({ home, provider, launch, page }) => {
     await page.setViewportSize(sizes[0] as { width: number; height: number });
     await page.getByRole('navigation', { name: 'Sessions' }).getByRole('button', { name: new RegExp(`^${title}`) }).click();
     await expect(chat.turn(1)).toHaveAccessibleName(/incomplete|failed/);
+    await expect(page.locator('.plot canvas').first()).toBeVisible();
     await bothSizes(page, title.startsWith('Runbook') ? 'turn-incomplete' : 'turn-failed');
   }
 });
@@ -188,6 +189,7 @@ test('tools, their servers, and other programs', async ({ home, provider, launch
   await page.setViewportSize(sizes[0]!);
   await chat.ask('Raise the threshold');
   await expect(page.getByText('2 tool calls wait for you')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Call of write_file' })).toBeInViewport(); // it has been a blank picture once
   await bothSizes(page, 'calls-wait');
   await page.keyboard.press('Control+Shift+A');
   await expect(page.getByRole('dialog', { name: '2 tool calls wait for you' })).toBeVisible();
