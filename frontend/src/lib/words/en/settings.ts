@@ -229,6 +229,7 @@ export default {
   askedWithout: 'It is used without a key.',
   orSet: 'Or set {env} in the environment before the program starts.',
   search: 'Search settings',
+  searchShort: 'Search settings',
   found: 'Settings with “{text}”',
   foundCount: '{count, plural, =0 {No settings found} one {# setting found} other {# settings found}}',
   pages: 'Pages',

@@ -232,6 +232,7 @@ export default {
   askedWithout: '访问时不使用密钥。',
   orSet: '或在程序启动前于环境变量中设置 {env}。',
   search: '搜索设置',
+  searchShort: '搜索设置',
   found: '包含“{text}”的设置',
   foundCount: '{count, plural, =0 {未找到设置} other {找到 # 项设置}}',
   pages: '页面',
