@@ -1,13 +1,20 @@
 import { waitFor } from '@testing-library/svelte';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { FakeBackend } from '$lib/backend/fake';
+import type { App } from '$lib/state/app.svelte';
 import { chooseLanguage, t } from '$lib/words/words.svelte';
 import { startedApp } from '../../test/mount';
 import { languageKey, SettingsEditor } from './settings.svelte';
 
-afterEach(() => chooseLanguage('en'));
+let app: App;
+let backend: FakeBackend;
+beforeEach(async () => void ({ app, backend } = await startedApp({ data: 'rich' })));
+afterEach(() => {
+  app.stop(); // or what it still has to read would change the language in the next test
+  return chooseLanguage('en');
+});
 
 it('the language changes with its setting, and goes back with it', async () => {
-  const { backend } = await startedApp({ data: 'rich' });
   const editor = new SettingsEditor(backend);
   await editor.set(languageKey, 'de');
   expect([t('shared.cancel'), document.documentElement.lang]).toEqual(['Abbrechen', 'de']);
@@ -16,7 +23,6 @@ it('the language changes with its setting, and goes back with it', async () => {
 });
 
 it('what is configured is shown from the first moment', async () => {
-  const { app, backend } = await startedApp({ data: 'rich' });
   Object.assign(backend.program.startup, { language: 'zh-CN' });
   Object.assign(backend.program.settings.find(({ key }) => key === languageKey)!, { value: 'zh-CN' });
   await app.startup.load();
@@ -24,7 +30,6 @@ it('what is configured is shown from the first moment', async () => {
 });
 
 it('a language that another window chose is followed', async () => {
-  const { backend } = await startedApp({ data: 'rich' });
   Object.assign(backend.program.settings.find(({ key }) => key === languageKey)!, { value: 'de' });
   backend.world.changed('settings', '', '');
   await waitFor(() => expect(t('shared.cancel')).toBe('Abbrechen'));
