@@ -128,7 +128,7 @@ func TestProgress(t *testing.T) {
 	var told []Progress
 	_, report := read(t, "x.json", text, Options{Progress: func(p Progress) { told = append(told, p) }})
 	last := told[len(told)-1]
-	if last.Read != int64(len(text)) || last.Total != int64(len(text)) || last.Conversations != 12_000 || report.Bytes != last.Read {
+	if last.Read != int64(len(text)) || last.Total != int64(len(text)) || report.Conversations != 12_000 || report.Bytes != last.Read {
 		t.Errorf("the last progress is %+v of %d bytes, the report says %d", last, len(text), report.Bytes)
 	}
 	if steps := len(text) / progressStep; len(told) < steps || len(told) > steps+2 {
