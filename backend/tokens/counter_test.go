@@ -9,8 +9,6 @@ import (
 	"unicode/utf8"
 
 	loader "github.com/pkoukk/tiktoken-go-loader"
-
-	"contextinfinity/backend/chat"
 )
 
 // Counts published for the two encodings.
