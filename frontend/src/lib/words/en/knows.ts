@@ -1,6 +1,6 @@
 export default {
   title: 'What it knows',
-  lead: 'What stands in later requests beside the conversation itself, of the active branch of every session. Each has its source; correct or remove it here.',
+  lead: 'What later requests contain in addition to the conversation itself, for the active branch of every session. Each has its source; correct or remove it here.',
   kinds: 'Kind',
   pin: 'Pinned facts',
   suggestion: 'Suggested',
@@ -27,7 +27,7 @@ export default {
   correct: 'Pin a correction',
   correction: 'The right fact',
   removePin: 'Remove this pinned fact?',
-  removePinMore: 'It no longer stands in requests. It stays in the history of the branch, until you delete the session permanently.',
+  removePinMore: 'It is no longer sent with requests. It stays in the history of the branch, until you delete the session permanently.',
   removeInstructions: 'Remove the instructions of this session?',
   removeInstructionsMore: 'The default instructions take their place from the next message on.',
   eraseSession: 'Delete session permanently…',

@@ -132,7 +132,7 @@ export default {
   rerun: 'Run again',
   rerunTitle: 'Start the same call once more. If the first one did its work, it is done twice',
   tell: 'Tell the model',
-  tellTitle: 'The model is told that the outcome is unknown, and goes on',
+  tellTitle: 'The model is told that the outcome is unknown, and continues',
   discardTurn: 'Discard this turn',
   giveUp: 'Give up…',
   cancelledWhile: 'It was cancelled while it ran. It may have done its work, or a part of it.',
