@@ -167,6 +167,46 @@ type AutostartView struct {
 	Why   string `json:"why"`   // why it cannot be turned on; "": it can
 }
 
+// QuickKeyPhase is how far the desktop is with the keys of quick ask.
+type QuickKeyPhase string
+
+const (
+	QuickKeyOff    QuickKeyPhase = "off"
+	QuickKeyAsking QuickKeyPhase = "asking" // it has not answered; it may be asking the person
+	QuickKeyBound  QuickKeyPhase = "bound"
+	QuickKeyFailed QuickKeyPhase = "failed"
+)
+
+// QuickKeyView is what became of the keys that open quick ask from any window.
+type QuickKeyView struct {
+	Phase QuickKeyPhase `json:"phase"`
+	Keys  string        `json:"keys"`  // that are wanted, "Ctrl+Alt+Space"; "": none
+	Given string        `json:"given"` // of bound: as the desktop words them, which may be others; "": it does not say
+	Why   string        `json:"why"`   // of failed
+	Hint  string        `json:"hint"`  // of failed: what can be done
+}
+
+// UpdateVerdict compares this program with the newest release.
+type UpdateVerdict string
+
+const (
+	UpdateNone    UpdateVerdict = ""        // nothing was found yet
+	UpdateNewer   UpdateVerdict = "newer"   // there is a newer release
+	UpdateCurrent UpdateVerdict = "current" // there is none
+	UpdateUnknown UpdateVerdict = "unknown" // this copy does not know its version
+)
+
+// UpdateView is what the last look for a new version found in this run of the program.
+type UpdateView struct {
+	Feed    bool          `json:"feed"` // there is an address to ask
+	Verdict UpdateVerdict `json:"verdict"`
+	Newest  string        `json:"newest"` // version, "1.2.4"
+	Page    string        `json:"page"`   // its https address, or ""
+	At      int64         `json:"at"`     // when it was found, in milliseconds; 0: never
+	Why     string        `json:"why"`    // why the last look found nothing; ""
+	Hint    string        `json:"hint"`
+}
+
 // Startup is the first thing the window asks.
 type Startup struct {
 	Version  string `json:"version"`

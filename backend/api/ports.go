@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
+	"contextinfinity/backend/updates"
 )
 
 // Store is what the window reads and changes directly. Everything with rules of
@@ -168,10 +169,14 @@ type Core struct {
 	Shell Shell
 	// Autostart is the system's entry for this program, or why there can be none.
 	Autostart func() (*autostart.Entry, error)
-	Log       *slog.Logger
-	Version   string
-	DataDir   string
-	Fatal     *chat.Error
+	// Updates asks for newer versions.
+	Updates *updates.Checker
+	// QuickKey is what became of desktop.quick_ask_keys. nil: no keys are asked for, as the data can only be read.
+	QuickKey func() QuickKeyView
+	Log      *slog.Logger
+	Version  string
+	DataDir  string
+	Fatal    *chat.Error
 	// Further: of one of the windows beside the first. Session is what it opens on; empty: another than was open last.
 	Further bool
 	Session string

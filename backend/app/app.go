@@ -367,7 +367,7 @@ func commandLine() cli.App {
 		},
 		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*cli.Setup, error) {
 			s := openSetup(o, keys)
-			return &cli.Setup{Config: s.config, Keys: verbKeys{s}, Models: verbModels{s.catalog}}, nil
+			return &cli.Setup{Config: s.config, Keys: verbKeys{s}, Models: verbModels{s.catalog}, CheckForUpdates: s.updates().Check}, nil
 		},
 	}
 }

@@ -47,7 +47,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		handleOpen(hub, o)
 		done.show(a)
 	}
-	core.Autostart = startAtSignIn(o)
+	core.Autostart, core.Updates = startAtSignIn(o), s.updates()
 	core.Data = dataFolder{setup: s, app: a, flag: o.DataDir}
 	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Picture: desktop.ClipboardPicture, Tray: desktop.Tray}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
@@ -56,6 +56,8 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	desktop.NarrowWebFiles(core.DataDir)
 	w := bind(core, s, page)
 	if a != nil && !a.readOnly {
+		a.keepQuickKey(core, startQuietly(o, s, "--quick"))
+		a.watchUpdates(core)
 		further.offer(o, s, &w)
 		w.Work = a.desk(hub)
 	}

@@ -69,23 +69,26 @@ func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 	w.bind = func(c *api.Core) []any { return services(c, s) }
 	w.core.Shell.NewWindow = func(session string) error {
 		if session == "" {
-			return startWindow(o, "--new-window")
+			return startWindow(o, "", "--new-window")
 		}
-		return startWindow(o, "--new-window", "--session", session)
+		return startWindow(o, "", "--new-window", "--session", session)
 	}
 	w.core.Shell.ToFirst = func(session string) {
 		raise()
 		w.core.Hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestOpenSession, Session: session, X: -1, Y: -1}))
 	}
-	start := func(flag string) func() {
-		return func() {
-			if err := startWindow(o, flag); err != nil {
-				s.log.Warn("the tray could not open a window", "err", err)
-			}
+	beside, quick := startQuietly(o, s, "--new-window"), startQuietly(o, s, "--quick")
+	first.Held, first.NewWindow, first.AskQuickly = w.any, func() { beside("") }, func() { quick("") }
+	close(w.ready)
+}
+
+// startQuietly starts a further window for who cannot be told of a failure: the tray, and a key of the desktop's.
+func startQuietly(o cli.OpenOptions, s setup, flag string) func(token string) {
+	return func(token string) {
+		if err := startWindow(o, token, flag); err != nil {
+			s.log.Warn("a window could not be opened", "flag", flag, "err", err)
 		}
 	}
-	first.Held, first.NewWindow, first.AskQuickly = w.any, start("--new-window"), start("--quick")
-	close(w.ready)
 }
 
 func (w *windows) any() bool {
@@ -230,14 +233,18 @@ func linkError(err error) error {
 		WithHint("what was acknowledged is stored; the window reopens automatically")
 }
 
-// startWindow starts a process that shows a further window on the data of this one, with these flags.
-func startWindow(o cli.OpenOptions, args ...string) error {
+// startWindow starts a process that shows a further window on the data of this one, with these flags. A token of the desktop's
+// lets the window take the keyboard.
+func startWindow(o cli.OpenOptions, token string, args ...string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return chat.WrapError(chat.CodeUnavailable, "window.start", err, "The program does not know its own path.").WithHint("start it with --new-window")
 	}
 	cmd := exec.Command(program, append(args, dataFlags(o)...)...)
 	cmd.Env = secrets.Environ()
+	if token != "" {
+		cmd.Env = append(cmd.Env, "DESKTOP_STARTUP_ID="+token)
+	}
 	if err := cmd.Start(); err != nil {
 		return chat.WrapError(chat.CodeUnavailable, "window.start", err, "The window could not be started: "+err.Error()+".")
 	}

@@ -139,7 +139,7 @@ func (l longTexts) write(w io.Writer, name string, short, whole any) error {
 		if _, err := w.Write(before); err != nil {
 			return err
 		}
-		if err := writeString(w, text); err != nil {
+		if err := WriteJSONString(w, text); err != nil {
 			return err
 		}
 		rest = after
@@ -148,24 +148,24 @@ func (l longTexts) write(w io.Writer, name string, short, whole any) error {
 	return err
 }
 
-// writeString writes a JSON string.
-func writeString(w io.Writer, s string) error {
+// WriteJSONString writes exactly what MarshalJSON returns for a text, a piece at a time.
+func WriteJSONString[T string | []byte](w io.Writer, text T) error {
 	if _, err := w.Write([]byte{'"'}); err != nil {
 		return err
 	}
-	for s != "" {
-		n := min(textPiece, len(s))
-		for back := 0; n < len(s) && back < utf8.UTFMax && !utf8.RuneStart(s[n]); back++ {
+	for len(text) > 0 {
+		n := min(textPiece, len(text))
+		for back := 0; n < len(text) && back < utf8.UTFMax && !utf8.RuneStart(text[n]); back++ {
 			n--
 		}
-		piece, err := MarshalJSON(s[:n])
+		piece, err := MarshalJSON(string(text[:n]))
 		if err != nil {
 			return err
 		}
 		if _, err := w.Write(piece[1 : len(piece)-1]); err != nil {
 			return err
 		}
-		s = s[n:]
+		text = text[n:]
 	}
 	_, err := w.Write([]byte{'"'})
 	return err

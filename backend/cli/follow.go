@@ -199,7 +199,7 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	if doc.RetrievalError != "" {
 		c.notef("answered without memory: %s", doc.RetrievalError)
 	}
-	if t.Phase.Finalized() && !c.out.gone() {
+	if t.Phase.Finalized() && !c.out.gone() && t.Outcome != chat.OutcomeStopped { // who stopped it wants the program to end
 		c.flush(r, failure)
 		c.workAfter(ctx, s, t)
 	}

@@ -32,6 +32,7 @@ import (
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
+	"contextinfinity/backend/updates"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,6 +48,8 @@ type home struct {
 	sources  []tools.Source // of servers
 	// opened is told of each services that a verb opened.
 	opened func(*cli.Services)
+	// updates is what a release feed says.
+	updates func(context.Context) (updates.Result, error)
 }
 
 // configText makes "test" a model that the scripted provider answers.
@@ -126,7 +129,7 @@ func (h *home) app() cli.App {
 		},
 		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*cli.Setup, error) {
 			s, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-			return &cli.Setup{Config: s, Keys: h.keys, Models: catalog{h.catalog(s)}}, nil
+			return &cli.Setup{Config: s, Keys: h.keys, Models: catalog{h.catalog(s)}, CheckForUpdates: h.updates}, nil
 		},
 	}
 }

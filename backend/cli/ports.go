@@ -21,6 +21,7 @@ import (
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
+	"contextinfinity/backend/updates"
 )
 
 // Store is what the verbs ask of the database themselves.
@@ -242,6 +243,8 @@ type Setup struct {
 	Config *config.Store
 	Keys   Keys
 	Models Models
+	// CheckForUpdates asks the configured release feed.
+	CheckForUpdates func(context.Context) (updates.Result, error)
 }
 
 // OpenOptions come from the persistent flags and the verb.

@@ -157,6 +157,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 }
 
 func (d *decoder) Result() llm.Result { return d.r }
+func (d *decoder) Parts() int         { return len(d.r.Blocks) }
 
 // named is the provider under another adapter's name.
 type named struct {

@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
+	"contextinfinity/backend/updates"
 )
 
 type ctxt = context.Context
@@ -363,5 +364,38 @@ func TestRestoreAsks(t *testing.T) {
 	}
 	if r := h.run("backups", "--check").exits(3); !strings.Contains(r.out, "DAMAGED") || !strings.Contains(r.err, "1 backup cannot") {
 		t.Errorf("%s %s", r.out, r.err)
+	}
+}
+
+// A look for a new version says what it found, and nobody is asked without --check.
+func TestVersionCheck(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for _, c := range []struct {
+		found updates.Result
+		err   error
+		code  int
+		says  string
+	}{
+		{found: updates.Result{Verdict: updates.VerdictNewer, Newest: "2.0.0", Page: "https://example.org/2"}, says: "contextinfinity 1.2.3 (abc)\nVersion 2.0.0 is available.\nhttps://example.org/2\n"},
+		{found: updates.Result{Verdict: updates.VerdictCurrent, Newest: "1.2.3"}, says: "There is no newer version (the newest release is 1.2.3).\n"},
+		{found: updates.Result{Verdict: updates.VerdictUnknown, Newest: "1.2.3"}, says: "This copy does not know its own version.\n"},
+		{err: chat.Errorf(chat.CodeConfig, "updates.check", "No release feed is configured, so nothing was asked."), code: 1, says: "nothing was asked"},
+	} {
+		asked := 0
+		h.updates = func(context.Context) (updates.Result, error) { asked++; return c.found, c.err }
+		if r := h.run("version").exits(0); asked != 0 || r.out != "contextinfinity 1.2.3 (abc)\n" {
+			t.Errorf("%q, asked %d times", r.out, asked)
+		}
+		if r := h.run("version", "--check"); r.code != c.code || asked != 1 || !strings.Contains(r.out+r.err, c.says) {
+			t.Errorf("%d %q %q, asked %d times", r.code, r.out, r.err, asked)
+		}
+	}
+	h.updates = func(context.Context) (updates.Result, error) {
+		return updates.Result{Verdict: updates.VerdictNewer, Newest: "2.0.0"}, nil
+	}
+	found, _ := h.run("version", "--check", "--json").exits(0).document()["update"].(map[string]any)
+	if found["verdict"] != "newer" || found["newest"] != "2.0.0" || found["page"] != "" {
+		t.Errorf("%v", found)
 	}
 }

@@ -24,6 +24,7 @@ type Config struct {
 	Keys       Keys
 	UI         UI
 	Desktop    Desktop
+	Updates    Updates
 
 	// Configured are the [models.NAME] tables in file order, without the built-in
 	// ones; Models adds those.
@@ -237,6 +238,13 @@ type Desktop struct {
 	CloseToTray         bool
 	Notifications       bool
 	NotificationPreview bool
+	QuickAskKeys        string // the combination that opens quick ask from any window; empty: none
+}
+
+// Updates is [updates]: whether there is a newer version.
+type Updates struct {
+	URL   string // the release feed; empty: nothing is ever asked
+	Daily bool   // ask once a day, not only when a person asks
 }
 
 // Origins of a value.

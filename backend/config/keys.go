@@ -11,6 +11,9 @@ import (
 	"strings"
 
 	toml "github.com/pelletier/go-toml/v2"
+
+	"contextinfinity/backend/internal/loopback"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // Types of a setting, as the window is told.
@@ -271,13 +274,41 @@ func tomlType(raw any) string {
 	return "a date or time"
 }
 
-var shortcutForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,39}=(?:(?:Ctrl\+)?(?:Alt\+)?(?:Shift\+)?(?:\S|[A-Z][A-Za-z0-9]{1,19}))?$`)
+var shortcutForm = pattern.New(`^[A-Za-z][A-Za-z0-9]{0,39}=(?:(?:Ctrl\+)?(?:Alt\+)?(?:Shift\+)?(?:\S|[A-Z][A-Za-z0-9]{1,19}))?$`)
 
 func checkShortcut(s string) string {
 	if shortcutForm.MatchString(s) {
 		return ""
 	}
 	return `must be a command and its keys, such as "new=Ctrl+Shift+M"`
+}
+
+// globalKeys are combinations that a desktop can deliver from other windows. A key that writes a character needs a modifier
+// other than Shift: it could not be typed any more.
+var globalKeys = regexp.MustCompile(`^(?:(?:Shift\+)?F(?:[1-9]|1[0-2])|(?:Ctrl\+(?:Alt\+)?|Alt\+)(?:Shift\+)?(?:Super\+)?(?:[A-Z0-9]|F(?:[1-9]|1[0-2])|Space|Tab|Insert|Home|End|PageUp|PageDown|Pause)|` +
+	`(?:Shift\+)?Super\+(?:[A-Z0-9]|F(?:[1-9]|1[0-2])|Space|Tab|Insert|Home|End|PageUp|PageDown|Pause))$`)
+
+func checkGlobalKeys(s string) string {
+	if s == "" || globalKeys.MatchString(s) {
+		return ""
+	}
+	return `must be Ctrl, Alt or Super with a key, in the order "Ctrl+Alt+Shift+Super+Space", or F1 to F12`
+}
+
+func checkFeed(s string) string {
+	if s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return "must be an https:// address"
+	case u.User != nil:
+		return "must not hold a user or password"
+	case loopback.Exposes(s):
+		return "must be an https:// address: over plain http anybody on the way could answer"
+	}
+	return ""
 }
 
 func checkPattern(s string) string {
@@ -317,7 +348,7 @@ func checkBaseURL(s string) string {
 	return ""
 }
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+var envName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
 func checkEnvName(s string) string {
 	if s == "" || envName.MatchString(s) {

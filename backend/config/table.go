@@ -39,7 +39,7 @@ var coreTable = []key{
 	}, func(c *Config) any { return &c.General.DefaultModel }},
 	{spec{
 		name: "general.favourite_models", group: groupGeneral, label: "Favourite models", def: []string{},
-		help: "The names of models that stand first where one is chosen.",
+		help: "The names of the models that are listed first where you choose one.",
 	}, func(c *Config) any { return &c.General.Favourites }},
 	{spec{
 		name: "general.data_dir", group: groupGeneral, label: "Data directory", def: "", check: checkDataDir,

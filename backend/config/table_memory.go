@@ -302,9 +302,9 @@ var memoryTable = []key{
 		help: "Uses the price list that the program ships with, in US dollars, for models without prices of their own. An estimate: prices change.",
 	}, func(c *Config) any { return &c.Cost.Estimate }},
 	{spec{
-		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget", unit: "currency of the prices",
+		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget",
 		def: 0.0, min: 0, max: 1e6,
-		help: "A warning appears when the answers of a calendar month cost this much. Nothing is stopped. 0 is no budget.",
+		help: "A warning appears when the answers of a calendar month cost this much, in the currency of your prices: US dollars with the shipped list. Nothing is stopped. 0 is no budget.",
 	}, func(c *Config) any { return &c.Cost.Budget }},
 	{spec{
 		name: "cost.warn_at", group: groupCost, label: "Warn at", unit: "share of the budget",
@@ -367,4 +367,18 @@ var memoryTable = []key{
 		name: "desktop.notification_preview", group: groupGeneral, label: "Notifications show the answer's beginning", def: false,
 		help: "Off, a notification names the session and never quotes it: others may see your screen.",
 	}, func(c *Config) any { return &c.Desktop.NotificationPreview }},
+	{spec{
+		name: "desktop.quick_ask_keys", group: groupGeneral, label: "Quick ask from anywhere", def: "", check: checkGlobalKeys,
+		help: "Keys that open the small window whichever program you are in, such as Ctrl+Alt+Space. Empty, no keys are taken. " +
+			"Needs a desktop with a portal for global shortcuts, or X11.",
+	}, func(c *Config) any { return &c.Desktop.QuickAskKeys }},
+	{spec{
+		name: "updates.url", group: groupGeneral, label: "Release feed", def: "", check: checkFeed,
+		help: "The https address that is asked for new versions: the list of releases that GitHub or Gitea has of a project, or a JSON file with version and page. " +
+			"This copy of the program comes with none. Empty, nothing is asked.",
+	}, func(c *Config) any { return &c.Updates.URL }},
+	{spec{
+		name: "updates.daily", group: groupGeneral, label: "Look for a new version each day", def: false,
+		help: "Off, the feed is asked only when you ask. Nothing is sent but the request, and nothing is downloaded or installed.",
+	}, func(c *Config) any { return &c.Updates.Daily }},
 }

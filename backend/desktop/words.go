@@ -80,6 +80,12 @@ func isTraditional(parts []string) bool {
 	return false
 }
 
+// QuickAskWords say what the keys of quick ask do, in the language that ui.language names.
+func QuickAskWords(setting string) string {
+	_, preferred := webLanguages(os.Getenv)
+	return wordsIn(setting, preferred).askTip
+}
+
 // words are the texts of the tray as the settings are now.
 func (w *Window) words() *trayWords {
 	_, preferred := webLanguages(os.Getenv)

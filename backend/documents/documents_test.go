@@ -2,11 +2,14 @@ package documents
 
 import (
 	"bytes"
+	"compress/zlib"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +22,16 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == PDFArgument {
 		os.Exit(ReadPDF(os.Stdin, os.Stdout))
 	}
+	if len(os.Args) > 1 && os.Args[1] == takeMemory {
+		limitProcess()
+		runtime.KeepAlive(make([]byte, 4*pdfMemory))
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
+
+// takeMemory is the argument with which the test takes more memory than the process may have.
+const takeMemory = "take-memory"
 
 func reader(t testing.TB) Reader {
 	t.Helper()
@@ -258,6 +269,41 @@ func TestHostilePDF(t *testing.T) {
 				t.Errorf("text %q, error: %v", d.Text, err)
 			}
 		})
+	}
+}
+
+// A page that takes too much memory ends reading, and what stands before it is kept.
+func TestPDFTakesTooMuchMemory(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	piece := bytes.Repeat([]byte("a"), 1<<20)
+	_, _ = w.Write([]byte("BT ("))
+	for range 3 * pdfMemory / len(piece) { // a text without an end
+		_, _ = w.Write(piece)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	page := "<< /Type /Page /Parent 2 0 R /Contents %d 0 R >>"
+	bomb := makePDF([]string{
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 2 /Kids [4 0 R 5 0 R] /Resources << /Font << /F1 3 0 R >> >> >>", helvetica,
+		fmt.Sprintf(page, 6), fmt.Sprintf(page, 7), stream("", "BT /F1 12 Tf (words) Tj ET"), stream("/Filter /FlateDecode", packed.String()),
+	})
+	d, err := reader(t).Read(t.Context(), "bomb.pdf", bomb)
+	if err != nil || !strings.Contains(d.Text, "after page 1 of 2: the next page took too much memory") || !strings.HasSuffix(d.Text, "words") {
+		t.Errorf("%.200q, %v", d.Text, err)
+	}
+}
+
+// Whatever the library does between two looks at its memory, the system ends the process.
+func TestTheSystemHoldsThePDFProcess(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux counts what a process maps against its limit")
+	}
+	if err := exec.Command(reader(t).Program, takeMemory).Run(); err == nil {
+		t.Errorf("it was given %d MB", 4*pdfMemory>>20)
 	}
 }
 

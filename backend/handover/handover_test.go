@@ -427,8 +427,38 @@ func TestFramesOfACallAreBounded(t *testing.T) {
 	if err := greet(&line{Conn: c}, "1.0", Call{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Write(binary.BigEndian.AppendUint32(nil, smallFrame+1)); err != nil {
+	large, err := appendFrame(nil, frame{Kind: kindIn, Data: make([]byte, smallFrame)})
+	if err != nil {
 		t.Fatal(err)
 	}
-	<-ended
+	if _, err := c.Write(large); err != nil && !errors.Is(err, syscall.EPIPE) { // it is whole, and refused by what it announces
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(bodyTime / 2):
+		t.Error("a frame that is too large for input did not end its call")
+	}
+}
+
+// Callers that say nothing leave their places to others.
+func TestSilentCallersAreSentAway(t *testing.T) {
+	t.Parallel()
+	_, address := holder(t, func(Call, Streams) int { return 7 })
+	for range maxCalls {
+		c, err := net.Dial("unix", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+	}
+	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		code, err := Ask(t.Context(), address, "1.0", NewCall([]string{"verify"}), nothing())
+		if err == nil && code == 7 {
+			return
+		}
+		if time.Since(begun) > 10*helloTime {
+			t.Fatalf("after %v: %d, %v", time.Since(begun), code, err)
+		}
+	}
 }

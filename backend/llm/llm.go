@@ -115,6 +115,9 @@ const EventResponse = "response"
 type Decoder interface {
 	Decode(chat.RawEvent) []Delta
 	Result() Result
+	// Parts is how many parts the answer has so far: blocks, items, citations, those that
+	// show nothing included. What comes after MaxParts is counted, and left out.
+	Parts() int
 }
 
 // DeltaKind says what a delta adds.

@@ -14,6 +14,10 @@ const (
 	DefaultAnswerTokens = 2_000_000
 )
 
+// MaxParts is how many parts one answer may have: texts, thoughts, calls, citations, and
+// what shows nothing.
+const MaxParts = 10_000
+
 const (
 	// rawShare is how many times its limit, the default's at least, an answer may take as
 	// events. Each small delta comes in some hundred bytes of JSON.
@@ -23,8 +27,6 @@ const (
 	// results of the provider's own tools, pings) may take as much as the answer's limit, the
 	// default's at least: decoders keep many of them.
 	echoes = 5
-	// maxBlocks is how many blocks (texts, thoughts, calls) one answer may have.
-	maxBlocks = 10_000
 	// countEvery is how much text is counted at once, in bytes.
 	countEvery = 64 << 10
 )
@@ -41,18 +43,17 @@ type Meter struct {
 	silent    int              // bytes of events that show nothing
 	tokens    int              // of what is counted already
 	uncounted strings.Builder  // the rest
-	block     int              // the highest so far
 }
 
-// Add measures one event and what it shows. Its error is CodeTooLong: the stream is to be
-// ended, and what has arrived, this event included, is kept.
-func (m *Meter) Add(ev chat.RawEvent, deltas []Delta) error {
+// Add measures one event and what it shows; parts is how many the answer has with it. Its
+// error is CodeTooLong: the stream is to be ended, and what has arrived, this event
+// included, is kept.
+func (m *Meter) Add(ev chat.RawEvent, deltas []Delta, parts int) error {
 	most, tokens := orDefault(m.MaxBytes, DefaultAnswerBytes), orDefault(m.MaxTokens, DefaultAnswerTokens)
 	m.raw += len(ev.Type) + len(ev.Data)
 	before := m.shown
 	for _, d := range deltas {
 		m.shown += len(d.Text)
-		m.block = max(m.block, d.Block)
 		if m.Count != nil && tokens < most { // else the bytes end it first: a token is at least one
 			m.uncounted.WriteString(d.Text)
 		}
@@ -67,8 +68,8 @@ func (m *Meter) Add(ev chat.RawEvent, deltas []Delta) error {
 		return tooLong("it is longer than %s (stream.max_answer_bytes)", size(most))
 	case m.raw/rawShare > max(most, DefaultAnswerBytes):
 		return tooLong("its events are longer than %s", size(rawShare*max(most, DefaultAnswerBytes)))
-	case m.block >= maxBlocks:
-		return tooLong("it has more than %d parts", maxBlocks)
+	case parts > MaxParts:
+		return tooLong("it has more than %d parts", MaxParts)
 	case m.countTokens(tokens) > tokens:
 		return tooLong("it is longer than %d tokens (stream.max_answer_tokens)", tokens)
 	}

@@ -23,17 +23,26 @@ func TestMeter(t *testing.T) {
 		"tokens":            {Meter{MaxTokens: 10, Count: words}, chat.RawEvent{}, say("one two "), 6},
 		"pings":             {Meter{MaxBytes: 100}, chat.RawEvent{Type: "ping", Data: make([]byte, 1<<20)}, nil, 17},
 		"signatures":        {Meter{}, chat.RawEvent{Data: make([]byte, 4<<20)}, []Delta{{Block: 1}}, 5},
-		"blocks":            {Meter{}, chat.RawEvent{}, []Delta{{Block: maxBlocks}}, 1},
 		"tokens, not words": {Meter{MaxBytes: 1000, MaxTokens: 900, Count: words}, chat.RawEvent{}, say("0123456789"), 101},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, err := 0, error(nil)
 			for ; err == nil && n < 1000; n++ {
-				err = c.meter.Add(c.event, c.shows)
+				err = c.meter.Add(c.event, c.shows, 1)
 			}
 			if !IsTooLong(err) || n != c.want {
 				t.Fatalf("after %d events, want %d: %v", n, c.want, err)
 			}
 		})
+	}
+}
+
+func TestMeterCountsParts(t *testing.T) {
+	var m Meter
+	if err := m.Add(chat.RawEvent{}, nil, MaxParts); err != nil {
+		t.Errorf("as many as there may be: %v", err)
+	}
+	if err := m.Add(chat.RawEvent{}, nil, MaxParts+1); !IsTooLong(err) {
+		t.Errorf("one more: %v", err)
 	}
 }

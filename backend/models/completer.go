@@ -73,7 +73,8 @@ func (c *Completer) Complete(ctx context.Context, system, user string, maxOutput
 	dec := c.model.Provider.NewDecoder(llm.ToolsDisabled)
 	meter := llm.Meter{MaxBytes: maxCompletion}
 	err = c.model.Provider.Stream(ctx, c.model.Endpoint, body, func(ev chat.RawEvent) error {
-		return meter.Add(ev, dec.Decode(ev))
+		deltas := dec.Decode(ev)
+		return meter.Add(ev, deltas, dec.Parts())
 	})
 	r := dec.Result()
 	r.Usage = r.Usage.Checked(max(c.model.Limits.ContextLimit, 2*prepared.Tokens()))

@@ -189,10 +189,31 @@ func TestCountersThatAreTooLow(t *testing.T) {
 		db := f.core.DB.Writer.Begin()
 		f.ok(db.Exec(sql).Error)
 		a := verify.NewAudit()
-		a.DB = db
-		a.Counters()
+		f.ok(a.Tables(f.ctx, db))
 		db.Rollback()
 		if !slices.ContainsFunc(a.Found, func(x chat.Finding) bool { return x.Table == "sqlite_sequence" && x.ID == named }) {
+			t.Errorf("%s: %v", sql, a.Found)
+		}
+	}
+}
+
+// TestASchemaThatDiffersIsNamed: a table, index or trigger that is not as this program makes it.
+func TestASchemaThatDiffersIsNamed(t *testing.T) {
+	f := newFixture(t)
+	seed(f)
+	f.unguard()
+	for name, sql := range map[string]string{
+		"idx_settings_copy": `DROP INDEX idx_settings_copy`,
+		"extra":             `CREATE TABLE extra (x)`,
+		"units_fts_insert":  `DROP TRIGGER units_fts_insert`,
+		"unit_texts":        `DROP VIEW unit_texts; CREATE VIEW unit_texts AS SELECT n AS n, '' AS text FROM units`,
+	} {
+		db := f.core.DB.Writer.Begin()
+		f.ok(db.Exec(sql).Error)
+		a := verify.NewAudit()
+		f.ok(a.Tables(f.ctx, db))
+		db.Rollback()
+		if !slices.ContainsFunc(a.Found, func(x chat.Finding) bool { return x.Table == "sqlite_schema" && x.ID == name }) {
 			t.Errorf("%s: %v", sql, a.Found)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/heap"
 	"contextinfinity/backend/llm"
 )
 
@@ -45,7 +46,17 @@ func (e *Engine) replay(provider string, mode llm.ToolsMode, most int, limit *ll
 		dec = decoderOf(p, mode)
 		dec.most = most
 	}
+	var loosen func() // set once they are long
+	defer func() {
+		if loosen != nil {
+			loosen()
+		}
+	}()
+	read := 0 // bytes
 	err = each(func(ev chat.RawEvent) error {
+		if read += len(ev.Data); read > maxKept && loosen == nil {
+			loosen = heap.Tighten()
+		}
 		var deltas []llm.Delta
 		if dec != nil {
 			deltas = dec.Decode(ev)
@@ -55,7 +66,7 @@ func (e *Engine) replay(provider string, mode llm.ToolsMode, most int, limit *ll
 		if limit == nil {
 			return nil
 		}
-		return limit.Add(ev, deltas)
+		return limit.Add(ev, deltas, dec.parts())
 	})
 	if dec != nil {
 		r.result = dec.Result()

@@ -43,6 +43,14 @@ func (g *guarded) Decode(ev chat.RawEvent) (deltas []llm.Delta) {
 	return g.Decoder.Decode(ev)
 }
 
+// parts is Parts, and 0 where there is no decoder.
+func (g *guarded) parts() int {
+	if g == nil {
+		return 0
+	}
+	return g.Parts()
+}
+
 // Result implements llm.Decoder.
 func (g *guarded) Result() (r llm.Result) {
 	defer func() {

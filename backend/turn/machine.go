@@ -256,7 +256,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 	if err := faults.Point("turn.event"); err != nil {
 		return err
 	}
-	return r.meter.Add(ev, deltas)
+	return r.meter.Add(ev, deltas, r.decoder.Parts())
 }
 
 // settle judges the attempt and closes its journal.

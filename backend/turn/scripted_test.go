@@ -183,6 +183,8 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 	return nil
 }
 
+func (d *scriptedDecoder) Parts() int { return len(d.r.Blocks) }
+
 func (d *scriptedDecoder) Result() llm.Result {
 	r := d.r
 	r.Blocks = append(chat.Blocks{}, r.Blocks...)

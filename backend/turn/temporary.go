@@ -176,7 +176,7 @@ func (t *Temporary) attempt(ctx context.Context, r *run, number int) (ending, ch
 		events++
 		deltas := dec.Decode(ev)
 		em.add(deltas, int64(events))
-		return meter.Add(ev, deltas)
+		return meter.Add(ev, deltas, dec.Parts())
 	})
 	em.finish(0, 0)
 	res := dec.Result()

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -206,21 +207,103 @@ func TestFloodsThatShowNothing(t *testing.T) {
 	}
 }
 
+// An answer that comes in one piece, as a document or as one event, is bounded as one that comes
+// in many: in its length, and in how many parts it has.
+func TestAnAnswerInOnePiece(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("All work and no play. ", 23<<20/22)
+	for name, c := range map[string]struct {
+		kind, before, of string
+		copies           int
+		after            string
+	}{
+		"a document": {"application/json", `{"id":"x","type":"message","stop_reason":"end_turn","content":[{"type":"text","text":"`, long, 1, `"}]}`},
+		"an event": {"text/event-stream", "data: " + `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\ndata: " +
+			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`, long, 1, `"}}` + "\n\n"},
+		"many parts": {"application/json", `{"id":"x","type":"message","stop_reason":"end_turn","content":[{"type":"text","text":"a"}`, `,{"type":"redacted_thinking","data":"a"}`, 300_000, `]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				w.Header().Set("Content-Type", c.kind)
+				_, _ = io.WriteString(w, c.before+strings.Repeat(c.of, c.copies)+c.after)
+			}))
+			t.Cleanup(srv.Close)
+			w := harness.Wires[slices.IndexFunc(harness.Wires, func(w harness.WireProtocol) bool { return w.Name == "anthropic" })]
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("whole", srv.URL))
+			r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "whole", "--json")
+			s := r.Exits(1).Sent()
+			if s.Error == nil || s.Error.Code != chat.CodeTooLong || s.Outcome != chat.OutcomeIncomplete {
+				t.Errorf("it ended as %q with %+v", s.Outcome, s.Error)
+			}
+			t.Logf("it took %d MB", most>>20)
+			if most > mostMemory {
+				t.Errorf("it took %d MB", most>>20)
+			}
+			h.OK("send", "--session", s.SessionID, "--model", "recall", "And now?")
+			h.Clean()
+		})
+	}
+}
+
+// mostAfterCtrlC is how much work, in processor time, the program may do after Ctrl-C, so that it
+// ends within two seconds. On a busy machine it takes longer, and is the same work.
+const mostAfterCtrlC = time.Second
+
 // One Ctrl-C ends an answer while its provider floods, and the text so far is the answer.
-// That a long one is ended as quickly: turn: TestTheEndOfALongStreamReadsNoJournal.
 func TestCtrlCEndsAFlood(t *testing.T) {
 	t.Parallel()
-	url := floodServer(t, harness.ChatWire.Start(), harness.ChatWire.Delta("Word after word. "), 0)
-	h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 268435456\nmax_answer_tokens = 100000000\n\n"+harness.ChatWire.Model("flood", url))
-	p := h.Start(nil, "send", "--new", "Tell me everything.", "--model", "flood")
-	p.AwaitOutput("Word after word. ")
-	p.Interrupt()
-	begun := time.Now()
-	r := p.Wait().Exits(1)
-	t.Logf("ended after %v with %d bytes of text", time.Since(begun).Round(time.Millisecond), len(r.Stdout))
-	if got := h.Only(h.LastSession()); got.Outcome != chat.OutcomeStopped {
-		t.Errorf("it is %q", got.Outcome)
+	const before = 40 << 20 // bytes that the provider has sent
+	for name, piece := range map[string]chat.RawEvent{
+		"text":      harness.ChatWire.Delta("Word after word. "),
+		"nothing":   llmtest.Event(`{"choices":[{"index":0,"delta":{}}]}`),
+		"reasoning": thought["chatcompletions"]("think "),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			block, enough := strings.Repeat(llmtest.SSE(piece), 64), make(chan struct{})
+			url := streamServer(t, append(harness.ChatWire.Start(), harness.ChatWire.Delta("First words. ")), func(n int) string {
+				if n == before/len(block) {
+					close(enough)
+				}
+				return block
+			}, 0)
+			h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 268435456\nmax_answer_tokens = 100000000\n\n"+harness.ChatWire.Model("flood", url))
+			p := h.Start(nil, "send", "--new", "Tell me everything.", "--model", "flood")
+			p.AwaitOutput("First words. ")
+			<-enough
+			worked := workOf(p.Cmd.Process.Pid)
+			p.Interrupt()
+			r := p.Wait().Exits(1)
+			worked = p.Cmd.ProcessState.UserTime() + p.Cmd.ProcessState.SystemTime() - worked
+			t.Logf("ended after %v of work with %d bytes of text", worked, len(r.Stdout))
+			if worked > mostAfterCtrlC {
+				t.Errorf("it worked for %v after Ctrl-C", worked)
+			}
+			if got := h.Only(h.LastSession()); got.Outcome != chat.OutcomeStopped || got.Phase != chat.PhaseResponseFinalized { // background work is left to the next command
+				t.Errorf("it is %s %q", got.Phase, got.Outcome)
+			}
+			h.Clean()
+		})
 	}
+}
+
+// workOf is the processor time that a process has had, to a hundredth of a second; 0 where the
+// system does not tell.
+func workOf(pid int) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	const userTime, systemTime, ticks = 11, 12, 100 // after the name, which may hold spaces; a second has so many ticks
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	var sum time.Duration
+	for _, at := range []int{userTime, systemTime} {
+		n, _ := strconv.Atoi(fields[at])
+		sum += time.Duration(n) * time.Second / ticks
+	}
+	return sum
 }
 
 // BenchmarkAnswerMemory prints the memory that answers take, per MB of their text.

@@ -76,6 +76,12 @@ var onlyRules = []only{
 		reason:  "tray, notifications and file manager are the desktop's; no other part talks to it",
 	},
 	{
+		name: "x server", tests: true,
+		imports: []string{"github.com/jezek/xgb"},
+		places:  []string{"backend/desktop/hotkey"},
+		reason:  "a key of the whole desktop is all that the program asks an X server for itself (docs/adr/0018)",
+	},
+	{
 		name: "keyring", tests: true,
 		imports: []string{"github.com/zalando/go-keyring"},
 		places:  []string{"backend/secrets"},

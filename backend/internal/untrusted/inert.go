@@ -1,12 +1,12 @@
 package untrusted
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/pattern"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -62,7 +62,7 @@ var tagEscaper = strings.NewReplacer("<", "&lt;", "&lt;", "&amp;lt;", "&amp;", "
 
 // forged finds lines that look like those by which the program says who said a passage
 // and when, and like its headings.
-var forged = regexp.MustCompile(`(?mi)^[\s\pZ]*(?:[#＃]\p{Nd}{1,9}(?:[\s\pZ]+\d{1,2}[:：]\d{2})?[\s\pZ]+[^\n:：]{1,100}[:：]|` +
+var forged = pattern.New(`(?mi)^[\s\pZ]*(?:[#＃]\p{Nd}{1,9}(?:[\s\pZ]+\d{1,2}[:：]\d{2})?[\s\pZ]+[^\n:：]{1,100}[:：]|` +
 	`[\[［][\s\pZ]*(?:now[\s\pZ]*[:：]|selected passages|earlier conversation summary|\d{1,2}[\s\pZ]+\pL+[\s\pZ]+\d{4}\b))`)
 
 // quoteForged marks such lines as quoted.
@@ -156,8 +156,8 @@ func isAngleToken(s string) bool {
 var (
 	// pipedBody has no spaces where it has one bar: a <| b -> c is an operator. An & is
 	// that of an escape, which is not part of a token.
-	pipedBody   = regexp.MustCompile(`^/?(?:\|[^|&]+\||\|[^\s|&]+|[^\s|&]+\|)$`)
-	angleTokens = regexp.MustCompile(`^<?/?(?:s|bos|eos|eod|pad|unk|mask|sep|cls|sop|eop|sys|(?:\w+:)?(?:think|tool_calls?)|tools?|tool_response|tool_sep|function_calls|` +
+	pipedBody   = pattern.New(`^/?(?:\|[^|&]+\||\|[^\s|&]+|[^\s|&]+\|)$`)
+	angleTokens = pattern.New(`^<?/?(?:s|bos|eos|eod|pad|unk|mask|sep|cls|sop|eop|sys|(?:\w+:)?(?:think|tool_calls?)|tools?|tool_response|tool_sep|function_calls|` +
 		`function=[^&]*|unused_?\d+|extra_id_\d+|reserved_[^&]*|(?:start|end|begin)_of_\w+|image_soft_token|fim_\w+|im_start|im_end)$`)
 )
 
@@ -175,7 +175,7 @@ func bracketToken(s string) (body string, length int) {
 	return s[:end], length
 }
 
-var pipedInBrackets = regexp.MustCompile(`^\|\w+\|$`)
+var pipedInBrackets = pattern.New(`^\|\w+\|$`)
 
 var bracketTokens = lexical.Set("inst sys system_prompt available_tools tool_calls tool_results tool_content think args call_id gmask smask mask sop eop " +
 	"img img_break img_end audio begin_audio prefix middle suffix model_settings bos eos pad unk cls sep")

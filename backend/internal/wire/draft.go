@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,7 @@ type Part struct {
 	Raw         []byte
 
 	placed bool
+	left   bool // out: the answer has too many
 	block  int
 	named  bool
 	callID string // as NameCalls chose it
@@ -47,11 +49,35 @@ type Part struct {
 type Draft struct {
 	Provider string
 	parts    []*Part
+	counted  int
 }
 
-// Place gives a part its block.
+// Parts is what llm.Decoder says of it.
+func (d *Draft) Parts() int { return max(d.counted, len(d.parts)) }
+
+// Takes counts one more part of the answer, and reports whether it is to be kept: a server
+// must not fill memory with parts that show nothing.
+func (d *Draft) Takes() bool {
+	d.counted++
+	return d.counted <= llm.MaxParts
+}
+
+// TakesOf is what of a list is to be kept, of which so many were counted before.
+func (d *Draft) TakesOf(list []json.RawMessage, before int) []json.RawMessage {
+	for n := before; n < len(list); n++ {
+		if !d.Takes() {
+			return slices.Clone(list[:n])
+		}
+	}
+	return list
+}
+
+// Place gives a part its block. One after too many has none, and shows nothing.
 func (d *Draft) Place(p *Part) {
-	if p.placed {
+	if p.placed || p.left {
+		return
+	}
+	if p.left = len(d.parts) > llm.MaxParts; p.left {
 		return
 	}
 	p.placed, p.block = true, len(d.parts)
@@ -79,7 +105,7 @@ func (d *Draft) Settle(p *Part, final string) []llm.Delta {
 // Announce shows that a tool call began, before any of its arguments.
 func (d *Draft) Announce(p *Part) []llm.Delta {
 	d.Place(p)
-	if p.Kind != PartTool || p.named || p.Name == "" {
+	if p.Kind != PartTool || p.named || p.Name == "" || p.left {
 		return nil
 	}
 	p.named = true
@@ -90,7 +116,9 @@ func (d *Draft) show(p *Part, text string) []llm.Delta {
 	if text == "" {
 		return nil
 	}
-	d.Place(p)
+	if d.Place(p); p.left {
+		return nil
+	}
 	delta := llm.Delta{Block: p.block, Text: text}
 	switch p.Kind {
 	case PartText:

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/heap"
 	"contextinfinity/backend/internal/loopback"
 	"contextinfinity/backend/llm"
 )
@@ -117,8 +119,13 @@ func (s Server) receive(ctx context.Context, resp *http.Response, yield func(cha
 		}
 	case kind == bodyDocument:
 		limit := eventLimit(s.Endpoint)
-		data, err := io.ReadAll(io.LimitReader(src, int64(limit)+1))
-		if err == nil && len(data) > limit {
+		whole := io.LimitReader(src, int64(limit)+1)
+		data, err := io.ReadAll(io.LimitReader(whole, largeEvent))
+		if len(data) == largeEvent {
+			defer heap.Tighten()()
+			data, err = io.ReadAll(io.MultiReader(bytes.NewReader(data), whole))
+		}
+		if err == nil && (len(data) > limit || tooDense(data)) {
 			err = errEventTooLarge
 		}
 		if err != nil {
@@ -144,19 +151,29 @@ func (s Server) receiveEvents(ctx context.Context, src io.Reader, deliver func(s
 			}
 			return nil
 		}
+		if err == nil && tooDense(ev.data) {
+			err = errEventTooLarge
+		}
 		if err != nil {
 			return s.transportError(ctx, err)
 		}
 		if ev.name == "" {
 			ev.name = "message"
 		}
-		if err := deliver(ev.name, ev.data); err != nil {
+		if err := deliverEvent(ev, deliver); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
 			return Cancelled(ctx)
 		}
 	}
+}
+
+func deliverEvent(ev event, deliver func(string, []byte) error) error {
+	if len(ev.data) >= largeEvent {
+		defer heap.Tighten()()
+	}
+	return deliver(ev.name, ev.data)
 }
 
 type body int

@@ -12,13 +12,42 @@ import (
 // maxEvent bounds one event and one unstreamed body, in bytes, where answers have their
 // default limit. Generated images travel inside events, and the last event of a response
 // repeats all of it, so it is generous; it only stops a server that never ends one.
-const maxEvent = 32 << 20
+const maxEvent = 24 << 20
 
 // eventLimit is the limit for an endpoint: room for an answer of its length in JSON.
-func eventLimit(ep llm.Endpoint) int { return max(maxEvent, 2*ep.MaxAnswerBytes) }
+func eventLimit(ep llm.Endpoint) int { return max(maxEvent, ep.MaxAnswerBytes/2*3) }
 
-// errEventTooLarge reports an event over its limit.
+// largeEvent is from what size, in bytes, memory is taken back sooner while an event is handled:
+// several copies of it are made in a row.
+const largeEvent = 1 << 20
+
+// maxValues is how many values one event may hold: to decode very many small ones takes far more
+// memory than their text. It is above what probabilities of tokens come to.
+const maxValues = 1_000_000
+
+// errEventTooLarge reports an event over its limits.
 var errEventTooLarge = errors.New("the server sent one event that is larger than any answer")
+
+// tooDense reports JSON with too many values.
+func tooDense(data []byte) bool {
+	if len(data) < maxValues {
+		return false
+	}
+	values := 0
+	for i := 0; i < len(data) && values <= maxValues; i++ {
+		switch data[i] {
+		case '{', '[', ',':
+			values++
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return values > maxValues
+}
 
 // event is one server-sent event: its name, empty if it had none, and its data
 // lines joined by line feeds.

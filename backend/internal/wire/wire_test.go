@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -341,5 +342,33 @@ func TestSizesOfARefusal(t *testing.T) {
 		if limit != want[0] || counted != want[1] {
 			t.Errorf("%q: limit %d, counted %d, want %v", words, limit, counted, want)
 		}
+	}
+}
+
+// An event of very many small values takes far more memory than its text, and is refused;
+// a long text is none, whatever it holds.
+func TestDenseEvents(t *testing.T) {
+	for data, want := range map[string]bool{
+		`{"a":[` + strings.Repeat(`{},`, maxValues) + `{}]}`:       true,
+		`[` + strings.Repeat(`1,`, maxValues) + `1]`:               true,
+		strings.Repeat(`[`, 2*maxValues):                           true,
+		`{"a":"` + strings.Repeat(`{[,\",{`, maxValues) + `"}`:     false,
+		`{"a":"` + strings.Repeat(`\\`, maxValues) + `","b":[{}]}`: false,
+	} {
+		if tooDense([]byte(data)) != want {
+			t.Errorf("%.30s… of %d bytes is too dense: %v", data, len(data), !want)
+		}
+	}
+	for _, kind := range []string{"application/json", "text/event-stream"} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = io.WriteString(w, "data: "[:6*strings.Count(kind, "event")]+`{"output":[`+strings.Repeat(`{},`, maxValues)+"{}]}\n\n")
+		}))
+		s := Server{Client: Client(nil), Base: srv.URL}
+		err := s.Stream(t.Context(), "/", nil, func(chat.RawEvent) error { return errors.New("it is passed on") })
+		if err == nil || !strings.Contains(err.Error(), errEventTooLarge.Error()) {
+			t.Errorf("%s: %v", kind, err)
+		}
+		srv.Close()
 	}
 }

@@ -40,10 +40,10 @@ type blockBody struct {
 // blockStart opens a block. The same index again is a duplicate and adds nothing.
 func (d *decoder) blockStart(m *message, index int, raw json.RawMessage) []llm.Delta {
 	var body blockBody
-	if m.blocks[index] != nil || !wire.Decodes(raw, &body) || body.Type == "" {
+	if m.blocks[index] != nil || !wire.Decodes(raw, &body) || body.Type == "" || !d.draft.Takes() {
 		return nil
 	}
-	b := &block{kind: body.Type, start: bytes.Clone(raw), citations: body.Citations}
+	b := &block{kind: body.Type, start: bytes.Clone(raw), citations: d.draft.TakesOf(body.Citations, 0)}
 	b.part = d.partFor(m, body)
 	m.blocks[index] = b
 	m.order = append(m.order, b)
@@ -124,7 +124,9 @@ func (d *decoder) blockDelta(index int, raw json.RawMessage) []llm.Delta {
 			return nil
 		}
 		d.blockStart(m, index, json.RawMessage(`{"type":"`+kind+`"}`))
-		b = m.blocks[index]
+		if b = m.blocks[index]; b == nil {
+			return nil // the answer has too many
+		}
 	}
 	switch delta.Type {
 	case "text_delta":
@@ -138,7 +140,7 @@ func (d *decoder) blockDelta(index int, raw json.RawMessage) []llm.Delta {
 	case "signature_delta":
 		b.signature.WriteString(delta.Signature)
 	case "citations_delta":
-		if len(delta.Citation) > 0 {
+		if len(delta.Citation) > 0 && d.draft.Takes() {
 			b.citations = append(b.citations, bytes.Clone(delta.Citation))
 		}
 	case "input_json_delta":

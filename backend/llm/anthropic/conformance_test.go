@@ -184,3 +184,35 @@ func TestUnknownBlocksGrow(t *testing.T) {
 		t.Errorf("%d deltas of 10 bytes allocated %d MB", n, took>>20)
 	}
 }
+
+// An answer of very many parts that show nothing fills no memory, in one event or in many.
+func TestTooManyParts(t *testing.T) {
+	const many = llm.MaxParts + 1000
+	for name, block := range map[string]string{
+		"redacted": `{"type":"redacted_thinking","data":"a"}`, "text": `{"type":"text","text":""}`, "unknown": `{"type":"new"}`, "calls": `{"type":"tool_use","id":"a","name":"b"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			llmtest.TooManyParts(t, New(nil), chat.RawEvent{Type: llm.EventResponse, Data: []byte(
+				`{"id":"x","type":"message","stop_reason":"end_turn","content":[` + strings.Repeat(block+`,`, many) + block + `]}`)})
+			events := []chat.RawEvent{llmtest.Event(started)}
+			for n := range many {
+				events = append(events, llmtest.Event(startBlock(n, block)), llmtest.Event(blockDelta(n, "text_delta", "text", `"a"`)), llmtest.Event(stopBlock(n)))
+			}
+			llmtest.TooManyParts(t, New(nil), events...)
+		})
+	}
+	cited := []chat.RawEvent{llmtest.Event(startBlock(0, `{"type":"text","text":"a"}`))}
+	messages := []chat.RawEvent{}
+	for n := range many {
+		cited = append(cited, llmtest.Event(blockDelta(0, "citations_delta", "citation", `{"type":"char_location"}`)))
+		messages = append(messages, llmtest.Event(fmt.Sprintf(`{"type":"message_start","message":{"id":"m%d"}}`, n)), llmtest.Event(stop))
+	}
+	llmtest.TooManyParts(t, New(nil), cited...)
+	d := New(nil).NewDecoder(llm.ToolsEnabled)
+	for _, ev := range messages {
+		d.Decode(ev)
+	}
+	if d.Parts() <= llm.MaxParts || len(d.Result().Items) > llm.MaxParts+10 {
+		t.Errorf("of %d messages %d are counted, and %d items kept", many, d.Parts(), len(d.Result().Items))
+	}
+}

@@ -101,6 +101,9 @@ func (d *decoder) start(raw json.RawMessage) []llm.Delta {
 func (d *decoder) open(body messageBody) []llm.Delta {
 	cur := d.last()
 	if cur == nil || cur.ended || (cur.id != body.ID && len(cur.order) > 0) {
+		if cur != nil && !d.draft.Takes() {
+			return nil
+		}
 		cur = d.add()
 		d.terminal, d.err = false, nil
 	}
@@ -108,7 +111,7 @@ func (d *decoder) open(body messageBody) []llm.Delta {
 	cur.usage.read(body.Usage)
 	var deltas []llm.Delta
 	if len(cur.order) == 0 {
-		for i, raw := range body.Content {
+		for i, raw := range body.Content[:min(len(body.Content), llm.MaxParts+1)] {
 			deltas = append(deltas, d.blockStart(cur, i, raw)...)
 			deltas = append(deltas, d.blockStop(i)...)
 		}
@@ -192,6 +195,9 @@ func (d *decoder) fail(data []byte) {
 	}
 	d.terminal = true
 }
+
+// Parts implements llm.Decoder.
+func (d *decoder) Parts() int { return d.draft.Parts() }
 
 // Result implements llm.Decoder.
 func (d *decoder) Result() llm.Result {

@@ -3,6 +3,8 @@ package chatcompletions
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -105,4 +107,32 @@ func FuzzDecoder(f *testing.F) { llmtest.FuzzDecoder(f, harness) }
 
 func BenchmarkDecode(b *testing.B) {
 	llmtest.BenchmarkDecode(b, harness, llmtest.Event(piece(content(`"w\u00f6rld"`))))
+}
+
+// An answer of very many parts that show nothing fills no memory, in one event or in many.
+func TestTooManyParts(t *testing.T) {
+	const many = llm.MaxParts + 1000
+	list := func(one string) string { return strings.Repeat(one+`,`, many) + one }
+	whole := func(message string) chat.RawEvent {
+		return chat.RawEvent{Type: llm.EventResponse, Data: []byte(`{"choices":[{"index":0,"finish_reason":"stop","message":` + message + `}]}`)}
+	}
+	for name, message := range map[string]func(list func(string) string) string{
+		"content": func(list func(string) string) string { return `{"content":[` + list(`{"type":"new"}`) + `]}` },
+		"calls": func(list func(string) string) string {
+			return `{"tool_calls":[` + list(`{"id":"","function":{"name":"b","arguments":"{}"}}`) + `]}`
+		},
+		"details": func(list func(string) string) string {
+			return `{"reasoning_details":[` + list(`{"type":"reasoning.encrypted","data":"a"}`) + `]}`
+		},
+		"annotations": func(list func(string) string) string { return `{"content":"a","annotations":[` + list(`{}`) + `]}` },
+	} {
+		t.Run(name, func(t *testing.T) {
+			llmtest.TooManyParts(t, New(nil), whole(message(list)))
+			if name == "annotations" { // those of the last event stand
+				return
+			}
+			one := llmtest.Event(`{"choices":[{"index":0,"delta":` + message(func(one string) string { return one }) + `}]}`)
+			llmtest.TooManyParts(t, New(nil), slices.Repeat([]chat.RawEvent{one}, many)...)
+		})
+	}
 }

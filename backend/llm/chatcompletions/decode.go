@@ -147,7 +147,8 @@ func (d *decoder) message(m messageBody) []llm.Delta {
 		deltas = append(deltas, d.call(0, callBody{Function: *m.FunctionCall}, nil)...)
 	}
 	if len(m.Annotations) > 0 {
-		d.part(&d.text, wire.PartText).Annotations = m.Annotations
+		p := d.part(&d.text, wire.PartText)
+		p.Annotations = d.draft.TakesOf(m.Annotations, len(p.Annotations))
 	}
 	return deltas
 }
@@ -162,7 +163,7 @@ func (d *decoder) thought(m messageBody) []llm.Delta {
 	if len(deltas) > 0 {
 		d.thoughts.member = member
 	}
-	if d.thoughts.add(m.ReasoningDetails); len(d.thoughts.details) > 0 { // what is encrypted shows no text
+	if d.thoughts.add(m.ReasoningDetails, d.draft.Takes); len(d.thoughts.details) > 0 { // what is encrypted shows no text
 		d.draft.Place(d.part(&d.reasoning, wire.PartReasoning))
 	}
 	return deltas
@@ -217,7 +218,9 @@ func (d *decoder) contentPart(raw json.RawMessage) []llm.Delta {
 		}
 		return deltas
 	}
-	d.draft.Place(&wire.Part{Kind: wire.PartOpaque, Raw: bytes.Clone(raw)})
+	if d.draft.Takes() {
+		d.draft.Place(&wire.Part{Kind: wire.PartOpaque, Raw: bytes.Clone(raw)})
+	}
 	return nil
 }
 
@@ -227,6 +230,9 @@ func (d *decoder) call(place int, body callBody, raw json.RawMessage) []llm.Delt
 	}
 	p := d.calls[place]
 	if p == nil || another(p, body) {
+		if !d.draft.Takes() {
+			return nil
+		}
 		// Some servers give every call the index 0.
 		if p != nil {
 			d.calls[-len(d.calls)-1] = p
@@ -267,6 +273,9 @@ func another(p *wire.Part, body callBody) bool {
 func complete(p *wire.Part) bool {
 	return p.Input != nil || p.Text.Len() > 0 && json.Valid([]byte(p.Text.String()))
 }
+
+// Parts implements llm.Decoder.
+func (d *decoder) Parts() int { return d.draft.Parts() }
 
 // Result implements llm.Decoder.
 func (d *decoder) Result() llm.Result {

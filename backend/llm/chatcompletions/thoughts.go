@@ -28,8 +28,8 @@ type detail struct {
 // growing names the member of each type of detail that comes in pieces.
 var growing = map[string]string{"reasoning.text": "text", "reasoning.summary": "summary"}
 
-// add takes the details of one chunk.
-func (t *thoughts) add(pieces []json.RawMessage) {
+// add takes the details of one chunk; takes reports whether there is room for one more.
+func (t *thoughts) add(pieces []json.RawMessage, takes func() bool) {
 	for _, raw := range pieces {
 		members := map[string]json.RawMessage{}
 		if json.Unmarshal(raw, &members) != nil || len(members) == 0 {
@@ -40,6 +40,9 @@ func (t *thoughts) add(pieces []json.RawMessage) {
 		delete(members, grows)
 		last := t.last()
 		if grows == "" || last == nil || last.grows != grows || !bytes.Equal(last.members["index"], members["index"]) {
+			if !takes() {
+				continue
+			}
 			last = &detail{members: map[string]json.RawMessage{}, grows: grows}
 			t.details = append(t.details, last)
 		}

@@ -152,7 +152,7 @@ func TestWholeArgumentsAreShown(t *testing.T) {
 			}
 		}
 		meter := llm.Meter{MaxBytes: 999}
-		if err := meter.Add(chat.RawEvent{}, p.Deltas); shown != args || !llm.IsTooLong(err) {
+		if err := meter.Add(chat.RawEvent{}, p.Deltas, 1); shown != args || !llm.IsTooLong(err) {
 			t.Errorf("%d bytes are shown, %v", len(shown), err)
 		}
 	}

@@ -3,6 +3,7 @@ package openai
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,4 +142,30 @@ func FuzzDecoder(f *testing.F) { llmtest.FuzzDecoder(f, harness) }
 
 func BenchmarkDecode(b *testing.B) {
 	llmtest.BenchmarkDecode(b, harness, llmtest.Event(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"item_id":"msg_0","sequence_number":7,"delta":" word","logprobs":[],"obfuscation":"abc"}`))
+}
+
+// An answer of very many parts that show nothing fills no memory, in one event or in many.
+func TestTooManyParts(t *testing.T) {
+	const many = llm.MaxParts + 1000
+	list := func(one string) string { return strings.Repeat(one+`,`, many) + one }
+	whole := func(output string) chat.RawEvent {
+		return chat.RawEvent{Type: llm.EventResponse, Data: []byte(`{"id":"x","object":"response","status":"completed","output":[` + output + `]}`)}
+	}
+	for name, item := range map[string]string{
+		"reasoning": `{"type":"reasoning","summary":[]}`, "unknown": `{"type":"new"}`, "message": `{"type":"message","content":[{"type":"output_text","text":"a"}]}`,
+		"calls": `{"type":"function_call","call_id":"a","name":"b","arguments":"{}"}`, "results": `{"type":"mcp_call_output","call_id":"a"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			llmtest.TooManyParts(t, New(nil), whole(list(item)))
+			var events []chat.RawEvent
+			for n := many; n > 0; n-- { // the last first
+				events = append(events, llmtest.Event(fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":%s}`, n, item)))
+			}
+			llmtest.TooManyParts(t, New(nil), events...)
+		})
+	}
+	llmtest.TooManyParts(t, New(nil), whole(`{"type":"message","content":[`+list(`{"type":"output_text","text":"a"}`)+`]}`))
+	llmtest.TooManyParts(t, New(nil), whole(`{"type":"message","content":[{"type":"output_text","text":"a","annotations":[`+list(`{}`)+`]}]}`))
+	annotation := llmtest.Event(`{"type":"response.output_text.annotation.added","output_index":0,"content_index":0,"annotation":{"type":"url_citation"}}`)
+	llmtest.TooManyParts(t, New(nil), append([]chat.RawEvent{llmtest.Event(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a"}`)}, slices.Repeat([]chat.RawEvent{annotation}, many)...)...)
 }

@@ -191,7 +191,7 @@ func (d *decoder) enter(body responseBody, same bool) *response {
 		d.model = body.Model
 	}
 	cur := d.current()
-	if !same {
+	if !same && d.draft.Takes() {
 		cur = &response{}
 		d.responses = append(d.responses, cur)
 		d.terminal, d.status, d.reason, d.err = false, "", "", nil
@@ -295,6 +295,9 @@ func (d *decoder) fail(err *llm.Error) {
 	}
 	d.end(chat.StepFailed, "")
 }
+
+// Parts implements llm.Decoder.
+func (d *decoder) Parts() int { return d.draft.Parts() }
 
 // Result implements llm.Decoder.
 func (d *decoder) Result() llm.Result {

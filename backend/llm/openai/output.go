@@ -67,23 +67,27 @@ func (o *output) isCall() bool {
 	return o.main != nil && o.main.Kind == wire.PartTool && !o.answered
 }
 
-// at finds an output by its index, or makes it.
-func (r *response) at(index int) *output {
+// at finds an output of the current response by its index, or makes it. One for which the
+// answer has too many parts is not kept.
+func (d *decoder) at(index int) *output {
+	r := d.current()
 	pos, found := slices.BinarySearchFunc(r.outputs, index, func(o *output, i int) int { return o.index - i })
 	if found {
 		return r.outputs[pos]
 	}
 	o := &output{index: index}
-	r.outputs = slices.Insert(r.outputs, pos, o)
+	if d.draft.Takes() {
+		r.outputs = slices.Insert(r.outputs, pos, o)
+	}
 	return o
 }
 
 func (d *decoder) itemAdded(ev *event, _ []byte) []llm.Delta {
-	return d.item(d.current().at(ev.OutputIndex), ev.Item, false)
+	return d.item(d.at(ev.OutputIndex), ev.Item, false)
 }
 
 func (d *decoder) itemDone(ev *event, _ []byte) []llm.Delta {
-	return d.item(d.current().at(ev.OutputIndex), ev.Item, true)
+	return d.item(d.at(ev.OutputIndex), ev.Item, true)
 }
 
 // item takes an item as sent whole: at its start nearly empty, at its end final.
@@ -130,7 +134,7 @@ func hosted(body itemBody) bool {
 func (d *decoder) message(o *output, body itemBody) []llm.Delta {
 	o.phase = body.Phase
 	var deltas []llm.Delta
-	for i, c := range body.Content {
+	for i, c := range body.Content[:min(len(body.Content), llm.MaxParts+1)] {
 		deltas = append(deltas, d.settleContent(o, i, c)...)
 	}
 	for _, p := range o.content {
@@ -222,13 +226,16 @@ func (o *output) part(kind wire.PartKind) *wire.Part {
 }
 
 // contentPart is a message's part by content index.
-func (o *output) contentPart(index int, kind wire.PartKind) *wire.Part {
+func (d *decoder) contentPart(o *output, index int, kind wire.PartKind) *wire.Part {
 	if o.content == nil {
 		o.content = map[int]*wire.Part{}
 	}
 	p := o.content[index]
 	if p == nil {
 		p = &wire.Part{Kind: kind, Phase: o.phase}
+		if len(o.content) > 0 && !d.draft.Takes() { // the first is the output's own
+			return p
+		}
 		o.content[index] = p
 	}
 	if !p.Placed() {
@@ -240,11 +247,11 @@ func (o *output) contentPart(index int, kind wire.PartKind) *wire.Part {
 func (d *decoder) settleContent(o *output, index int, c contentBody) []llm.Delta {
 	switch c.Type {
 	case "refusal":
-		return d.draft.Settle(o.contentPart(index, wire.PartRefusal), wire.Unquote(c.Refusal))
+		return d.draft.Settle(d.contentPart(o, index, wire.PartRefusal), wire.Unquote(c.Refusal))
 	case "output_text", "text", "":
-		p := o.contentPart(index, wire.PartText)
+		p := d.contentPart(o, index, wire.PartText)
 		if len(c.Annotations) >= len(p.Annotations) && len(c.Annotations) > 0 {
-			p.Annotations = c.Annotations
+			p.Annotations = d.draft.TakesOf(c.Annotations, len(p.Annotations))
 		}
 		return d.draft.Settle(p, wire.Unquote(c.Text))
 	}
@@ -256,11 +263,11 @@ func (d *decoder) partSettled(ev *event, _ []byte) []llm.Delta {
 	if !wire.Decodes(ev.Part, &c) {
 		return nil
 	}
-	return d.settleContent(d.current().at(ev.OutputIndex), ev.ContentIndex, c)
+	return d.settleContent(d.at(ev.OutputIndex), ev.ContentIndex, c)
 }
 
 func (d *decoder) contentAt(ev *event, kind wire.PartKind) *wire.Part {
-	return d.current().at(ev.OutputIndex).contentPart(ev.ContentIndex, kind)
+	return d.contentPart(d.at(ev.OutputIndex), ev.ContentIndex, kind)
 }
 
 func (d *decoder) textDelta(ev *event, _ []byte) []llm.Delta {
@@ -273,7 +280,7 @@ func (d *decoder) textDone(ev *event, _ []byte) []llm.Delta {
 
 func (d *decoder) annotated(ev *event, _ []byte) []llm.Delta {
 	p := d.contentAt(ev, wire.PartText)
-	if len(ev.Annotation) > 0 {
+	if len(ev.Annotation) > 0 && d.draft.Takes() {
 		p.Annotations = append(p.Annotations, bytes.Clone(ev.Annotation))
 	}
 	return nil
@@ -288,7 +295,7 @@ func (d *decoder) refusalDone(ev *event, _ []byte) []llm.Delta {
 }
 
 func (d *decoder) summaryDelta(ev *event, _ []byte) []llm.Delta {
-	o := d.current().at(ev.OutputIndex)
+	o := d.at(ev.OutputIndex)
 	if o.thought {
 		return nil
 	}
@@ -297,7 +304,7 @@ func (d *decoder) summaryDelta(ev *event, _ []byte) []llm.Delta {
 }
 
 func (d *decoder) thoughtDelta(ev *event, _ []byte) []llm.Delta {
-	o := d.current().at(ev.OutputIndex)
+	o := d.at(ev.OutputIndex)
 	if o.summary {
 		return nil
 	}
@@ -317,14 +324,14 @@ func (d *decoder) reasoningDelta(o *output, index int, raw json.RawMessage) []ll
 }
 
 func (d *decoder) argumentsDelta(ev *event, _ []byte) []llm.Delta {
-	o := d.current().at(ev.OutputIndex)
+	o := d.at(ev.OutputIndex)
 	p := o.part(wire.PartTool)
 	p.FreeText = p.FreeText || strings.HasPrefix(ev.Type, "response.custom_tool")
 	return d.draft.Append(p, ev.Delta)
 }
 
 func (d *decoder) argumentsDone(ev *event, _ []byte) []llm.Delta {
-	o := d.current().at(ev.OutputIndex)
+	o := d.at(ev.OutputIndex)
 	final := ev.Arguments
 	p := o.part(wire.PartTool)
 	if strings.HasPrefix(ev.Type, "response.custom_tool") {
@@ -336,6 +343,7 @@ func (d *decoder) argumentsDone(ev *event, _ []byte) []llm.Delta {
 // reconcile completes what was streamed from the final output list. An item that
 // was never streamed is taken whole.
 func (d *decoder) reconcile(resp *response, final []json.RawMessage) []llm.Delta {
+	final = final[:min(len(final), llm.MaxParts+1)]
 	bodies := make([]itemBody, len(final))
 	for i, raw := range final {
 		wire.Decodes(raw, &bodies[i])
@@ -346,7 +354,7 @@ func (d *decoder) reconcile(resp *response, final []json.RawMessage) []llm.Delta
 			continue
 		}
 		if o == nil {
-			o = resp.at(resp.freeIndex(i))
+			o = d.at(resp.freeIndex(i))
 		}
 		deltas = append(deltas, d.item(o, final[i], true)...)
 	}

@@ -58,6 +58,9 @@ func (t *jsonText) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// Parts implements llm.Decoder.
+func (d *decoder) Parts() int { return d.draft.Parts() }
+
 // Result implements llm.Decoder.
 func (d *decoder) Result() llm.Result {
 	r := llm.Result{

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"math"
@@ -33,14 +34,27 @@ func (e storedEvent) event() chat.RawEvent {
 	return chat.RawEvent{Type: e.Type, Data: e.Data}
 }
 
-// storedJSON is one event of the JSON array that a stream is stored as, its bytes exact.
-func storedJSON(e chat.RawEvent) ([]byte, error) {
-	stored := storedEvent{Type: e.Type, Data: e.Data}
-	if utf8.Valid(e.Data) {
-		s := string(e.Data)
-		stored.Text, stored.Data = &s, nil
+// writeStored writes one event of the JSON array that a stream is stored as, its bytes exact.
+func writeStored(w io.Writer, e chat.RawEvent) error {
+	if !utf8.Valid(e.Data) {
+		raw, err := chat.MarshalJSON(storedEvent{Type: e.Type, Data: e.Data})
+		if err == nil {
+			_, err = w.Write(raw)
+		}
+		return err
 	}
-	return chat.MarshalJSON(stored)
+	kind, err := chat.MarshalJSON(e.Type)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, `{"type":%s,"text":`, kind); err != nil {
+		return err
+	}
+	if err := chat.WriteJSONString(w, e.Data); err != nil {
+		return err
+	}
+	_, err = w.Write([]byte{'}'})
+	return err
 }
 
 // maxPacked bounds a pack that is made while its stream arrives, in bytes.
@@ -63,22 +77,21 @@ func (p *EventPack) Add(e chat.RawEvent) error {
 	if p.packer.packed.Len() > p.most {
 		return sqlite.Invalid("The packed events are longer than %d bytes.", p.most)
 	}
-	raw, err := storedJSON(e)
-	if err != nil {
-		return err
-	}
 	next := byte(',')
 	if p.events == 0 {
 		next = '['
 	}
 	p.events++
-	return p.write(append([]byte{next}, raw...))
+	if _, err := p.Write([]byte{next}); err != nil {
+		return err
+	}
+	return writeStored(p, e)
 }
 
-func (p *EventPack) write(b []byte) error {
+// Write takes JSON of the events; it is for encoders.
+func (p *EventPack) Write(b []byte) (int, error) {
 	_, _ = p.hash.Write(b)
-	_, err := p.packer.Write(b)
-	return err
+	return p.packer.Write(b)
 }
 
 // end is the column, and the hex SHA-256 of its JSON. Asked again it is the same.
@@ -88,7 +101,7 @@ func (p *EventPack) end(items codec.Base) (packed []byte, sum string, err error)
 		if p.events == 0 {
 			last = []byte("[]")
 		}
-		if err := p.write(last); err != nil {
+		if _, err := p.Write(last); err != nil {
 			return nil, "", err
 		}
 		if p.column, err = p.packer.end(items); err != nil {

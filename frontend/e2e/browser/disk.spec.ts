@@ -210,7 +210,7 @@ test('a disk that is full as a whole answer is to be saved: the window says so, 
   await expect(turn).toHaveAccessibleName('Turn 1, not saved yet');
   await expect(turn).toContainText('All of an answer.');
   await expect(turn).toContainText(/disk is full/i);
-  await expect(turn).toContainText('there is nothing to decide');
+  await expect(turn).toContainText('You do not need to do anything');
   await expect(chat.header.getByRole('button', { name: /^Turn #1/ })).toContainText('Not saved yet');
   for (const decision of ['Keep', 'Discard', 'Retry']) await expect(turn.getByRole('button', { name: decision })).toHaveCount(0);
   await turn.getByRole('button', { name: 'Try now' }).press('Enter');

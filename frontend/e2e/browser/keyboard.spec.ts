@@ -273,7 +273,7 @@ test.describe('with a provider', () => {
     await keys.press('Control+,');
     const link = (name: string) => page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name, exact: true });
     await keys.tabTo(link('General'));
-    await keys.press('ArrowUp', 'ArrowUp');
+    await keys.press('ArrowDown');
     await expect(link('Appearance')).toBeFocused();
     await keys.press('Enter');
     await keys.tabTo(page.getByRole('radio', { name: 'Dark' }));

@@ -53,7 +53,7 @@ for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) 
 
     await page.keyboard.press('Control+,');
     const links = page.getByRole('navigation', { name: 'Settings' }).locator('[data-page]');
-    await expect(links.last()).toHaveText('Keyboard');
+    await expect(links.first()).toHaveText('General');
     await page.getByRole('main').last().evaluate((main) => main.scrollTo(0, main.scrollHeight));
     await withNotice(page, 'the settings');
   });

@@ -116,6 +116,7 @@ export const overlays: readonly Screen[] = [
     await expect(page.getByRole('list', { name: 'Files' })).toBeVisible();
   } },
   { name: 'export', show: async (page) => { await page.keyboard.press('Control+e'); await expect(page.getByRole('dialog', { name: 'Export' })).toContainText(/\d turns?/); } },
+  { name: 'share', show: async (page) => { await page.keyboard.press('Control+Shift+S'); await expect(page.getByRole('dialog', { name: /^Share/ })).toContainText(/\d turns?/); } },
   { name: 'long-work', show: (page) => command(page, 'Show tasks: imports, exports, backups') },
   { name: 'sessions-chosen', show: choose, leave: closeChosen },
   { name: 'model-menu', show: async (page) => { await page.getByRole('banner').locator('[data-field="model"]').click(); await expect(page.getByRole('menu', { name: 'Model' })).toBeVisible(); } },
@@ -161,12 +162,19 @@ export const temporary: Screen = {
 export async function settingsPages(page: Page, look: (name: string) => Promise<void>): Promise<void> {
   await page.keyboard.press('Control+,');
   const links = page.getByRole('navigation', { name: 'Settings' }).locator('[data-page]');
-  await expect(links.last()).toHaveText('Keyboard');
+  await expect(links.filter({ hasText: 'All settings' })).toBeVisible();
   for (const name of await links.allInnerTexts()) {
     await links.filter({ hasText: new RegExp(`^${name.trim()}$`) }).click();
     await expect(page.getByRole('heading', { level: 1, name: name.trim() })).toBeVisible();
     await look(`settings-${name.trim().toLowerCase().replace(/\W+/g, '-')}`);
   }
+  const search = page.getByRole('searchbox', { name: 'Search settings' });
+  for (const text of ['backup', 'zyzzyva']) {
+    await search.fill(text);
+    await expect(page.getByRole('heading', { level: 1, name: `Settings with “${text}”` })).toBeVisible();
+    await look(`settings-search-${text}`);
+  }
+  await search.press('Escape');
   await page.keyboard.press('Escape');
 }
 

@@ -81,7 +81,7 @@ export const toolScreens: readonly Screen[] = [
   }),
   onPage('tool-servers', 'Tool servers', async (page) => {
     await expect(server(page, 'everything')).toContainText('Running');
-    await server(page, 'everything').getByText('Log and what it says of itself').click();
+    await server(page, 'everything').getByText('Log and self-description').click();
     await expect(server(page, 'everything')).toContainText('protocol');
   }),
   onPage('server-form-program', 'Tool servers', async (page) => {

@@ -95,7 +95,7 @@ test('a real server: connected, asked, allowed by keyboard; killed in the middle
 
   desktop = await open({ LANG: 'de_DE.UTF-8' });
   await until('its outcome is unknown', async () => (await card(desktop, long)).includes('Outcome unknown'));
-  expect(await card(desktop, long)).toContain('It is not run again by itself');
+  expect(await card(desktop, long)).toContain('It is not run again automatically');
   await openQueue(desktop);
   await desktop.page.keys('e');
   await until('a field for what was found', () => desktop.page.run<boolean>(`return document.activeElement.matches('dialog[open] textarea')`));

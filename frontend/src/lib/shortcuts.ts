@@ -23,6 +23,19 @@ export function chordOf(event: KeyPress): Chord | null {
   return [(event.ctrlKey || event.metaKey) && !written && 'Ctrl', event.altKey && !written && 'Alt', shift && 'Shift', key].filter(Boolean).join('+');
 }
 
+/**
+ * A key press as keys that a desktop can deliver from other windows (desktop.quick_ask_keys). null: only modifiers are pressed
+ * yet; empty: keys that cannot be taken from everyone, as they write a character or move about.
+ */
+export function globalChordOf(event: KeyPress): string | null {
+  if (noKey.test(event.key)) return null;
+  const key = event.key === ' ' ? 'Space' : /^[a-z0-9]$/i.test(event.key) ? event.key.toUpperCase() : event.key;
+  const modifiers = [event.ctrlKey && 'Ctrl', event.altKey && 'Alt', event.shiftKey && 'Shift', event.metaKey && 'Super'].filter(Boolean);
+  const named = /^(?:[A-Z0-9]|Space|Tab|Insert|Home|End|PageUp|PageDown|Pause)$/.test(key);
+  if (!/^F(?:[1-9]|1[0-2])$/.test(key) && !(named && modifiers.some((modifier) => modifier !== 'Shift'))) return '';
+  return [...modifiers, key].join('+');
+}
+
 /** Where another script is written, and where Option changes the letter, the place of the key names it. */
 function letterOf(event: KeyPress): string {
   const place = /^Key([A-Z])$/.exec(event.code)?.[1];

@@ -1,6 +1,5 @@
 import '@testing-library/jest-dom/vitest';
 import { configure } from '@testing-library/svelte';
-import { afterAll, vi } from 'vitest';
 
 // How long findBy and waitFor look for something: a busy machine takes longer than the second they would give it.
 configure({ asyncUtilTimeout: 30_000 });
@@ -28,13 +27,3 @@ Element.prototype.scrollIntoView ??= () => undefined;
 Element.prototype.animate ??= () => ({ finished: Promise.resolve(), cancel: () => undefined, onfinish: null }) as unknown as Animation;
 window.matchMedia ??= (query: string) =>
   ({ matches: false, media: query, addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;
-
-// Files share a process, its modules and its document: what a file leaves behind would be the next one's beginning.
-afterAll(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-  document.body.replaceChildren();
-  localStorage.clear();
-  sessionStorage.clear();
-});

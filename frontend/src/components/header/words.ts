@@ -87,7 +87,8 @@ export function streamTerm(state: StreamState): string {
 /** What the bar says: all is saved, or some is only shown so far. */
 export function savedWord(state: StreamState): string {
   if (state === 'idle') return '';
-  return state === 'durable' ? t('header.streamSaved') : streamTerm(state);
+  if (state === 'waiting') return streamTerm(state);
+  return t(state === 'durable' ? 'header.streamSaved' : 'header.streamSaving');
 }
 
 export function streamWord(durable: number, displayed: number, live: boolean): StreamState {

@@ -3,7 +3,7 @@ import type { ModelView, OfferView } from '$lib/backend/types';
 import type { PlaceOffers } from '$lib/state/modelPicker.svelte';
 import { program } from '$lib/words/program';
 import { t } from '$lib/words/words.svelte';
-import { grouped } from '$shared/format';
+import { grouped, inRow } from '$shared/format';
 import { providerName } from '../settings/providers';
 
 /** "200k", or "?" where nobody knows. */
@@ -14,7 +14,7 @@ export function windowWord(tokens: number, source = ''): string {
 
 /** "images, tools"; empty where nobody says any of it. */
 export function abilityWords(model: Pick<ModelView, 'images' | 'tools' | 'reasoning'>): string {
-  return (['images', 'tools', 'reasoning'] as const).filter((ability) => model[ability] === 'yes').map((ability) => t(`models.${ability}`)).join(', ');
+  return inRow((['images', 'tools', 'reasoning'] as const).filter((ability) => model[ability] === 'yes').map((ability) => t(`models.${ability}`)));
 }
 
 /** "$3 in, $15 out per million tokens", with a sign where it is an estimate. */
@@ -53,7 +53,7 @@ export interface ChoiceGroup {
 const shownOffers = 60;
 
 function ofModel(model: ModelView): Choice {
-  const whose = model.provider === 'recall' ? t('header.builtIn') : [providerName(model.provider), model.modelId === model.name ? '' : model.modelId].filter(Boolean).join(', ');
+  const whose = model.provider === 'recall' ? t('header.builtIn') : inRow([providerName(model.provider), model.modelId !== model.name && model.modelId]);
   return {
     id: `model ${model.name}`, name: model.name, detail: whose, window: model.provider === 'recall' ? '' : windowWord(model.contextLimit, model.limitSource),
     can: abilityWords(model), price: priceWords(model), why: model.usable ? '' : program(model.why) || t('header.cannotBeUsed'), favourite: model.favourite, model,

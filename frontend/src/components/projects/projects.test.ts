@@ -61,7 +61,7 @@ describe('a project', () => {
     await user.keyboard('Answer as a baker.');
     await user.selectOptions(within(dialog).getByRole('combobox', { name: 'Model' }), 'local');
     await user.click(await within(dialog).findByRole('radio', { name: 'Only these' }));
-    expect(within(dialog).getByText('None is chosen, so all are offered.')).toBeVisible();
+    expect(within(dialog).getByText('No tool is chosen, so all are offered.')).toBeVisible();
     await user.click(within(dialog).getAllByRole('checkbox', { name: /^All of / })[0]!);
     await user.click(within(dialog).getByRole('tab', { name: /Pinned facts/ }));
     await user.click(within(dialog).getByRole('button', { name: 'Add a fact' }));
@@ -114,7 +114,7 @@ describe('a project', () => {
     await user.type(within(dialog).getByRole('textbox', { name: 'Folder' }), '/srv/bakery{Enter}');
     expect(await within(dialog).findByText(/3 new$/)).toBeVisible();
     expect(within(dialog).getByText('1 left out')).toBeVisible();
-    await user.click(within(dialog).getByRole('button', { name: 'Look now' }));
+    await user.click(within(dialog).getByRole('button', { name: 'Check now' }));
     expect(calls('projects.rescan')).toEqual([[id]]);
     await user.click(within(dialog).getByRole('button', { name: 'Stop watching…' }));
     await user.click(within(screen.getByRole('dialog', { name: 'Stop watching this folder?' })).getByRole('button', { name: 'Stop watching' }));

@@ -1,6 +1,7 @@
 /** What a look at a watched folder found, in words. */
 import type { ProjectScanView } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
+import { inRow } from '$shared/format';
 
 type Counts = Pick<ProjectScanView, 'newCount' | 'changedCount' | 'removedCount'>;
 
@@ -8,12 +9,12 @@ export const differs = (scan: Counts): boolean => scan.newCount + scan.changedCo
 
 /** "3 new, 1 changed, 2 removed". */
 export function changeWords(scan: Counts): string {
-  const said = [
+  const said = inRow([
     scan.newCount > 0 && t('projects.countNew', { count: scan.newCount }),
     scan.changedCount > 0 && t('projects.countChanged', { count: scan.changedCount }),
     scan.removedCount > 0 && t('projects.countRemoved', { count: scan.removedCount }),
-  ].filter((part) => part !== false);
-  return said.length === 0 ? t('projects.nothingChanged') : said.join(', ');
+  ]);
+  return said || t('projects.nothingChanged');
 }
 
 export const skippedCount = (scan: Pick<ProjectScanView, 'skipped'>): number => scan.skipped.reduce((sum, { count }) => sum + count, 0);

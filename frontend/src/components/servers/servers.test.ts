@@ -123,7 +123,7 @@ describe('the page of tool servers', () => {
     await userEvent.type(dialog.getByLabelText('Value'), 'hush');
     await userEvent.click(dialog.getByRole('button', { name: 'Keep' }));
     await waitFor(() => expect(called(backend, 'setSecret')).toEqual([['staging-db', 'PGPASSWORD', 'hush']]));
-    await userEvent.click(within(server('files')).getByText('Log and what it says of itself'));
+    await userEvent.click(within(server('files')).getByText('Log and self-description'));
     await waitFor(() => expect(server('files')).toHaveTextContent('Secure MCP Filesystem Server running on stdio'));
   });
 });
@@ -133,7 +133,7 @@ describe('bringing servers in', () => {
     const { app, backend } = await startedApp();
     app.servers.import();
     mountIn(app, ServerImportDialog, {});
-    const dialog = within(screen.getByRole('dialog', { name: 'Bring tool servers in' }));
+    const dialog = within(screen.getByRole('dialog', { name: 'Import tool servers' }));
     const paste = dialog.getByRole('textbox');
     await userEvent.click(paste);
     await userEvent.paste('{"mcpServers":{"git":{"command":"uvx","args":["mcp-server-git"]},"web":{"url":"https://x.example/mcp"}}}');
@@ -194,7 +194,7 @@ describe('bringing servers in', () => {
     app.servers.import('/tmp/mcp.json');
     mountIn(app, ServerImportDialog, {});
     const server = within(await screen.findByRole('region', { name: 'Weather' }));
-    expect(server.getByLabelText('API key (optional)')).toHaveAccessibleDescription(/leave it empty to take that/);
+    expect(server.getByLabelText('API key (optional)')).toHaveAccessibleDescription(/leave this empty to use it/);
     await userEvent.click(screen.getByRole('button', { name: 'Add 1 server' }));
     await waitFor(() => expect(called(backend, 'applyImport')).toMatchObject([[{ servers: [{ answers: [{ name: 'key', value: '', secret: true }] }] }]]));
   });
@@ -227,7 +227,7 @@ describe('a question of a server', () => {
     mountIn(app, ElicitationDialog, { question: app.servers.question! });
     expect(screen.getByRole('dialog', { name: 'tracker asks' }).querySelector('a')).toBeNull();
     await userEvent.click(screen.getByRole('button', { name: 'Send' }));
-    expect(screen.getByRole('alert')).toHaveTextContent('It has to be answered.');
+    expect(screen.getByRole('alert')).toHaveTextContent('An answer is required.');
     await userEvent.type(screen.getByLabelText('Project'), 'CI');
     await userEvent.click(screen.getByRole('button', { name: 'Send' }));
     await waitFor(() => expect(called(backend, 'answerElicitation')).toEqual([[{ id: 'q1', action: 'accept', values: [{ name: 'project', values: ['CI'] }] }]]));
@@ -246,7 +246,7 @@ describe('a question of a server', () => {
   });
 
   it.each([
-    [{ required: true }, [''], 'It has to be answered.'], [{}, [''], ''], [{ type: 'integer' }, ['1.5'], 'It has to be a whole number.'], [{ type: 'number', max: '3' }, ['4'], 'It has to be at most 3.'],
+    [{ required: true }, [''], 'An answer is required.'], [{}, [''], ''], [{ type: 'integer' }, ['1.5'], 'It has to be a whole number.'], [{ type: 'number', max: '3' }, ['4'], 'It has to be at most 3.'],
     [{ format: 'email' }, ['x'], 'It has to be an e-mail address.'], [{ format: 'uri' }, ['x'], 'It has to be an address, with https:// or the like.'], [{ min: '2' }, ['a'], 'Its length has to be at least 2.'],
     [{ type: 'choices', min: '2' }, ['a'], 'Choose at least 2.'], [{ type: 'boolean', required: true }, [], ''],
   ] as [Partial<ElicitationField>, string[], string][])('is checked: %o %j', (more, values, fault) => expect(faultOf(field(more), values)).toBe(fault));
@@ -290,9 +290,9 @@ describe('prompts and resources', () => {
   it('a prompt is given what it asks for', async () => {
     const { backend } = await picker();
     await userEvent.click(screen.getByText('Explain a query'));
-    expect(screen.getByRole('button', { name: 'Go on' })).toBeDisabled();
+    expect(screen.getByRole('button', { name: 'Continue' })).toBeDisabled();
     await userEvent.type(screen.getByLabelText('Query'), 'select 1');
-    await userEvent.click(screen.getByRole('button', { name: 'Go on' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Continue' }));
     await waitFor(() => expect(called(backend, 'getPrompt')).toEqual([['staging-db', 'explain_query', [{ name: 'sql', value: 'select 1', secret: false }]]]));
   });
 

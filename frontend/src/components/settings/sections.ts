@@ -1,5 +1,5 @@
 import type { Setting } from '$lib/backend/types';
-import { program } from '$lib/words/program';
+import { program, settingWords } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 
 /** A page of the settings, in the order of the list at the left. */
@@ -7,49 +7,57 @@ export interface Section {
   id: string;
   title: string;
   lead: string;
+  /** Listed under "All settings": a group of keys that few people change. */
+  detail?: boolean;
 }
-
-const own = (): Section[] => [
-  { id: 'general', title: t('settings.general'), lead: t('settings.generalLead') },
-  { id: 'providers', title: t('settings.providers'), lead: t('settings.providersLead') },
-  { id: 'models', title: t('settings.modelsPage'), lead: t('settings.modelsLead') },
-];
-
-/** What is kept for many sessions, and what is remembered of all of them. */
-const kept = (): Section[] => [
-  { id: 'assistants', title: t('library.assistants'), lead: t('library.assistantsLead') },
-  { id: 'prompts', title: t('library.prompts'), lead: t('library.promptsLead') },
-  { id: 'knows', title: t('knows.title'), lead: t('knows.lead') },
-];
-
-const last = (): Section[] => [
-  { id: 'storage', title: t('settings.storage'), lead: t('settings.storageLead') },
-  { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead') },
-  { id: 'shortcuts', title: t('settings.shortcuts'), lead: t('settings.shortcutsLead') },
-];
 
 /** What a group of plain settings is about. A group without a sentence stands by its name. */
 const leads: Record<string, PlainKey> = {
   'Context budget': 'settings.budgetLead',
   Streaming: 'settings.streamingLead',
   Librarian: 'settings.librarianLead',
-  Tools: 'settings.toolsLead',
-  'Other programs': 'settings.programsLead',
-  'Memory and search': 'settings.memoryLead',
   'Privacy and redaction': 'settings.privacyLead',
   Export: 'settings.exportLead',
   Providers: 'settings.providerOptionsLead',
 };
 
-/** The page of the settings of tools, which continues with the tools themselves; after it the servers they come from. */
+/** The page of the settings of tools, which continues with the tools themselves. */
 export const toolsSection = 'group:Tools';
-const servers = (): Section => ({ id: 'servers', title: t('settings.servers'), lead: t('settings.serversLead') });
 
 /** The page of other programs that use this memory. */
 export const programsSection = 'group:Other programs';
 
 /** The page of the memory settings, which begins with the embedder. */
 export const memorySection = 'group:Memory and search';
+
+/** What people change of the memory settings; the others are numbers of the search. */
+export const memoryFirst: readonly string[] = ['retrieval.scope', 'retrieval.embedder', 'retrieval.embedding_model', 'retrieval.embedding_base_url'];
+
+/** The page that lists every key of the configuration file. */
+export const allSection = 'all';
+
+const costSection = 'group:Cost';
+
+/** A page that is a group of the program. */
+const ofGroup = (id: string, lead: string): Section => ({ id, title: groupTitle(id.replace('group:', '')), lead });
+
+/** What people change, the most common first. Groups of the program that are not here follow under "All settings". */
+const everyday = (): Section[] => [
+  { id: 'general', title: t('settings.general'), lead: t('settings.generalLead') },
+  { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead') },
+  { id: 'providers', title: t('settings.providers'), lead: t('settings.providersLead') },
+  { id: 'models', title: t('settings.modelsPage'), lead: t('settings.modelsLead') },
+  ofGroup(costSection, t('settings.costLead')),
+  { id: 'assistants', title: t('library.assistants'), lead: t('library.assistantsLead') },
+  { id: 'prompts', title: t('library.prompts'), lead: t('library.promptsLead') },
+  { id: 'knows', title: t('knows.title'), lead: t('knows.lead') },
+  ofGroup(memorySection, t('settings.memoryLead')),
+  ofGroup(toolsSection, t('settings.toolsLead')),
+  { id: 'servers', title: t('settings.servers'), lead: t('settings.serversLead') },
+  ofGroup(programsSection, t('settings.programsLead')),
+  { id: 'storage', title: t('settings.storage'), lead: t('settings.storageLead') },
+  { id: 'shortcuts', title: t('settings.shortcuts'), lead: t('settings.shortcutsLead') },
+];
 
 /** Groups that pages of their own take in. */
 const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance', 'Storage and backup': 'storage', Keyboard: 'shortcuts' };
@@ -58,19 +66,38 @@ export function groupId(group: string): string {
   return absorbed[group] ?? `group:${group}`;
 }
 
-/** All pages: our own, then each group the program named, in its order, then what is about the window. */
+/** What a group of the program is called in the window. */
+export function groupTitle(group: string): string {
+  return group === 'Providers' ? t('settings.providerOptions') : program(group);
+}
+
+/** All pages: what people change, then every key, then the remaining groups in the program's order. */
 export function sectionsOf(settings: readonly Setting[]): Section[] {
-  const groups = [...new Set(settings.map((setting) => setting.group))].filter((group) => !absorbed[group]);
-  const middle = groups.map((group) => ({
-    id: groupId(group),
-    title: group === 'Providers' ? t('settings.providerOptions') : program(group),
-    lead: leads[group] ? t(leads[group]) : '',
-  }));
-  const tools = middle.findIndex((section) => section.id === toolsSection);
-  if (tools >= 0) middle.splice(tools + 1, 0, servers());
-  return [...own(), ...kept(), ...middle, ...last()];
+  const first = everyday();
+  const groups = [...new Set(settings.map((setting) => setting.group))].filter((group) => !first.some(({ id }) => id === groupId(group)));
+  return [
+    ...first,
+    { id: allSection, title: t('settings.all'), lead: t('settings.allLead') },
+    ...groups.map((group) => ({ id: groupId(group), title: groupTitle(group), lead: leads[group] ? t(leads[group]) : '', detail: true })),
+  ];
 }
 
 export function settingsOf(section: string, settings: readonly Setting[]): Setting[] {
   return settings.filter((setting) => groupId(setting.group) === section);
+}
+
+/** Whether each word of the search is in what a person reads of a setting, in its English name or in its key. */
+export function matches(setting: Setting, search: string): boolean {
+  const { label, help } = settingWords(setting);
+  return contains([label, help, groupTitle(setting.group), setting.label, setting.key].join(' '), search);
+}
+
+/** Whether each word of the search is in the name of the page or in what it says of itself. */
+export function pageMatches(section: Section, search: string): boolean {
+  return contains(`${section.title} ${section.lead}`, search);
+}
+
+function contains(text: string, search: string): boolean {
+  const all = text.toLocaleLowerCase();
+  return search.toLocaleLowerCase().split(/\s+/).every((word) => all.includes(word));
 }

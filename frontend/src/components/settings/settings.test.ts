@@ -291,3 +291,49 @@ describe('appearance', () => {
     expect(app.theme.zoom).toBe(100);
   });
 });
+
+describe('finding a setting', () => {
+  const pages = () => within(screen.getByRole('navigation', { name: 'Settings' })).getAllByRole('button').slice(1).map((button) => button.textContent!.trim());
+
+  test('what people change comes first, and every key of the file is under "All settings"', async () => {
+    const { backend, user } = await open('');
+    await screen.findByRole('heading', { level: 1, name: 'General' });
+    const names = pages();
+    expect(names.slice(0, 3)).toEqual(['General', 'Appearance', 'Providers and keys']);
+    expect(names.slice(names.indexOf('All settings') + 1)).toContain('Context budget');
+    await user.click(screen.getByRole('button', { name: 'All settings' }));
+    const { settings } = await backend.settings.settings();
+    for (const { key } of settings) expect(screen.getByText(key)).toBeInTheDocument();
+  });
+
+  test('the search finds settings by words of the name, the description and the key, and pages', async () => {
+    const { called, user } = await open('');
+    const field = await screen.findByRole('searchbox', { name: 'Search settings' });
+    await user.type(field, 'working set');
+    expect(screen.getByRole('heading', { level: 1, name: 'Settings with “working set”' })).toBeInTheDocument();
+    const found = screen.getByLabelText('Working set');
+    await user.clear(found);
+    await user.type(found, '60000{Enter}');
+    expect(called('settings.set')).toEqual([['budget.working_set_tokens', '60000']]);
+    await user.clear(field);
+    await user.type(field, 'working_set_tok');
+    expect(screen.getByLabelText('Working set')).toBeInTheDocument();
+    await user.clear(field);
+    await user.type(field, 'keyboard');
+    await user.click(within(screen.getByRole('group', { name: 'Pages' })).getByRole('button', { name: 'Keyboard' }));
+    expect(screen.getByRole('heading', { level: 1, name: 'Keyboard' })).toBeInTheDocument();
+    expect(field).toHaveValue('');
+  });
+
+  test('Esc clears the search first, then goes back to the chat', async () => {
+    const { app, user } = await open('');
+    const field = await screen.findByRole('searchbox', { name: 'Search settings' });
+    await user.type(field, 'zyzzyva');
+    expect(screen.getByText('No results for “zyzzyva”')).toBeInTheDocument();
+    await user.keyboard('{Escape}');
+    expect(field).toHaveValue('');
+    expect(app.layout.view).toBe('settings');
+    await user.keyboard('{Escape}');
+    expect(app.layout.view).toBe('chat');
+  });
+});

@@ -41,6 +41,11 @@ export function listed(names: readonly string[]): string {
   return new Intl.ListFormat(language() === 'en' ? 'en-GB' : locale(), { type: 'conjunction' }).format(names);
 }
 
+/** Facts one after another, without the words of a list: "3 new, 1 changed". What is not there is left out. */
+export function inRow(facts: readonly (string | false | undefined)[]): string {
+  return facts.filter(Boolean).join(t('units.comma'));
+}
+
 const tenths = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
 
 /** Bytes to the last one while they fit, then in units: "12 480 B", "1.2 MB", "88.0 GB". */
@@ -84,7 +89,8 @@ export function clock(at: number): string {
 
 /** A day and its time, in full: "20 Nov 2026, 14:32:10". */
 export function stamp(at: number): string {
-  return `${day(at, true)}, ${clock(at)}`;
+  if (language() === 'en') return `${day(at, true)}, ${clock(at)}`;
+  return date(locale(), at, { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });
 }
 
 /** A moment in other parts, as Intl names them: dated(at, { weekday: 'long' }). */

@@ -30,7 +30,7 @@ describe('the small window', () => {
   it('goes on in the first window, and closes', async () => {
     const { app, backend } = await quick();
     const leave = vi.spyOn(app.backend, 'leaveWindow');
-    await userEvent.click(screen.getByRole('button', { name: 'Go on in the window' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Continue in the window' }));
     await waitFor(() => expect(leave).toHaveBeenCalled());
     expect(backend.calls.filter(({ name }) => name === 'work.showInFirst').map(({ args }) => args)).toEqual([[app.conversation.sessionId]]);
   });

@@ -50,7 +50,7 @@ const states: [string, Partial<ToolCallView>, RegExp][] = [
   ['was denied for good', { state: 'done', decision: 'never', isError: true }, /Denied/],
   ['was not run', { state: 'done', decision: 'not_run', isError: true }, /Not run/],
   ['is done', { state: 'done', decision: 'always', startedAt: 1_000, endedAt: 1_412 }, /Done in 412\u202fms/],
-  ...(['cancelled', 'timeout', 'ended', 'unreadable', 'crash'] as const).map((reason): [string, Partial<ToolCallView>, RegExp] => [`is unknown: ${reason}`, { state: 'unknown', reason }, /Outcome unknown.*It is not run again by itself/s]),
+  ...(['cancelled', 'timeout', 'ended', 'unreadable', 'crash'] as const).map((reason): [string, Partial<ToolCallView>, RegExp] => [`is unknown: ${reason}`, { state: 'unknown', reason }, /Outcome unknown.*It is not run again automatically/s]),
 ];
 
 describe('the card of a call', () => {
@@ -64,7 +64,7 @@ describe('the card of a call', () => {
 
   it('says why the outcome is unknown in the program’s own words, if it has some', async () => {
     const { card } = await drawn({ state: 'unknown', reason: 'crash', why: 'The machine lost its power.' })();
-    expect(card).toHaveTextContent('The machine lost its power. It is not run again by itself.');
+    expect(card).toHaveTextContent('The machine lost its power. It is not run again automatically.');
   });
 
   it('folds what is done to a line, and opens it', async () => {

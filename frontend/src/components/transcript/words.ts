@@ -61,14 +61,14 @@ export function tokenWords(turn: TurnView): string {
   return t('transcript.tokens', { input: turn.inputTokens, output: turn.outputTokens });
 }
 
-/** "in 12.3 s, 50 tokens a second": over all of a turn, the waiting too. Empty where it is not known. */
+/** "in 12.3 s, 50 tokens per second": over all of a turn, the waiting too. Empty where it is not known. */
 export function paceWords({ durationMs, outputTokens }: Pick<TurnView, 'durationMs' | 'outputTokens'>): string {
   if (durationMs <= 0) return '';
   const rate = rateWords(outputTokens, durationMs);
   return rate ? t('transcript.paceRate', { span: spanned(durationMs), rate }) : t('transcript.pace', { span: spanned(durationMs) });
 }
 
-/** "50 tokens a second", "2.4 tokens a second"; empty where there is nothing to divide. */
+/** "50 tokens per second", "2.4 tokens per second"; empty where there is nothing to divide. */
 export function rateWords(tokens: number, ms: number): string {
   if (tokens <= 0 || ms <= 0) return '';
   const rate = (tokens * 1000) / ms;

@@ -20,7 +20,7 @@ describe('sharing', () => {
     await dialog();
     expect(await screen.findByText(/^The branch “.+”, 150 turns\.$/)).toBeVisible();
     expect(screen.getByText(/tool calls with their arguments and results/)).toBeVisible();
-    expect(screen.getByText(/are not removed/)).toBeVisible();
+    expect(screen.getByText(/Nothing is removed: passwords/)).toBeVisible();
     await user.click(screen.getByRole('radio', { name: 'Bundle (.cinf)' }));
     expect(await screen.findByText('4 branches, 153 turns.')).toBeVisible();
     expect(screen.getByText(/requests that were sent/)).toBeVisible();

@@ -3,7 +3,7 @@ import type { DroppedFile, ImportReport, SkippedRow, TaskView } from '$lib/backe
 import type { ExportFormat } from '$lib/state/exporting.svelte';
 import { program } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
-import { grouped, percentage, sized } from '$shared/format';
+import { grouped, inRow, percentage, sized } from '$shared/format';
 
 /** What long work counts, beside bytes. */
 const units = ['sessions', 'turns'] as const;
@@ -72,7 +72,7 @@ export function madeWords(report: ImportReport): string {
     report.grown > 0 ? t('transfer.grown', { count: report.grown }) : '',
     report.already > 0 ? t('transfer.already', { count: report.already }) : '',
   ].filter((part) => part !== '');
-  return parts.length > 0 ? t('transfer.sentence', { what: parts.join(t('transfer.comma')) }) : t('transfer.nothingAdded');
+  return parts.length > 0 ? t('transfer.sentence', { what: inRow(parts) }) : t('transfer.nothingAdded');
 }
 
 /** What came with it; empty where nothing did. */
@@ -97,7 +97,7 @@ export const instructedWords = (report: ImportReport): string => t('transfer.ins
 export const skippedName = (row: SkippedRow): string => row.title || row.id || t('transfer.entryNamed', { n: row.index + 1 });
 
 /** Where in the file: "entry 7, byte 412 204". */
-export const placeOf = (row: SkippedRow): string => [row.file, t('transfer.entryAt', { n: row.index + 1 }), row.offset > 0 ? t('transfer.byteAt', { n: row.offset }) : ''].filter(Boolean).join(', ');
+export const placeOf = (row: SkippedRow): string => inRow([row.file, t('transfer.entryAt', { n: row.index + 1 }), row.offset > 0 && t('transfer.byteAt', { n: row.offset })]);
 
 /** The report as text, for the clipboard. */
 export function reportText(report: ImportReport): string {

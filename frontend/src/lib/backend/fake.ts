@@ -346,6 +346,9 @@ function settingsService(world: World, program: Program): SettingsService {
     openExternal: async (url) => {
       if (!/^https?:\/\//.test(url)) throw new BackendError(errorView('Only web addresses can be opened', '', 'invalid'));
     },
+    quickKey: async () => program.quickKey(),
+    updates: async () => program.updates,
+    checkForUpdates: async () => (program.updates = { ...program.updates, ...program.feed }),
     autostart: async () => program.autostart,
     setAutostart: async (on) => (program.autostart = { ...program.autostart, on, other: '' }),
     version: async () => program.startup.version,

@@ -1959,6 +1959,35 @@ export interface AutostartView {
   why: string;
 }
 
+/** QuickKeyView is what became of the keys that open quick ask from any window. */
+export interface QuickKeyView {
+  phase: QuickKeyPhase;
+  /** that are wanted, "Ctrl+Alt+Space"; "": none */
+  keys: string;
+  /** of bound: as the desktop words them, which may be others; "": it does not say */
+  given: string;
+  /** of failed */
+  why: string;
+  /** of failed: what can be done */
+  hint: string;
+}
+
+/** UpdateView is what the last look for a new version found in this run of the program. */
+export interface UpdateView {
+  /** there is an address to ask */
+  feed: boolean;
+  verdict: UpdateVerdict;
+  /** version, "1.2.4" */
+  newest: string;
+  /** its https address, or "" */
+  page: string;
+  /** when it was found, in milliseconds; 0: never */
+  at: number;
+  /** why the last look found nothing; "" */
+  why: string;
+  hint: string;
+}
+
 /** Startup is the first thing the window asks. */
 export interface Startup {
   version: string;
@@ -2988,6 +3017,12 @@ export interface SettingsService {
   openExternal(link: string): Promise<void>;
   /** Version is this program's. */
   version(): Promise<string>;
+  /** QuickKey is what became of the keys of quick ask, which the setting desktop.quick_ask_keys names. */
+  quickKey(): Promise<QuickKeyView>;
+  /** Updates is what the last look for a new version found. It asks nobody. */
+  updates(): Promise<UpdateView>;
+  /** CheckForUpdates asks the release feed now. What went wrong is in the view. */
+  checkForUpdates(): Promise<UpdateView>;
 }
 
 /**
@@ -3345,6 +3380,14 @@ export type Phase =
   | 'Done'
   | 'Failed';
 
+/** QuickKeyPhase is how far the desktop is with the keys of quick ask. */
+export type QuickKeyPhase =
+  | 'off'
+  /** it has not answered; it may be asking the person */
+  | 'asking'
+  | 'bound'
+  | 'failed';
+
 /** RecoveryKind is what was done with a finding. */
 export type RecoveryKind =
   /** a whole answer, now final */
@@ -3480,6 +3523,17 @@ export type TurnState =
   | 'degraded'
   /** of a temporary chat: final, and written nowhere */
   | 'not kept';
+
+/** UpdateVerdict compares this program with the newest release. */
+export type UpdateVerdict =
+  /** nothing was found yet */
+  | ''
+  /** there is a newer release */
+  | 'newer'
+  /** there is none */
+  | 'current'
+  /** this copy does not know its version */
+  | 'unknown';
 
 /** WindowRequestKind says what the program asks of the page. */
 export type WindowRequestKind =

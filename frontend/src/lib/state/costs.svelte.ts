@@ -1,6 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import type { CostView } from '$lib/backend/types';
 import { t } from '$lib/words/words.svelte';
+import { inRow } from '$shared/format';
 import type { ConversationState } from './conversation.svelte';
 import { Refresh } from './refresh';
 
@@ -27,7 +28,7 @@ export class CostsState {
     const view = this.#view;
     if (!view || (view.session === '' && view.month === '')) return '';
     const month = view.month && (view.budget ? t('state.monthOf', { cost: view.month, budget: view.budget }) : t('state.month', { cost: view.month }));
-    const parts = [view.turn && t('state.lastAnswer', { cost: view.turn }), view.session && t('state.session', { cost: view.session }), month].filter(Boolean).join(t('transfer.comma'));
+    const parts = inRow([view.turn && t('state.lastAnswer', { cost: view.turn }), view.session && t('state.session', { cost: view.session }), month]);
     return view.estimate ? t('state.costEstimated', { date: view.pricesDate, parts }) : t('state.cost', { parts });
   }
 

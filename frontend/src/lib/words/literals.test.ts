@@ -13,7 +13,7 @@ const allowed: Record<string, string[]> = {
   'components/inspector/RawCall.svelte': ['`contextinfinity show SESSION --raw ${stepId}`', '`event: ${event.type}\\ndata: ${event.data}\\n\\n`'], // a command, and an event as it crossed the wire
   'components/inspector/activity/plot.ts': ["`${0.6875 * rem()}px ${style.getPropertyValue('--font-sans')}`", '`color-mix(in srgb, ${colour} 25%, transparent)`'], // CSS
   'components/servers/ServerForm.svelte': ['npx', 'https://example.com/mcp'], // examples
-  'lib/shortcuts.ts': ["'Up'", "'Down'", "'Left'", "'Right'"], // names of keys, which Kbd draws
+  'lib/shortcuts.ts': ["'Up'", "'Down'", "'Left'", "'Right'", "'Super'"], // names of keys, which Kbd draws
   'components/palette/Palette.svelte': ['Up', 'Down'], // names of keys, which Kbd draws
   'components/palette/gather.ts': ['`model ${model.provider} ${model.modelId}`'], // what it is found by
 };

@@ -53,7 +53,7 @@ describe('one message to several models', () => {
 
   it('goes on with one of them, on its branch', async () => {
     const { app, backend, user, second } = await asked();
-    await user.click(second.getByRole('button', { name: 'Go on with local' }));
+    await user.click(second.getByRole('button', { name: 'Continue with local' }));
     await waitFor(() => expect(app.conversation.newest?.model).toBe('local'));
     expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull();
     expect(backend.world.session(app.conversation.sessionId).row.activeBranch).toBe(app.conversation.branchId);
@@ -66,7 +66,7 @@ describe('one message to several models', () => {
 
   it('shows each as it arrives, and stops one alone', async () => {
     const { user, first, second, backend, app } = await asked(endless);
-    for (const one of [first, second]) await waitFor(() => expect(one.getByText(/B durable$/)).toBeVisible());
+    for (const one of [first, second]) await waitFor(() => expect(one.getByText(/B saved$/)).toBeVisible());
     await user.click(second.getByRole('button', { name: 'Stop local' }));
     await waitFor(() => expect(second.getByText(/^Stopped/)).toBeVisible());
     expect(first.getByRole('button', { name: 'Stop sonnet' })).toBeVisible();

@@ -1,7 +1,7 @@
 /** The figures of SRD 15.1 as charts: what is drawn, what the table behind holds, and what is read out. Pure. */
 import type { MetricPoint, MetricsSeries } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
-import { decimal, grouped, percentage, spanned } from '$shared/format';
+import { decimal, grouped, inRow, percentage, spanned } from '$shared/format';
 
 /** One thing over the turns. Null: that turn has none. */
 export interface Series {
@@ -59,7 +59,7 @@ function timeByPart(points: readonly MetricPoint[]): Chart {
   const whole = points.map((point) => parts.reduce((sum, part) => sum + part.of(point), 0));
   const timed = whole.filter((ms) => ms > 0); // a turn that a crash cut off has no times
   const median = quantile(timed, 0.5);
-  const each = parts.map((part) => `${t(part.name)} ${spanned(quantile(points.map(part.of), 0.5))}`).join(', ');
+  const each = inRow(parts.map((part) => `${t(part.name)} ${spanned(quantile(points.map(part.of), 0.5))}`));
   return {
     id: 'time', title: t('inspector.timeByPart'), figure: t('inspector.medianIs', { time: spanned(median) }), stacked: true, format: spanned, top: 0,
     spoken: t('inspector.timeSpoken', { count: points.length, median: spanned(median), most: spanned(quantile(timed, 0.95)), each }),

@@ -71,7 +71,7 @@ describe('the X-ray', () => {
     ];
     app.inspector.look(newest.id);
     const list = within((await screen.findByText('Looked up by the model')).closest('section')!);
-    expect(list.getByText('a turn that is not here any more')).toBeTruthy();
+    expect(list.getByText('a turn that is no longer here')).toBeTruthy();
     expect(list.getByText('search_memory')).toBeTruthy();
     await user.click(list.getByRole('button', { name: `Go to the source: turn ${newest.seq} of Garden` }));
     await waitFor(() => expect(app.conversation.intent.turnId).toBe(newest.id));

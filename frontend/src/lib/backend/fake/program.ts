@@ -1,6 +1,6 @@
 /** Settings, keys and models of a program in memory. */
 import { BackendError } from '../errors';
-import type { AddedModel, AutostartView, CostView, KeyTest, KeyView, LocalServer, ModelView, OfferView, PlaceView, Setting, SettingsView, Startup } from '../types';
+import type { AddedModel, AutostartView, CostView, KeyTest, KeyView, LocalServer, ModelView, OfferView, PlaceView, QuickKeyView, Setting, SettingsView, Startup, UpdateView } from '../types';
 import { offerView, presetViews, seedOffers } from './presets';
 import { errorView, modelView, setting } from './shapes';
 
@@ -18,6 +18,11 @@ export class Program {
   settings: Setting[];
   startup: Startup;
   localServers: LocalServer[];
+  /** What the last look for a new version found, and what the next one will. */
+  updates: UpdateView = { feed: false, verdict: '', newest: '', page: '', at: 0, why: '', hint: '' };
+  feed: Partial<UpdateView> = { verdict: 'current', newest: '0.2.0', at: Date.UTC(2026, 10, 23, 12), why: '', hint: '' };
+  /** Combinations that another program has. */
+  takenKeys: readonly string[] = ['Ctrl+Alt+T'];
   autostart: AutostartView = { on: false, other: '', place: '/home/ada/.config/autostart/contextinfinity.desktop', why: '' };
   readonly #offers = seedOffers();
   costs: CostView = { turn: '', session: '', month: '', estimate: false, pricesDate: '2026-08-05', unpriced: 0, budget: '', state: '' };
@@ -33,6 +38,15 @@ export class Program {
       fatal: seed.fatal ? errorView('The database could not be opened: file is not a database', 'Nothing was overwritten. Restore the newest backup, or move the file away and start again.', 'corrupt') : null,
       lost: false, damagedLog: false, readOnly: '', configError: '', lastSession: '', quick: false, theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', language: 'system', shortcuts: [], durability: 'buffered', maxSessions: 5_000,
     };
+  }
+
+  /** The desktop gives every combination but those that another program has. */
+  quickKey(): QuickKeyView {
+    const keys = this.valueOf('desktop.quick_ask_keys');
+    const view = { keys, given: '', why: '', hint: '' };
+    if (keys === '') return { ...view, phase: 'off' };
+    if (this.takenKeys.includes(keys)) return { ...view, phase: 'failed', why: `Another program has ${keys} already.`, hint: 'Choose another combination.' };
+    return { ...view, phase: 'bound', given: keys };
   }
 
   view(): SettingsView {
@@ -190,6 +204,9 @@ function seedSettings(): Setting[] {
     setting({ key: 'ui.language', label: 'Language', help: 'The language of the window.', type: 'choice', choices: ['system', 'en', 'de', 'zh-CN'], value: 'system', default: 'system' }),
     setting({ key: 'desktop.close_to_tray', label: 'Close to the tray', help: 'Closing the window leaves the program in the tray, where there is one.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'desktop.notifications', label: 'Notifications', help: 'Tells when a long answer ends while the window is hidden.', type: 'bool', value: 'true', default: 'true' }),
+    setting({ key: 'desktop.quick_ask_keys', label: 'Quick ask from anywhere', help: 'Keys that open the small window whichever program you are in.', type: 'string', value: '', default: '' }),
+    setting({ key: 'updates.url', label: 'Release feed', help: 'The https address that is asked for new versions.', type: 'string', value: '', default: '' }),
+    setting({ key: 'updates.daily', label: 'Look for a new version each day', help: 'Off, the feed is asked only when you ask.', type: 'bool', value: 'false', default: 'false' }),
     setting({ key: 'export.format', group: 'Export', label: 'Format', help: 'What dragging a session out of the window makes.', type: 'choice', choices: ['bundle', 'md', 'json', 'html'], value: 'bundle', default: 'bundle' }),
     setting({ key: 'budget.working_set_tokens', group: 'Context budget', label: 'Working set', help: 'The most input one request may hold. More remembers more and costs more.', value: '50000', default: '50000', min: 2_000, max: 2_000_000, ...number }),
     setting({ key: 'budget.compact_at', group: 'Context budget', label: 'Compact at', help: 'Share of the history allowance at which the oldest originals give way to summaries.', type: 'float', value: '0.85', default: '0.85', min: 0.5, max: 1 }),

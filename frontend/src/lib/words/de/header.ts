@@ -76,6 +76,7 @@ export default {
   streamBuffered: 'gepuffert',
   streamDurable: 'gesichert',
   streamSaved: 'gespeichert',
+  streamSaving: 'teils gespeichert',
   streamBytes: '{durable, number} / {displayed, number} B',
   nothingYet: 'Noch nichts',
   bytesOf: '{durable, number} von {displayed, number}\u202fB',

@@ -231,4 +231,13 @@ export default {
   takesPlace: 'Er tritt dann an die Stelle des Schlüssels der Variablen.',
   askedWithout: 'Er wird ohne Schlüssel gefragt.',
   orSet: 'Oder setzen Sie {env} in der Umgebung, bevor das Programm startet.',
+  search: 'Einstellungen durchsuchen',
+  found: 'Einstellungen mit „{text}“',
+  foundCount: '{count, plural, =0 {Keine Einstellung gefunden} one {# Einstellung gefunden} other {# Einstellungen gefunden}}',
+  pages: 'Seiten',
+  noneFound: 'Versuchen Sie ein anderes Wort. Durchsucht werden Namen, Beschreibungen und Schlüssel aller Einstellungen.',
+  all: 'Alle Einstellungen',
+  allLead: 'Jede Einstellung der Konfigurationsdatei, nach Gruppen.',
+  inDetail: 'Im Einzelnen',
+  costLead: 'Was Antworten kosten, aus Preisen geschätzt. Ein Budget warnt Sie und hält nie etwas an.',
 } satisfies Translation<typeof en>;

@@ -126,7 +126,7 @@ export default {
   noAnswerNoReason: 'Keine Antwort. Der Anbieter hat keinen Grund genannt',
   unsentMore: 'Ihre Nachricht ist gespeichert. Nach einem Absturz wird nichts von selbst gesendet: Senden Sie sie jetzt oder verwerfen Sie sie.',
   unsavedMore: 'Das wird von selbst wiederholt, bis es gelingt, auch beim nächsten Start; Sie müssen nichts entscheiden.',
-  incompleteMore: 'Der Stand hat sich nicht bewegt, und die nächste Nachricht wartet, bis Sie entscheiden.',
+  incompleteMore: 'Was angekommen ist, bleibt erhalten, und die nächste Nachricht wartet, bis Sie entscheiden.',
   yourMessageSaved: 'Ihre Nachricht ist gespeichert.',
   tryAgainOrOther: 'Versuchen Sie es erneut oder senden Sie sie an ein anderes Modell.',
   onDisk: 'Jedes hier angezeigte Byte ist auf der Platte.',

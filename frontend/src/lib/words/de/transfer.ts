@@ -131,7 +131,6 @@ export default {
   grown: '{count, number} gewachsen',
   already: '{count, number} schon vorhanden',
   sentence: '{what}.',
-  comma: ', ',
   nothingAdded: 'Nichts wurde hinzugefügt.',
   addedTurns: '{turns, plural, one {# Runde} other {# Runden}} hinzugefügt.',
   addedBranches: '{branches, plural, one {# Zweig} other {# Zweige}} neben dem ersten hinzugefügt.',

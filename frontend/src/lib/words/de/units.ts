@@ -11,4 +11,5 @@ export default {
   seconds: '{n}\u202fs',
   minutes: '{minutes}\u202fmin {seconds}\u202fs',
   hours: '{hours}\u202fh {minutes}\u202fmin',
+  comma: ', ',
 } satisfies Translation<typeof en>;

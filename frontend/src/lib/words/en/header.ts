@@ -84,6 +84,7 @@ export default {
   streamBuffered: 'buffered',
   streamDurable: 'durable',
   streamSaved: 'saved',
+  streamSaving: 'partly saved',
   streamBytes: '{durable, number} / {displayed, number} B',
   nothingYet: 'Nothing yet',
   bytesOf: '{durable, number} of {displayed, number}\u202fB',

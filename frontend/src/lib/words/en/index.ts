@@ -36,6 +36,7 @@ import tools from './tools';
 import transcript from './transcript';
 import transfer from './transfer';
 import units from './units';
+import updates from './updates';
 import windows from './windows';
 
 /** English, which every other language is translated from and falls back to. */
@@ -78,5 +79,6 @@ export default {
   transcript,
   transfer,
   units,
+  updates,
   windows,
 };

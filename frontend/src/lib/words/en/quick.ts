@@ -3,5 +3,8 @@ export default {
   folder: 'Quick ask',
   title: 'Quick ask',
   more: 'Kept in its own session. Esc closes.',
-  continue: 'Go on in the window',
+  continue: 'Continue in the window',
+  keysAsking: 'Waiting for the desktop. It may be asking you in a window of its own.',
+  keysBound: 'Active: {keys} opens the small window.',
+  keysRefused: 'Hold Ctrl, Alt or Super with a letter, a digit or a named key, or press F1 to F12.',
 } as const;

@@ -46,7 +46,7 @@ export default {
   folders: 'Folders',
   newFolder: 'New folder “{name}”',
   count: '{count, plural, one {# session} other {# sessions}}',
-  noFolders: 'Folders appear with their first chat and vanish with the last.',
+  noFolders: 'A folder exists while it holds a chat.',
 
   // Several at once.
   selection: 'Selected sessions',

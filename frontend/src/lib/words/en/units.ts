@@ -9,4 +9,5 @@ export default {
   seconds: '{n}\u202fs',
   minutes: '{minutes}\u202fmin {seconds}\u202fs',
   hours: '{hours} h {minutes} min',
+  comma: ', ',
 } as const;

@@ -76,6 +76,7 @@ export default {
   streamBuffered: '缓冲中',
   streamDurable: '已落盘',
   streamSaved: '已保存',
+  streamSaving: '部分已保存',
   streamBytes: '{durable, number} / {displayed, number} B',
   nothingYet: '尚无内容',
   bytesOf: '{durable, number} / {displayed, number}\u202fB',

@@ -36,6 +36,7 @@ import tools from './tools';
 import transcript from './transcript';
 import transfer from './transfer';
 import units from './units';
+import updates from './updates';
 import windows from './windows';
 
 import type { Catalogue } from '../words.svelte';
@@ -79,6 +80,7 @@ export default {
   transcript,
   transfer,
   units,
+  updates,
   windows,
 } satisfies Catalogue;
 

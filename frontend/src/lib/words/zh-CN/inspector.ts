@@ -39,7 +39,7 @@ export default {
   back: '返回',
   inspector: '检查器',
   nothingToInspect: '临时聊天没有可检查的内容',
-  nothingMore: '它没有分支、状态、待处理轮次或清单，因为不会保存。请打开一个会话进行检查。',
+  nothingMore: '它没有分支、摘要或已存储的请求，因为不会保存。请打开一个会话进行检查。',
   job: '作业',
   for: '对象',
   tries: '尝试',

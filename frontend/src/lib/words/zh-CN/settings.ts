@@ -231,4 +231,13 @@ export default {
   takesPlace: '之后它将取代环境变量中的密钥。',
   askedWithout: '访问时不使用密钥。',
   orSet: '或在程序启动前于环境变量中设置 {env}。',
+  search: '搜索设置',
+  found: '包含“{text}”的设置',
+  foundCount: '{count, plural, =0 {未找到设置} other {找到 # 项设置}}',
+  pages: '页面',
+  noneFound: '请换一个词。搜索范围包括所有设置的名称、说明和键名。',
+  all: '所有设置',
+  allLead: '配置文件中的每一项设置，按组排列。',
+  inDetail: '详细设置',
+  costLead: '根据价格估算回答的费用。预算只会提醒您，不会停止任何操作。',
 } satisfies Translation<typeof en>;

@@ -131,7 +131,6 @@ export default {
   grown: '{count, number} 个有新增',
   already: '{count, number} 个已存在',
   sentence: '{what}。',
-  comma: '，',
   nothingAdded: '未添加任何内容。',
   addedTurns: '已添加 {turns, plural, other {# 轮}}。',
   addedBranches: '除首个分支外，已添加 {branches, plural, other {# 个分支}}。',

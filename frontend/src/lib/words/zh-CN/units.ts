@@ -11,4 +11,5 @@ export default {
   seconds: '{n}\u202f秒',
   minutes: '{minutes}\u202f分 {seconds}\u202f秒',
   hours: '{hours} 小时 {minutes} 分',
+  comma: '，',
 } satisfies Translation<typeof en>;

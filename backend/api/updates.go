@@ -1,0 +1,45 @@
+package api
+
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/updates"
+)
+
+// QuickKey is what became of the keys of quick ask, which the setting desktop.quick_ask_keys names.
+func (s *Settings) QuickKey() QuickKeyView {
+	if s.c.QuickKey == nil {
+		return QuickKeyView{Phase: QuickKeyFailed, Keys: s.config.Config().Desktop.QuickAskKeys, Why: "The data can only be read, so no keys are asked for."}
+	}
+	return s.c.QuickKey()
+}
+
+// Updates is what the last look for a new version found. It asks nobody.
+func (s *Settings) Updates() UpdateView {
+	if s.c.Updates == nil {
+		return UpdateView{}
+	}
+	return s.updateView()
+}
+
+// CheckForUpdates asks the release feed now. What went wrong is in the view.
+func (s *Settings) CheckForUpdates() UpdateView {
+	if s.c.Updates == nil {
+		return UpdateView{}
+	}
+	_, _ = s.c.Updates.Check(s.c.ctx())
+	return s.updateView()
+}
+
+func (s *Settings) updateView() UpdateView {
+	last, err := s.c.Updates.Last()
+	v := UpdateView{Feed: s.config.Config().Updates.URL != ""}
+	if last != nil {
+		v.Newest, v.Page, v.At = last.Newest, last.Page, last.At.UnixMilli()
+		v.Verdict = map[updates.Verdict]UpdateVerdict{updates.VerdictNewer: UpdateNewer, updates.VerdictCurrent: UpdateCurrent, updates.VerdictUnknown: UpdateUnknown}[last.Verdict]
+	}
+	if err != nil {
+		e := chat.AsError(err)
+		v.Why, v.Hint = e.Message, e.Hint
+	}
+	return v
+}

@@ -1,0 +1,38 @@
+package app
+
+import (
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/desktop/hotkey"
+)
+
+// keepQuickKey has the keys of desktop.quick_ask_keys delivered, until the program closes. ask opens quick ask; its token lets
+// the window take the keyboard.
+func (a *app) keepQuickKey(core *api.Core, ask func(token string)) {
+	keeper := hotkey.New(
+		func() string { return desktop.QuickAskWords(a.config.Config().UI.Language) }, ask,
+		func() { core.Hub.Change(chat.Change{Kind: chat.ChangeSettings}) },
+	)
+	core.QuickKey = func() api.QuickKeyView { return quickKeyView(keeper.State()) }
+	keeper.Want(a.config.Config().Desktop.QuickAskKeys)
+	cancel := a.config.Subscribe(func(c *config.Config) { keeper.Want(c.Desktop.QuickAskKeys) })
+	a.behind.Go(func() {
+		<-a.life.Done()
+		cancel()
+		keeper.Close()
+	})
+}
+
+func quickKeyView(s hotkey.State) api.QuickKeyView {
+	v := api.QuickKeyView{
+		Phase: map[hotkey.Phase]api.QuickKeyPhase{hotkey.PhaseOff: api.QuickKeyOff, hotkey.PhaseAsking: api.QuickKeyAsking, hotkey.PhaseBound: api.QuickKeyBound, hotkey.PhaseFailed: api.QuickKeyFailed}[s.Phase],
+		Keys:  s.Wanted, Given: s.Given,
+	}
+	if s.Err != nil {
+		e := chat.AsError(s.Err)
+		v.Why, v.Hint = e.Message, e.Hint
+	}
+	return v
+}

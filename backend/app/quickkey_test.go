@@ -1,0 +1,37 @@
+package app
+
+import (
+	"testing"
+
+	"contextinfinity/backend/api"
+)
+
+// A desktop that offers no keys is said to be one, in the settings, with what can be done instead; and nothing is asked of it
+// before keys are set.
+func TestTheKeysOfQuickAskFollowTheSettings(t *testing.T) {
+	for _, name := range []string{"DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	p := openPage(t, t.TempDir())
+	settings := p.settings
+	if v := settings.QuickKey(); v.Phase != api.QuickKeyOff {
+		t.Errorf("%+v", v)
+	}
+	if _, err := settings.Set("desktop.quick_ask_keys", "Shift+A"); err == nil {
+		t.Error("a character was taken from everyone")
+	}
+	if _, err := settings.Set("desktop.quick_ask_keys", "Ctrl+Alt+Space"); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the desktop's answer is not told", func() bool { return settings.QuickKey().Phase == api.QuickKeyFailed })
+	if v := settings.QuickKey(); v.Keys != "Ctrl+Alt+Space" || v.Why == "" || v.Hint != "bind the command contextinfinity --quick in the desktop's own keyboard settings" {
+		t.Errorf("%+v", v)
+	}
+	if v := settings.Updates(); v.Feed || v.At != 0 {
+		t.Errorf("%+v", v)
+	}
+	if v := settings.CheckForUpdates(); v.Why == "" {
+		t.Errorf("%+v", v)
+	}
+}

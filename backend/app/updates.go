@@ -1,0 +1,34 @@
+package app
+
+import (
+	"time"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/updates"
+)
+
+// updates looks for newer versions, at the address and as often as the configuration says.
+func (s setup) updates() *updates.Checker {
+	return &updates.Checker{
+		Feed:    func() string { return s.config.Config().Updates.URL },
+		Daily:   func() bool { return s.config.Config().Updates.Daily },
+		Running: version, Client: updates.NewClient(), Now: time.Now,
+	}
+}
+
+// watchUpdates looks once a day where that is switched on.
+func (a *app) watchUpdates(core *api.Core) {
+	wake := make(chan struct{}, 1)
+	cancel := a.config.Subscribe(func(*config.Config) {
+		select {
+		case wake <- struct{}{}:
+		default: // it will look anyway
+		}
+	})
+	a.behind.Go(func() {
+		defer cancel()
+		core.Updates.Run(a.life, wake, func() { core.Hub.Change(chat.Change{Kind: chat.ChangeSettings}) })
+	})
+}

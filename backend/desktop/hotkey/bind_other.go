@@ -1,0 +1,10 @@
+//go:build windows || darwin
+
+package hotkey
+
+import "context"
+
+// systemBind: on these systems the program does not ask for keys.
+func systemBind(context.Context, Combination, string, func(string)) (*binding, error) {
+	return nil, errNone("On this system the program cannot have a key of its own yet.")
+}

@@ -1,0 +1,27 @@
+//go:build !windows && !darwin
+
+package hotkey
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"contextinfinity/backend/chat"
+)
+
+// systemBind asks the portal first: under Wayland nothing else sees the keys of other windows, and an X server that is there
+// for old programs would accept the combination and never deliver it.
+func systemBind(ctx context.Context, c Combination, described string, pressed func(string)) (*binding, error) {
+	b, err := bindPortal(ctx, c, described, pressed)
+	if err == nil || chat.CodeOf(err) == chat.CodeCancelled || ctx.Err() != nil {
+		return b, err
+	}
+	if os.Getenv("WAYLAND_DISPLAY") == "" && os.Getenv("XDG_SESSION_TYPE") != "wayland" && os.Getenv("DISPLAY") != "" {
+		return bindX11(c, pressed)
+	}
+	if errors.Is(err, errNoPortal) {
+		return nil, errNone("This desktop offers programs no key that works in all windows (it has no portal for global shortcuts).")
+	}
+	return nil, err
+}

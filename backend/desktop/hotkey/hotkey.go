@@ -1,0 +1,226 @@
+// Package hotkey has the desktop deliver one key combination, whichever window has the keyboard: through the desktop's
+// portal (org.freedesktop.portal.GlobalShortcuts) where there is one, otherwise through the X server.
+//
+// Guarantee: what the desktop does not give is an error in words that names another way, never silence. A combination that
+// another program has is left to that program. When a Keeper is closed, the combination is free again.
+package hotkey
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"contextinfinity/backend/chat"
+)
+
+// Means is how a combination is delivered.
+type Means string
+
+const (
+	MeansPortal Means = "portal"
+	MeansX11    Means = "x11"
+)
+
+// Phase is how far a Keeper is.
+type Phase string
+
+const (
+	PhaseOff    Phase = "off"    // no combination is wanted
+	PhaseAsking Phase = "asking" // the desktop has not answered yet; a portal may be asking the person
+	PhaseBound  Phase = "bound"
+	PhaseFailed Phase = "failed" // State.Err says why
+)
+
+// State is what became of the combination that is wanted.
+type State struct {
+	Phase  Phase
+	Wanted string // "Ctrl+Alt+Space"; empty: none
+	Given  string // of PhaseBound: the combination as the desktop words it, which may be another than was wanted
+	Means  Means  // of PhaseBound
+	Err    error  // of PhaseFailed: CodeUnavailable, CodeConflict for a combination that another program has, CodeCancelled
+}
+
+// Combination is a key with modifiers.
+type Combination struct {
+	Ctrl, Alt, Shift, Super bool
+	Key                     string // A to Z, 0 to 9, F1 to F12, or one of namedKeys
+}
+
+// namedKeys are keys of more than a character, with their X keysym and its name.
+var namedKeys = map[string]struct {
+	sym  uint32
+	name string
+}{
+	"Space": {0x20, "space"}, "Tab": {0xff09, "Tab"}, "Insert": {0xff63, "Insert"}, "Home": {0xff50, "Home"}, "End": {0xff57, "End"},
+	"PageUp": {0xff55, "Prior"}, "PageDown": {0xff56, "Next"}, "Pause": {0xff13, "Pause"},
+}
+
+// Parse reads "Ctrl+Alt+Space".
+//
+// Errors: CodeInvalid.
+func Parse(keys string) (Combination, error) {
+	var c Combination
+	parts := strings.Split(keys, "+")
+	c.Key = parts[len(parts)-1]
+	_, _, known := c.symbol()
+	for _, part := range parts[:len(parts)-1] {
+		switch part {
+		case "Ctrl":
+			c.Ctrl = true
+		case "Alt":
+			c.Alt = true
+		case "Shift":
+			c.Shift = true
+		case "Super":
+			c.Super = true
+		default:
+			known = false
+		}
+	}
+	if !known {
+		return c, chat.Errorf(chat.CodeInvalid, "hotkey.parse", "%q is not a key combination, such as Ctrl+Alt+Space.", keys)
+	}
+	return c, nil
+}
+
+// symbol is the X keysym of the key, without modifiers, and its name.
+func (c Combination) symbol() (sym uint32, name string, ok bool) {
+	if named, found := namedKeys[c.Key]; found {
+		return named.sym, named.name, true
+	}
+	switch k := c.Key; {
+	case len(k) == 1 && (k >= "A" && k <= "Z"):
+		return uint32(k[0]-'A') + 'a', strings.ToLower(k), true
+	case len(k) == 1 && (k >= "0" && k <= "9"):
+		return uint32(k[0]), k, true
+	case len(k) == 2 && k[0] == 'F' && k[1] >= '1' && k[1] <= '9':
+		return 0xffbe + uint32(k[1]-'1'), k, true
+	case k == "F10" || k == "F11" || k == "F12":
+		return 0xffbe + 9 + uint32(k[2]-'0'), k, true
+	}
+	return 0, "", false
+}
+
+// binding is a combination that is delivered until it is closed.
+type binding struct {
+	means Means
+	given string
+	ended <-chan struct{} // closed when the desktop delivers it no longer, by itself or after close
+	close func()
+}
+
+// bind asks the desktop for a combination. described is what a portal tells the person it is for. pressed is called at each
+// press, from a goroutine of the binding's, with the token that lets a new window take the keyboard ("" if there is none).
+type bind func(ctx context.Context, c Combination, described string, pressed func(token string)) (*binding, error)
+
+// Keeper has at most one combination delivered: that which was wanted last.
+type Keeper struct {
+	bind      bind
+	described func() string
+	pressed   func(token string)
+	changed   func()
+
+	mu     sync.Mutex
+	state  State
+	closed bool
+	cancel context.CancelFunc
+	done   chan struct{} // closed when the binding of the last Want has ended
+}
+
+// New is a Keeper that wants nothing yet. described is asked at each binding; changed, if it is not nil, is called after each
+// change of the state, from any goroutine.
+func New(described func() string, pressed func(token string), changed func()) *Keeper {
+	if changed == nil {
+		changed = func() {}
+	}
+	return &Keeper{bind: systemBind, described: described, pressed: pressed, changed: changed, state: State{Phase: PhaseOff}}
+}
+
+// State is what became of the last Want.
+func (k *Keeper) State() State {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state
+}
+
+// Want replaces the combination; empty: none. It returns at once. What is wanted already, and was not refused, is left as it is.
+// After Close it does nothing.
+func (k *Keeper) Want(keys string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed || keys == k.state.Wanted && k.state.Phase != PhaseFailed {
+		return
+	}
+	before := k.end()
+	if keys == "" {
+		k.state = State{Phase: PhaseOff}
+		go k.changed()
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	k.cancel, k.done, k.state = cancel, make(chan struct{}), State{Phase: PhaseAsking, Wanted: keys}
+	go k.keep(ctx, keys, before, k.done)
+}
+
+// Close gives the combination back, and waits until it is given back.
+func (k *Keeper) Close() {
+	k.mu.Lock()
+	done := k.end()
+	k.closed, k.state = true, State{Phase: PhaseOff}
+	k.mu.Unlock()
+	if done != nil {
+		<-done
+	}
+}
+
+// end begins the end of the binding, and returns what is closed when it has ended; nil: there never was one.
+func (k *Keeper) end() <-chan struct{} {
+	if k.cancel != nil {
+		k.cancel()
+		k.cancel = nil
+	}
+	return k.done
+}
+
+// keep holds a binding until ctx ends. It begins when the one before is given back: the same combination may be wanted again.
+func (k *Keeper) keep(ctx context.Context, keys string, before <-chan struct{}, done chan struct{}) {
+	defer close(done)
+	if before != nil {
+		<-before
+	}
+	k.put(ctx, State{Phase: PhaseAsking, Wanted: keys})
+	c, err := Parse(keys)
+	var b *binding
+	if err == nil {
+		b, err = k.bind(ctx, c, k.described(), k.pressed)
+	}
+	if err != nil {
+		k.put(ctx, State{Phase: PhaseFailed, Wanted: keys, Err: err})
+		return
+	}
+	defer b.close()
+	k.put(ctx, State{Phase: PhaseBound, Wanted: keys, Given: b.given, Means: b.means})
+	select {
+	case <-ctx.Done():
+	case <-b.ended:
+		k.put(ctx, State{Phase: PhaseFailed, Wanted: keys, Err: chat.Errorf(chat.CodeUnavailable, "hotkey.keep", "The desktop no longer delivers %s.", keys).WithHint("switch it off and on again")})
+	}
+}
+
+// put takes a state over, unless another combination is wanted meanwhile.
+func (k *Keeper) put(ctx context.Context, s State) {
+	k.mu.Lock()
+	stale := ctx.Err() != nil
+	if !stale {
+		k.state = s
+	}
+	k.mu.Unlock()
+	if !stale {
+		k.changed()
+	}
+}
+
+// errNone: this desktop has no way to deliver a combination.
+func errNone(why string) error {
+	return chat.Errorf(chat.CodeUnavailable, "hotkey.bind", "%s", why).WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
+}

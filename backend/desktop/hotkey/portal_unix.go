@@ -1,0 +1,234 @@
+//go:build !windows && !darwin
+
+package hotkey
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"contextinfinity/backend/chat"
+)
+
+const (
+	portalName  = "org.freedesktop.portal.Desktop"
+	portalPath  = dbus.ObjectPath("/org/freedesktop/portal/desktop")
+	portalFace  = "org.freedesktop.portal.GlobalShortcuts"
+	requestFace = "org.freedesktop.portal.Request"
+	sessionFace = "org.freedesktop.portal.Session"
+	registry    = "org.freedesktop.host.portal.Registry"
+
+	// appID is the name of the program's desktop entry; portals remember shortcuts by it.
+	appID = "contextinfinity"
+	// shortcutID names the one shortcut of this program.
+	shortcutID = "quick-ask"
+	// portalTime bounds the wait for a portal that asks nobody: the first call may start it.
+	portalTime = 10 * time.Second
+	// signalRoom is how many signals may wait; presses that come while as many wait are lost.
+	signalRoom = 32
+)
+
+// errNoPortal: no portal for global shortcuts is there.
+var errNoPortal = errors.New("there is no portal for global shortcuts")
+
+// Outcomes of a request to a portal.
+const (
+	responseDone      = 0
+	responseCancelled = 1
+)
+
+// portal is the connection of one binding to the desktop's portal.
+type portal struct {
+	conn    *dbus.Conn
+	signals chan *dbus.Signal
+}
+
+// bindPortal asks for a combination. It waits as long as the person takes to answer the portal.
+func bindPortal(ctx context.Context, c Combination, described string, pressed func(string)) (*binding, error) {
+	p, err := openPortal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	session, given, err := p.bind(ctx, c, described)
+	if err != nil {
+		_ = p.conn.Close()
+		return nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.deliver(session, pressed)
+	}()
+	return &binding{means: MeansPortal, given: given, ended: ended, close: func() {
+		within, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = p.conn.Object(portalName, session).CallWithContext(within, sessionFace+".Close", 0).Err
+		_ = p.conn.Close()
+		<-ended
+	}}, nil
+}
+
+// openPortal connects to the session bus and looks for the portal. Where nobody started a bus, none is started.
+func openPortal(ctx context.Context) (*portal, error) {
+	if !hasBus() {
+		return nil, errNoPortal
+	}
+	conn, err := dbus.ConnectSessionBus()
+	if err != nil {
+		return nil, errNoPortal
+	}
+	p := &portal{conn: conn, signals: make(chan *dbus.Signal, signalRoom)}
+	within, cancel := context.WithTimeout(ctx, portalTime)
+	defer cancel()
+	// Programs outside a sandbox say first who they are; portals that do not listen to that find out by themselves.
+	_ = p.call(within, registry+".Register", appID, map[string]dbus.Variant{}).Err
+	var version dbus.Variant
+	if err := p.call(within, "org.freedesktop.DBus.Properties.Get", portalFace, "version").Store(&version); err != nil {
+		_ = conn.Close()
+		return nil, errNoPortal
+	}
+	conn.Signal(p.signals)
+	for _, face := range []string{requestFace, portalFace, sessionFace} {
+		if err := conn.AddMatchSignalContext(within, dbus.WithMatchSender(portalName), dbus.WithMatchInterface(face)); err != nil {
+			_ = conn.Close()
+			return nil, portalError(err)
+		}
+	}
+	return p, nil
+}
+
+func hasBus() bool {
+	if address := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" {
+		return !strings.HasPrefix(address, "autolaunch:")
+	}
+	_, err := os.Stat(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "bus")) //nolint:gosec // the session names its own directory
+	return os.Getenv("XDG_RUNTIME_DIR") != "" && err == nil
+}
+
+func (p *portal) call(ctx context.Context, method string, args ...any) *dbus.Call {
+	return p.conn.Object(portalName, portalPath).CallWithContext(ctx, method, 0, args...)
+}
+
+// bind makes a session of shortcuts with one in it, and returns the combination as the desktop words it.
+func (p *portal) bind(ctx context.Context, c Combination, described string) (session dbus.ObjectPath, given string, err error) {
+	within, cancel := context.WithTimeout(ctx, portalTime)
+	defer cancel()
+	results, err := p.request(within, "session", func(options map[string]dbus.Variant) *dbus.Call {
+		options["session_handle_token"] = dbus.MakeVariant("contextinfinity")
+		return p.call(within, portalFace+".CreateSession", options)
+	})
+	if err != nil {
+		return "", "", err
+	}
+	var handle string // the specification says o, and portals send s
+	switch v := results["session_handle"].Value().(type) {
+	case string:
+		handle = v
+	case dbus.ObjectPath:
+		handle = string(v)
+	}
+	session = dbus.ObjectPath(handle)
+	if !session.IsValid() {
+		return "", "", portalError(errors.New("it named no session"))
+	}
+	type shortcut struct {
+		ID   string
+		Data map[string]dbus.Variant
+	}
+	wanted := []shortcut{{shortcutID, map[string]dbus.Variant{
+		"description": dbus.MakeVariant(described), "preferred_trigger": dbus.MakeVariant(c.trigger()),
+	}}}
+	results, err = p.request(ctx, "bind", func(options map[string]dbus.Variant) *dbus.Call {
+		return p.call(ctx, portalFace+".BindShortcuts", session, wanted, "", options)
+	})
+	if err != nil {
+		return "", "", err
+	}
+	var bound []shortcut
+	if list, ok := results["shortcuts"]; ok {
+		_ = list.Store(&bound)
+	}
+	for _, s := range bound {
+		if s.ID == shortcutID {
+			words, _ := s.Data["trigger_description"].Value().(string)
+			return session, words, nil
+		}
+	}
+	return "", "", chat.Errorf(chat.CodeConflict, "hotkey.portal", "The desktop did not give the program this combination. It may belong to another program.").
+		WithHint("choose another combination, or give it one in the desktop's settings for shortcuts of programs")
+}
+
+// request makes a call whose outcome comes as a signal, and waits for that.
+func (p *portal) request(ctx context.Context, token string, call func(options map[string]dbus.Variant) *dbus.Call) (map[string]dbus.Variant, error) {
+	sender := strings.ReplaceAll(strings.TrimPrefix(p.conn.Names()[0], ":"), ".", "_")
+	path := dbus.ObjectPath("/org/freedesktop/portal/desktop/request/" + sender + "/" + token)
+	var told dbus.ObjectPath // portals before 0.9 chose the path themselves
+	if err := call(map[string]dbus.Variant{"handle_token": dbus.MakeVariant(token)}).Store(&told); err != nil {
+		return nil, portalError(err)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, portalError(ctx.Err())
+		case s, open := <-p.signals:
+			if !open {
+				return nil, portalError(errors.New("the session bus ended"))
+			}
+			if s.Name != requestFace+".Response" || s.Path != path && s.Path != told {
+				continue
+			}
+			var outcome uint32
+			results := map[string]dbus.Variant{}
+			if err := dbus.Store(s.Body, &outcome, &results); err != nil {
+				return nil, portalError(err)
+			}
+			switch outcome {
+			case responseDone:
+				return results, nil
+			case responseCancelled:
+				return nil, chat.Errorf(chat.CodeCancelled, "hotkey.portal", "The desktop asked, and the combination was not allowed.").WithHint("switch it off and on again to be asked again")
+			}
+			return nil, portalError(errors.New("it ended the request"))
+		}
+	}
+}
+
+// deliver hears the presses until the session or the connection ends.
+func (p *portal) deliver(session dbus.ObjectPath, pressed func(string)) {
+	for s := range p.signals {
+		switch {
+		case s.Name == sessionFace+".Closed" && s.Path == session:
+			return
+		case s.Name == portalFace+".Activated" && len(s.Body) >= 4 && s.Body[0] == session && s.Body[1] == shortcutID:
+			options, _ := s.Body[3].(map[string]dbus.Variant)
+			token, _ := options["activation_token"].Value().(string)
+			pressed(token)
+		}
+	}
+}
+
+// portalError words what a portal that is there did not do.
+func portalError(err error) error {
+	return chat.WrapError(chat.CodeUnavailable, "hotkey.portal", err, "The desktop's portal for global shortcuts did not answer as it should: "+err.Error()+".").
+		WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
+}
+
+// trigger is the combination as the shortcuts specification writes it: CTRL+ALT+space.
+func (c Combination) trigger() string {
+	_, name, _ := c.symbol()
+	var parts []string
+	for _, m := range []struct {
+		held bool
+		name string
+	}{{c.Ctrl, "CTRL"}, {c.Alt, "ALT"}, {c.Shift, "SHIFT"}, {c.Super, "LOGO"}} {
+		if m.held {
+			parts = append(parts, m.name)
+		}
+	}
+	return strings.Join(append(parts, name), "+")
+}

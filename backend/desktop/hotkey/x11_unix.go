@@ -1,0 +1,242 @@
+//go:build !windows && !darwin
+
+package hotkey
+
+import (
+	"errors"
+	"io"
+	"log"
+	"slices"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+
+	"contextinfinity/backend/chat"
+)
+
+func init() { xgb.Logger = log.New(io.Discard, "", 0) } // what it would print comes back as errors too
+
+const (
+	symSuperLeft = 0xffeb
+	symNumLock   = 0xff7f
+)
+
+// grabber holds a combination on an X server.
+type grabber struct {
+	conn *xgb.Conn
+	root xproto.Window
+	c    Combination
+	held []grab
+}
+
+type grab struct {
+	code xproto.Keycode
+	mods uint16
+}
+
+// bindX11 grabs the combination on the root window.
+//
+// Errors: CodeConflict when another program has it, CodeUnavailable when the server cannot be asked or no key of the keyboard
+// makes it.
+func bindX11(c Combination, pressed func(string)) (*binding, error) {
+	conn, err := xgb.NewConn()
+	if err != nil {
+		return nil, x11Error(err)
+	}
+	g := &grabber{conn: conn, root: xproto.Setup(conn).DefaultScreen(conn).Root, c: c}
+	if err := g.grab(); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		g.deliver(pressed)
+	}()
+	return &binding{means: MeansX11, given: c.String(), ended: ended, close: func() {
+		conn.Close() // which ends the grabs
+		<-ended
+	}}, nil
+}
+
+// grab takes the combination, whether or not Caps Lock and Num Lock are on. What is held and still right stays untouched.
+func (g *grabber) grab() error {
+	wanted, err := g.wanted()
+	if err != nil {
+		return err
+	}
+	if slices.Equal(wanted, g.held) {
+		return nil
+	}
+	g.release()
+	for _, w := range wanted {
+		err := xproto.GrabKeyChecked(g.conn, true, g.root, w.mods, w.code, xproto.GrabModeAsync, xproto.GrabModeAsync).Check()
+		var taken xproto.AccessError
+		switch {
+		case errors.As(err, &taken):
+			g.release()
+			return chat.Errorf(chat.CodeConflict, "hotkey.x11", "Another program has %s already.", g.c).WithHint("choose another combination")
+		case err != nil:
+			g.release()
+			return x11Error(err)
+		}
+		g.held = append(g.held, w)
+	}
+	return nil
+}
+
+// wanted is what has to be grabbed on this keyboard.
+func (g *grabber) wanted() ([]grab, error) {
+	codes, err := g.codes()
+	if err != nil {
+		return nil, err
+	}
+	locks, mods, err := g.modifiers()
+	if err != nil {
+		return nil, err
+	}
+	var wanted []grab
+	for _, code := range codes {
+		for _, lock := range locks {
+			wanted = append(wanted, grab{code, mods | lock})
+		}
+	}
+	return wanted, nil
+}
+
+func (g *grabber) release() {
+	for _, h := range g.held {
+		xproto.UngrabKey(g.conn, h.code, g.root, h.mods)
+	}
+	g.held = nil
+}
+
+// keyboard is the keysyms of each key, width of them from the lowest keycode on.
+func (g *grabber) keyboard() (lowest xproto.Keycode, width int, syms []xproto.Keysym, err error) {
+	setup := xproto.Setup(g.conn)
+	lowest = setup.MinKeycode
+	reply, err := xproto.GetKeyboardMapping(g.conn, lowest, byte(setup.MaxKeycode-lowest+1)).Reply()
+	if err != nil {
+		return 0, 0, nil, x11Error(err)
+	}
+	return lowest, max(int(reply.KeysymsPerKeycode), 1), reply.Keysyms, nil
+}
+
+// codes are the keys that make the symbol without modifiers; where none does, those that make it at all.
+func (g *grabber) codes() ([]xproto.Keycode, error) {
+	lowest, width, syms, err := g.keyboard()
+	if err != nil {
+		return nil, err
+	}
+	want, _, _ := g.c.symbol()
+	var plain, shifted []xproto.Keycode
+	for i, sym := range syms {
+		code := lowest + xproto.Keycode(i/width)
+		switch {
+		case uint32(sym) != want:
+		case i%width == 0:
+			plain = append(plain, code)
+		default:
+			shifted = append(shifted, code)
+		}
+	}
+	if len(plain) > 0 {
+		return plain, nil
+	}
+	if len(shifted) > 0 {
+		return shifted[:1], nil
+	}
+	return nil, chat.Errorf(chat.CodeUnavailable, "hotkey.x11", "No key of this keyboard makes %s.", g.c.Key).WithHint("choose another combination")
+}
+
+// modifiers are those of the combination, and each combination of locks with which it counts too.
+func (g *grabber) modifiers() (locks []uint16, mods uint16, err error) {
+	super, num, err := g.masks()
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, m := range []struct {
+		held bool
+		mask uint16
+	}{{g.c.Ctrl, xproto.ModMaskControl}, {g.c.Alt, xproto.ModMask1}, {g.c.Shift, xproto.ModMaskShift}, {g.c.Super, super}} {
+		if m.held {
+			mods |= m.mask
+		}
+	}
+	locks = []uint16{0, xproto.ModMaskLock}
+	if num != 0 {
+		locks = append(locks, num, num|xproto.ModMaskLock)
+	}
+	return locks, mods, nil
+}
+
+// masks are the modifiers that the Super and Num Lock keys set on this keyboard. Num Lock may have none: 0.
+func (g *grabber) masks() (super, num uint16, err error) {
+	lowest, width, syms, err := g.keyboard()
+	if err != nil {
+		return 0, 0, err
+	}
+	reply, err := xproto.GetModifierMapping(g.conn).Reply()
+	if err != nil {
+		return 0, 0, x11Error(err)
+	}
+	super = xproto.ModMask4
+	for i, code := range reply.Keycodes {
+		at := (int(code) - int(lowest)) * width
+		if code == 0 || at < 0 || at+width > len(syms) {
+			continue
+		}
+		mask := uint16(1) << (i / int(reply.KeycodesPerModifier))
+		for _, sym := range syms[at : at+width] {
+			switch sym {
+			case symNumLock:
+				num = mask
+			case symSuperLeft:
+				super = mask
+			}
+		}
+	}
+	return super, num, nil
+}
+
+// deliver hears the presses until the connection ends. A key that is held down is one press: the server reports each
+// repetition as a release and a press of the same moment.
+func (g *grabber) deliver(pressed func(string)) {
+	var released xproto.Timestamp
+	for {
+		event, err := g.conn.WaitForEvent()
+		if event == nil && err == nil {
+			return
+		}
+		switch e := event.(type) {
+		case xproto.KeyReleaseEvent:
+			released = e.Time
+		case xproto.KeyPressEvent:
+			if e.Time != released {
+				pressed("")
+			}
+		case xproto.MappingNotifyEvent: // another keyboard or layout: the key may be elsewhere
+			if e.Request != xproto.MappingPointer && g.grab() != nil {
+				g.conn.Close()
+			}
+		}
+	}
+}
+
+func (c Combination) String() string {
+	keys := ""
+	for _, m := range []struct {
+		held bool
+		name string
+	}{{c.Ctrl, "Ctrl+"}, {c.Alt, "Alt+"}, {c.Shift, "Shift+"}, {c.Super, "Super+"}} {
+		if m.held {
+			keys += m.name
+		}
+	}
+	return keys + c.Key
+}
+
+func x11Error(err error) error {
+	return chat.WrapError(chat.CodeUnavailable, "hotkey.x11", err, "The X server did not give the program a key: "+err.Error()+".").
+		WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
+}

@@ -1,0 +1,4 @@
+// breaks: x server
+package jobs
+
+import _ "github.com/jezek/xgb"

@@ -1,0 +1,35 @@
+package llmtest
+
+import (
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// TooManyParts gives a decoder the events of an answer that has far more parts than there may be,
+// in one event or in many: it counts too many, and keeps about as many as there may be.
+func TooManyParts(t *testing.T, p llm.Provider, events ...chat.RawEvent) {
+	t.Helper()
+	d := p.NewDecoder(llm.ToolsEnabled)
+	shown := 0
+	for _, ev := range events {
+		for _, delta := range d.Decode(ev) {
+			shown = max(shown, delta.Block)
+		}
+	}
+	r := d.Result()
+	if d.Parts() <= llm.MaxParts {
+		t.Errorf("%d parts are counted", d.Parts())
+	}
+	const some = 10 // facts about the answer, and the one that was too much
+	kept := max(len(r.Blocks), len(r.Items), shown)
+	for _, b := range r.Blocks {
+		if text, ok := b.(chat.Text); ok {
+			kept = max(kept, len(text.Annotations))
+		}
+	}
+	if kept > llm.MaxParts+some {
+		t.Errorf("%d parts are kept", kept)
+	}
+}

@@ -1,0 +1,250 @@
+// Package updates asks a release feed whether there is a newer version of the program.
+//
+// Guarantee: nothing is asked unless a person asks, or has switched on that it is asked each day. What is sent is one GET of the
+// configured address with the user agent "ContextInfinity": no version, identifier, cookie or referrer. Redirects are not
+// followed. Nothing is downloaded but the feed, and nothing is installed.
+package updates
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/semver"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/loopback"
+)
+
+const (
+	// maxFeed bounds what is read of a feed, in bytes: a page of GitHub's list of releases has some hundred kilobytes.
+	maxFeed = 4 << 20
+	// checkTime bounds a check.
+	checkTime = 20 * time.Second
+	// daily is how often it is checked where that is switched on.
+	daily = 24 * time.Hour
+
+	op = "updates.check"
+)
+
+// Verdict compares the running version with the newest release.
+type Verdict string
+
+const (
+	VerdictNewer   Verdict = "newer"   // there is a newer release
+	VerdictCurrent Verdict = "current" // this is the newest, or newer than it
+	VerdictUnknown Verdict = "unknown" // the running program does not know its version
+)
+
+// Result is what a check found.
+type Result struct {
+	Verdict Verdict
+	Running string // version, "1.2.3"
+	Newest  string // version of the newest release that is no draft and no prerelease, "1.2.4"
+	Page    string // its page, an https address; empty: the feed names none
+	At      time.Time
+}
+
+// Checker asks the feed, and keeps what the last check said.
+type Checker struct {
+	// Feed is the address to ask; empty: none is known. Daily reports whether to ask by itself each day. Both as they are now.
+	Feed  func() string
+	Daily func() bool
+	// Running is the version of this program.
+	Running string
+	Client  *http.Client // NewClient's
+	Now     func() time.Time
+
+	mu   sync.Mutex
+	last *Result
+	err  error
+}
+
+// NewClient follows no redirect, keeps no cookie and sends no referrer.
+func NewClient() *http.Client {
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Last is what the last check of this run found, or why it found nothing. Both nil: there was none.
+func (c *Checker) Last() (*Result, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last, c.err
+}
+
+// Check asks the feed.
+//
+// Errors: CodeConfig without a usable address, CodeUnavailable and CodeTimeout where it does not answer, CodeProvider where
+// what it answers is no feed.
+func (c *Checker) Check(ctx context.Context) (Result, error) {
+	r, err := c.check(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+	if err == nil {
+		c.last = &r
+	}
+	return r, err
+}
+
+// Run checks once a day, the first time at once, while that is switched on; until ctx ends. wake has it look again whether it is.
+func (c *Checker) Run(ctx context.Context, wake <-chan struct{}, checked func()) {
+	var due <-chan time.Time
+	for {
+		switch on := c.Daily() && c.Feed() != ""; {
+		case !on:
+			due = nil
+		case due == nil:
+			due = time.After(0)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		case <-due:
+			_, _ = c.Check(ctx) // Last has the error
+			checked()
+			due = time.After(daily)
+		}
+	}
+}
+
+func (c *Checker) check(ctx context.Context) (Result, error) {
+	feed := c.Feed()
+	if feed == "" {
+		return Result{}, chat.Errorf(chat.CodeConfig, op, "No release feed is configured, so nothing was asked.").WithHint("set updates.url to the address of one, such as the list of releases that GitHub or Gitea has of a project")
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	body, err := c.fetch(ctx, feed)
+	if err != nil {
+		return Result{}, err
+	}
+	newest, page, err := newestOf(body)
+	if err != nil {
+		return Result{}, chat.WrapError(chat.CodeProvider, op, err, fmt.Sprintf("What %s answered is no release feed: %s.", hostOf(feed), err)).WithHint("check updates.url")
+	}
+	return Result{Verdict: compare(c.Running, newest), Running: c.Running, Newest: strings.TrimPrefix(newest, "v"), Page: page, At: c.Now()}, nil
+}
+
+func (c *Checker) fetch(ctx context.Context, feed string) ([]byte, error) {
+	if loopback.Exposes(feed) {
+		return nil, chat.Errorf(chat.CodeConfig, op, "The address of the release feed is plain http, so that anybody on the way could answer. Nothing was asked.").WithHint("set updates.url to an https address")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, feed, nil)
+	if err != nil {
+		return nil, chat.WrapError(chat.CodeConfig, op, err, "The address of the release feed cannot be used. Nothing was asked.").WithHint("check updates.url")
+	}
+	req.Header.Set("User-Agent", "ContextInfinity")
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.Client.Do(req)
+	if err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, chat.WrapError(chat.CodeTimeout, op, err, fmt.Sprintf("%s did not answer within %s.", hostOf(feed), checkTime)).WithHint("try again later")
+		}
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, fmt.Sprintf("%s could not be reached.", hostOf(feed))).WithHint("check the network and updates.url")
+	}
+	defer func() { _ = resp.Body.Close() }()
+	switch to := resp.Header.Get("Location"); {
+	case resp.StatusCode >= 300 && resp.StatusCode < 400 && to != "":
+		return nil, chat.Errorf(chat.CodeProvider, op, "The release feed has moved to %s. Other addresses are not asked unless you configure them.", short(to)).WithHint("set updates.url to the new address if you trust it")
+	case resp.StatusCode != http.StatusOK:
+		return nil, chat.Errorf(chat.CodeProvider, op, "%s answered %d %s.", hostOf(feed), resp.StatusCode, http.StatusText(resp.StatusCode)).WithHint("check updates.url, or try again later")
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxFeed+1))
+	switch {
+	case err != nil:
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, fmt.Sprintf("The answer of %s broke off.", hostOf(feed))).WithHint("try again later")
+	case len(body) > maxFeed:
+		return nil, chat.Errorf(chat.CodeProvider, op, "The answer of %s is longer than %d MB, and was not read further.", hostOf(feed), maxFeed>>20).WithHint("check updates.url")
+	}
+	return body, nil
+}
+
+// entry is a release as feeds write it: GitHub's and Gitea's (tag_name, html_url), or a file of one's own (version, page).
+type entry struct {
+	TagName    string `json:"tag_name"`
+	Version    string `json:"version"`
+	HTMLURL    string `json:"html_url"`
+	Page       string `json:"page"`
+	Draft      bool   `json:"draft"`
+	Prerelease bool   `json:"prerelease"`
+}
+
+// newestOf is the highest version of a feed, "v1.2.3", with its page. A feed is one release or a list of them.
+func newestOf(body []byte) (version, page string, err error) {
+	var list []entry
+	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte("{")) {
+		list = make([]entry, 1)
+		err = json.Unmarshal(body, &list[0])
+	} else {
+		err = json.Unmarshal(body, &list)
+	}
+	if err != nil {
+		return "", "", errors.New("it is not JSON of a release, or of a list of them")
+	}
+	for _, e := range list {
+		v := semantic(e.TagName)
+		if v == "" {
+			v = semantic(e.Version)
+		}
+		if v == "" || e.Draft || e.Prerelease || semver.Prerelease(v) != "" || semver.Compare(v, version) <= 0 {
+			continue
+		}
+		version, page = v, ""
+		for _, address := range []string{e.HTMLURL, e.Page} {
+			if u, err := url.Parse(address); page == "" && err == nil && u.Scheme == "https" && u.Host != "" {
+				page = u.String()
+			}
+		}
+	}
+	if version == "" {
+		return "", "", errors.New("it names no finished release with a version such as 1.2.3")
+	}
+	return version, page, nil
+}
+
+// semantic is a version as package semver writes it, "" if it is none. Two numbers alone are no version: "v1.2" may be a branch.
+func semantic(version string) string {
+	v := "v" + strings.TrimPrefix(strings.TrimSpace(version), "v")
+	if !semver.IsValid(v) || strings.Count(strings.SplitN(strings.SplitN(v, "-", 2)[0], "+", 2)[0], ".") != 2 {
+		return ""
+	}
+	return v
+}
+
+// compare judges the running version. One that was built after a release (1.2.3+5.gabc) counts as that release.
+func compare(running, newest string) Verdict {
+	v := semantic(running)
+	switch {
+	case v == "":
+		return VerdictUnknown
+	case semver.Compare(newest, v) > 0:
+		return VerdictNewer
+	}
+	return VerdictCurrent
+}
+
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "The address"
+}
+
+// short keeps an address that a server names from filling a message.
+func short(address string) string {
+	const most = 200
+	if address = strings.ToValidUTF8(address, ""); len(address) > most {
+		return strings.ToValidUTF8(address[:most], "") + "…"
+	}
+	return address
+}

@@ -1,0 +1,10 @@
+/** Whether there is a newer version, in the general settings. */
+export default {
+  check: 'Check for a new version',
+  checking: 'Checking…',
+  newer: 'Version {version} is available.',
+  current: 'This is the newest version, as of {when}.',
+  unknown: 'The newest version is {version}. This copy does not know its own.',
+  noFeed: 'It is not checked for new versions: no release feed is set above.',
+  open: 'Open its page',
+} as const;
