@@ -48,7 +48,7 @@ const (
 	nearbyOfPeople = 1.75 // factor of the best nearby
 	bareOfPeople   = 0.8  // factor of a message that only asks
 
-	narrowBudget = 4000.0 // tokens; a larger budget takes more of what stands near a match
+	narrowBudget = 4000.0 // tokens; a larger budget takes more of what is near a match
 	mostNearby   = 1.5    // at most by this factor
 
 	farFromMatch = 0.001 // share of a match that is left of it some turns away
