@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/documents"
+	"contextinfinity/backend/internal/heap"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/tools/builtin"
 )
@@ -34,6 +35,7 @@ func Run(args []string, page Page) int {
 	}
 	opts, ok := cli.WindowOptions(args)
 	if !ok {
+		heap.ForACommand()
 		return cli.Run(context.Background(), commandLine(), args)
 	}
 	if !desktop.HasDisplay() {

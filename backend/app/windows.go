@@ -230,7 +230,7 @@ func linkError(err error) error {
 		}
 	}
 	return chat.WrapError(chat.CodeUnavailable, "window.call", err, "The connection between this window and the program that has the data has ended.").
-		WithHint("what was acknowledged is stored; the window opens again by itself")
+		WithHint("what was acknowledged is stored; the window reopens automatically")
 }
 
 // startWindow starts a process that shows a further window on the data of this one, with these flags. A token of the desktop's

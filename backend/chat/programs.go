@@ -3,6 +3,7 @@ package chat
 import (
 	"regexp"
 	"time"
+	"unicode/utf8"
 )
 
 // ClientScope says which sessions another program may see through our MCP server.
@@ -101,11 +102,12 @@ const (
 	MaxGrants     = 2000 // sessions and folders of one program
 )
 
-var clientName = regexp.MustCompile(`^[\pL\pN][\pL\pN ._-]{0,63}$`)
+// A bound in the expression would repeat all letters there are for each place.
+var clientName = regexp.MustCompile(`^[\pL\pN][\pL\pN ._-]*$`)
 
 // CheckClientName refuses what is not a name of a program.
 func CheckClientName(name string) error {
-	if clientName.MatchString(name) {
+	if utf8.RuneCountInString(name) <= 64 && clientName.MatchString(name) {
 		return nil
 	}
 	return Errorf(CodeInvalid, "programs.name", "The name of a program has 1 to 64 letters, digits, spaces, dots, dashes and underscores, and begins with a letter or digit.")

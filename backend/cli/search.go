@@ -68,6 +68,9 @@ func (c *call) search(ctx context.Context, f searchFlags, query string) (reply, 
 		if err != nil {
 			return reply{}, err
 		}
+		if f.maxTokens > 0 {
+			go s.Counter.Count("", query) // what tokens are counted by is read while memory is searched
+		}
 		found, err := s.Memory.Search(ctx, retrieval.Query{
 			Text: query, Within: within, Limit: f.limit, MaxTokens: f.maxTokens, WordsAlone: true,
 			Count: func(text string) int { return s.Counter.Count("", text) },

@@ -80,7 +80,7 @@ func (c *call) shared(f *sendFlags, cmd *cobra.Command) {
 // following adds what send has in common with them: how an answer is followed.
 func (c *call) following(f *sendFlags, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.events, "events", false,
-		"print a JSON line for each event of the answer, with what of it is durable: accepted, frame, settled")
+		"print a JSON line for each event of the answer, with how much of it is durable: accepted, frame, settled")
 	cmd.Flags().StringVar(&f.wait, "wait", string(jobs.LevelFinalized),
 		"run background work until the turn is finalized, committed or indexed")
 	_ = cmd.RegisterFlagCompletionFunc("wait", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp))

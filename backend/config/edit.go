@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	toml "github.com/pelletier/go-toml/v2"
+
+	"contextinfinity/backend/internal/pattern"
 )
 
 // errByHand is a file whose form this editor cannot change without touching
@@ -233,7 +234,7 @@ func withoutEmptyTables(values map[string]any) map[string]any {
 	return out
 }
 
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareKey = pattern.New(`^[A-Za-z0-9_-]+$`)
 
 // tomlKey is a key part as TOML writes it.
 func tomlKey(s string) string {

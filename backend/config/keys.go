@@ -13,6 +13,7 @@ import (
 	toml "github.com/pelletier/go-toml/v2"
 
 	"contextinfinity/backend/internal/loopback"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // Types of a setting, as the window is told.
@@ -273,7 +274,7 @@ func tomlType(raw any) string {
 	return "a date or time"
 }
 
-var shortcutForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,39}=(?:(?:Ctrl\+)?(?:Alt\+)?(?:Shift\+)?(?:\S|[A-Z][A-Za-z0-9]{1,19}))?$`)
+var shortcutForm = pattern.New(`^[A-Za-z][A-Za-z0-9]{0,39}=(?:(?:Ctrl\+)?(?:Alt\+)?(?:Shift\+)?(?:\S|[A-Z][A-Za-z0-9]{1,19}))?$`)
 
 func checkShortcut(s string) string {
 	if shortcutForm.MatchString(s) {
@@ -347,7 +348,7 @@ func checkBaseURL(s string) string {
 	return ""
 }
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+var envName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
 func checkEnvName(s string) string {
 	if s == "" || envName.MatchString(s) {

@@ -5,13 +5,13 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/loopback"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // MCPServer is one [mcp.servers.NAME] table: a program that speaks MCP on its standard
@@ -81,9 +81,9 @@ func (s MCPServer) Fill(value string, secret, env func(name string) (string, err
 }
 
 var (
-	placePattern = regexp.MustCompile(`\$\{(secret|env):([A-Za-z0-9_.-]{1,128})\}`)
-	serverName   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
-	headerName   = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
+	placePattern = pattern.New(`\$\{(secret|env):([A-Za-z0-9_.-]{1,128})\}`)
+	serverName   = pattern.New(`^[a-z0-9][a-z0-9-]{0,31}$`)
+	headerName   = pattern.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
 )
 
 // maxServers bounds how many servers may be configured, and maxPairs the values of each.

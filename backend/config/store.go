@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // Options say where the configuration is. The zero value means the XDG places
@@ -101,7 +101,7 @@ func salvageDataDir(path string) string {
 }
 
 // dataDirLine finds the key in a file that is not even TOML.
-var dataDirLine = regexp.MustCompile(`(?m)^\s*data_dir\s*=\s*["']([^"'\n]+)["']`)
+var dataDirLine = pattern.New(`(?m)^\s*data_dir\s*=\s*["']([^"'\n]+)["']`)
 
 // Defaults reports that the defaults are in force because the file was faulty
 // from the start: which models are meant, and what must not leave, is unknown.

@@ -1,7 +1,6 @@
 package librarian
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,6 +9,7 @@ import (
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // task is a kind of summary: its prompts and what an answer must look like.
@@ -236,7 +236,7 @@ func (r *run) askShorter(text string) (string, bool) {
 	return text, !short.isEmpty() && r.count(text) <= r.target
 }
 
-var thinking = regexp.MustCompile(`(?s)^\s*<think(?:ing)?>.*?</think(?:ing)?>`)
+var thinking = pattern.New(`(?s)^\s*<think(?:ing)?>.*?</think(?:ing)?>`)
 
 // unwrap removes what models put around an answer: their thoughts and a fence.
 func unwrap(answer string) string {

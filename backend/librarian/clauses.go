@@ -1,13 +1,13 @@
 package librarian
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // requestMark begins what the user asked for with details worth keeping.
@@ -156,7 +156,7 @@ func withoutRequests(s string) (stated, asked string) {
 }
 
 // politeness begins a request and is not part of it.
-var politeness = regexp.MustCompile(`(?i)^(?:(?:and|but|so|also|please|hmm),? )*(?:can|could|would|will) you (?:please )?(?:also )?(?:help me (?:to |with )?)?`)
+var politeness = pattern.New(`(?i)^(?:(?:and|but|so|also|please|hmm),? )*(?:can|could|would|will) you (?:please )?(?:also )?(?:help me (?:to |with )?)?`)
 
 // request is what a request asks for.
 func request(s string) string {
@@ -256,10 +256,10 @@ func lastClause(s string) int {
 }
 
 // statementStart is where a clause begins that states something by itself: "… and I have booked a room".
-var statementStart = regexp.MustCompile(`(?i)(?:,|;|:| —| –)?(?: (?:and|but|so|because|since|while|although|though|considering|which|und|aber|weil|mais|et|parce que|pero|y|porque|ma|e|mas))? (?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|my|we|we're|we’re|we've|we’ve|we'll|our|ich|wir|je|nous|yo|nosotros|eu|io|noi) `)
+var statementStart = pattern.New(`(?i)(?:,|;|:| —| –)?(?: (?:and|but|so|because|since|while|although|though|considering|which|und|aber|weil|mais|et|parce que|pero|y|porque|ma|e|mas))? (?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|my|we|we're|we’re|we've|we’ve|we'll|our|ich|wir|je|nous|yo|nosotros|eu|io|noi) `)
 
 // subordinate begins a clause that can go without harm to the one before it.
-var subordinate = regexp.MustCompile(`(?i) (?:and|but|so that|because|since|while|although|though|considering|which|especially|und|aber|weil|während|mais|parce que|pero|porque) `)
+var subordinate = pattern.New(`(?i) (?:and|but|so that|because|since|while|although|though|considering|which|especially|und|aber|weil|während|mais|parce que|pero|porque) `)
 
 // lastStatement is where the last clause of a text begins that states something by itself, 0 if none does.
 func lastStatement(s string) int {

@@ -1,21 +1,21 @@
 package librarian
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // declaration is a line of code that declares a name, in common languages. A comment or a
 // sentence in a code block ("type of thing") is none: after the name comes what a declaration has there.
-var declaration = regexp.MustCompile(`^(?:export |default |async |public |private |protected |internal |static |final |abstract |pub(?:\([a-z]+\))? |unsafe |inline |override )*` +
+var declaration = pattern.New(`^(?:export |default |async |public |private |protected |internal |static |final |abstract |pub(?:\([a-z]+\))? |unsafe |inline |override )*` +
 	`(?:function\*? ?|func |def |fn |class |type |struct |interface |enum |trait |module |package |namespace )(?:\([^)]*\) ?)?([A-Za-z_$][A-Za-z0-9_$]*)(.*)$`)
 
 // binding is a line that gives a function a name: "const fetchCity = async (name) => {".
-var binding = regexp.MustCompile(`^(?:export )?(?:const|let|var|val) ([A-Za-z_$][A-Za-z0-9_$]*) ?= ?(?:[A-Za-z_$.]+\()?(?:async )?(?:function\b|\([^)]*\) ?=>|[A-Za-z_$][A-Za-z0-9_$]* ?=>)`)
+var binding = pattern.New(`^(?:export )?(?:const|let|var|val) ([A-Za-z_$][A-Za-z0-9_$]*) ?= ?(?:[A-Za-z_$.]+\()?(?:async )?(?:function\b|\([^)]*\) ?=>|[A-Za-z_$][A-Za-z0-9_$]* ?=>)`)
 
 // declared is the name that a line of code declares, if any.
 func declared(line string) string {
@@ -69,15 +69,15 @@ const literal = `"[^"]{1,60}"|'[^']{1,60}'|-?\d[\w.:/%]*|(?:true|false|yes|no|on
 
 // assignment is a setting and its value: a constant or an environment variable with any value, another name
 // with a literal, because in code the value of most names is an expression.
-var assignment = regexp.MustCompile(`(?i:^|[\s` + "`" + `(,;"'])((?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{3,}[0-9]*) ?= ?(?:` + literal + `|[\w.:/%+@$-]*[\w%])|[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+ ?= ?(?:` + literal + `))`)
+var assignment = pattern.New(`(?i:^|[\s` + "`" + `(,;"'])((?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{3,}[0-9]*) ?= ?(?:` + literal + `|[\w.:/%+@$-]*[\w%])|[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+ ?= ?(?:` + literal + `))`)
 
 // plainAssignment is one without spaces in prose, whose name may be any word: "timeout=30".
-var plainAssignment = regexp.MustCompile(`(?:^|[\s` + "`" + `(,;])([A-Za-z][A-Za-z0-9_.-]+=(?:` + literal + `|[\w.:/%+@$-]*[\w%]))`)
+var plainAssignment = pattern.New(`(?:^|[\s` + "`" + `(,;])([A-Za-z][A-Za-z0-9_.-]+=(?:` + literal + `|[\w.:/%+@$-]*[\w%]))`)
 
 // maxAssigned bounds the line in which assignments are looked for, in bytes.
 const maxAssigned = 2000
 
-func assignmentsIn(line string, forms ...*regexp.Regexp) []string {
+func assignmentsIn(line string, forms ...*pattern.Pattern) []string {
 	if len(line) > maxAssigned || !strings.Contains(line, "=") {
 		return nil
 	}

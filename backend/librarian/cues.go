@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
 )
@@ -30,10 +31,20 @@ func statementKind(sentence string) Kind {
 	case kind == intent.Constraint && (isOpinion(sentence) || isMood(sentence) || isPromise(sentence) && details(sentence) < tellsEnough):
 		kind = ""
 	}
+	if kind == "" && isChoice(sentence) {
+		return KindDecision
+	}
 	if kind == "" && states && measured(sentence) {
 		return KindFact
 	}
 	return Kind(kind)
+}
+
+// isChoice reports that one thing is taken in place of another: "Let's do chicken instead".
+func isChoice(sentence string) bool {
+	words := " " + strings.ReplaceAll(strings.ToLower(display.OneLine(sentence)), "’", "'") + " "
+	proposes := containsAny(words, []string{" let's ", " let us ", " we'll ", " i'll ", " wir nehmen ", " ich nehme ", " machen wir "})
+	return proposes && containsAny(words, []string{" instead", " rather than ", " stattdessen", " statt "}) && !strings.HasSuffix(strings.TrimSpace(words), "?")
 }
 
 // measured reports a number with a unit, a sum of money, a date or a time.

@@ -31,7 +31,12 @@ func evidenceOf(text string) evidence {
 		if _, isHeading := headingText(strings.TrimSpace(line)); isHeading {
 			continue
 		}
-		l := evidenceLine{stems: contentStems(line), numbers: numerals.In(line), negated: negated(line), bounded: bounded(line)}
+		l := evidenceLine{stems: contentStems(line), numbers: numerals.In(line), negated: negated(line) || reversed(line), bounded: bounded(line)}
+		for word := range strings.FieldsFuncSeq(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			if n := numberWords[word]; n != "" {
+				l.numbers[n] = true
+			}
+		}
 		for s := range l.stems {
 			e.stems[s] = true
 		}
@@ -172,7 +177,7 @@ func contentStems(text string) map[string]bool {
 		switch {
 		case strings.ContainsFunc(w, lexical.IsUnspaced):
 			addPairs(out, w)
-		case len(runes) < 3 || unicode.IsNumber(runes[0]) || lexical.IsStopWord(w) || fillers[w] || negations[w] || lastingWords[w] || currencies[w]:
+		case len(runes) < 3 || unicode.IsNumber(runes[0]) || lexical.IsStopWord(w) || fillers[w] || negations[w] || lastingWords[w] || currencies[w] || limitWords[w] || numberWords[w] != "":
 		default:
 			out[stem(root(w))] = true
 		}
@@ -182,6 +187,17 @@ func contentStems(text string) map[string]bool {
 
 // lastingWords are judged by negated and by intent.IsStanding, not as words.
 var lastingWords = lexical.Set("always must should shall immer muss müssen soll toujours doit siempre debe sempre deve")
+
+// limitWords are judged by bounded, not as words.
+var limitWords = lexical.Set("max maximum maximal minimum minimal most least höchstens mindestens spätestens")
+
+// numberWords are small numbers in words: "three seats" are the 3 seats that were asked for.
+var numberWords = map[string]string{
+	"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
+	"zwei": "2", "drei": "3", "vier": "4", "fünf": "5", "sechs": "6", "sieben": "7", "acht": "8", "neun": "9", "zehn": "10", "elf": "11", "zwölf": "12",
+	"deux": "2", "trois": "3", "quatre": "4", "cinq": "5", "sept": "7", "huit": "8", "neuf": "9", "dix": "10",
+	"dos": "2", "tres": "3", "cuatro": "4", "cinco": "5", "seis": "6", "siete": "7", "ocho": "8", "nueve": "9", "diez": "10",
+}
 
 // root is a word without the commonest endings of English: "logged" and "logs" are "log".
 func root(w string) string {
@@ -235,6 +251,20 @@ func negated(text string) bool {
 	}
 	for _, mark := range joinedNegations {
 		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// reversals say that something is not to be, without a negation: "Piran dropped" is "no Piran".
+var reversals = lexical.Set(`nothing nobody instead rather dropped drops skip skips skipped cancelled canceled removed refused rejected excluded free
+	nichts niemand statt anstatt gestrichen entfällt abgesagt rien personne annulé nada nadie cancelado`)
+
+func reversed(text string) bool {
+	words, _ := intent.Words(text)
+	for w := range strings.FieldsSeq(words) {
+		if reversals[w] {
 			return true
 		}
 	}

@@ -1,18 +1,18 @@
 package librarian
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // unbinding matches phrases that contain the cue word of a constraint, a decision or a task but bind nobody:
 // what the speaker intends ("I want to make sure"), feels ("I'll never forget") or waits for ("until the decision").
-var unbinding = regexp.MustCompile(`(?:(?:\b(?:want|need|like|plan|planning|hope|hoping|try|trying|going|have|how|ways?|steps?|aspects|tips|just|and)(?: \w+){0,2} |, )to (?:also )?|\bgonna |\b(?:i|we)(?:'ll| will)(?: \w+){0,2} |\b(?:i|we) )(?:make|made) sure\b` +
+var unbinding = pattern.New(`(?:(?:\b(?:want|need|like|plan|planning|hope|hoping|try|trying|going|have|how|ways?|steps?|aspects|tips|just|and)(?: \w+){0,2} |, )to (?:also )?|\bgonna |\b(?:i|we)(?:'ll| will)(?: \w+){0,2} |\b(?:i|we) )(?:make|made) sure\b` +
 	`|\bhelp (?:me|us)(?: to)? (?:make sure|ensure)\b|\bif (?:you|i|we|it|they) don't\b|\b(?:when|if|why|whether|what|where|how|know|heard|know that|heard that) (?:i|we) need to\b(?: ensure that| make sure)?|\bso (?:that )?(?:i|we) don't\b` +
 	`|\bto make sure (?:i|we|my|our|everything|it|that i|that we|that my|that it)\b|\band make sure (?:i|we)\b|\bmade sure\b` +
 	`|\b(?:i|we)(?:'ll| will)(?: \w+)? ensure that\b|\b(?:want|need|like|trying) to ensure that\b` +
@@ -39,10 +39,10 @@ func withoutUnbinding(lower string) string {
 }
 
 // quotation is what someone else says, or a message of a program.
-var quotation = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”")
+var quotation = pattern.New("`[^`]*`|\"[^\"]*\"|“[^”]*”")
 
 // addressed matches a request in which the phrase is addressed to the assistant.
-var addressed = regexp.MustCompile(`\b(?:you|please|remember|always|must) (?:\w+ )?to make sure\b`)
+var addressed = pattern.New(`\b(?:you|please|remember|always|must) (?:\w+ )?to make sure\b`)
 
 // cueKind is what a sentence states by its cue words, without the phrases that bind nobody.
 func cueKind(sentence string) (kind intent.Kind, states bool) {
@@ -64,17 +64,17 @@ func cueKind(sentence string) (kind intent.Kind, states bool) {
 }
 
 // promise is an answer to advice: "I'll look into that." Without a detail of its own it tells nothing.
-var promise = regexp.MustCompile(`^(?:i'll|i will|we'll|we will|i'm gonna|i'm going to|(?:i )?just want to make sure|i(?:'ll| will)? (?:definitely|really) (?:need|want|appreciate))\b`)
+var promise = pattern.New(`^(?:i'll|i will|we'll|we will|i'm gonna|i'm going to|(?:i )?just want to make sure|i(?:'ll| will)? (?:definitely|really) (?:need|want|appreciate))\b`)
 
 func isPromise(sentence string) bool {
 	return promise.MatchString(strings.ReplaceAll(strings.ToLower(plainly(sentence)), "’", "'"))
 }
 
 // worried begins a clause that tells a mood or a doubt.
-var worried = regexp.MustCompile(`^(?:i'm|i am|i feel|i'm feeling|we're|we are)(?: \w+){0,2}? (?:stuck|worried|concerned|nervous|anxious|unsure|stressed|overwhelmed|struggling|torn|afraid|scared|confused|hesitant|wondering|trying to decide)\b`)
+var worried = pattern.New(`^(?:i'm|i am|i feel|i'm feeling|we're|we are)(?: \w+){0,2}? (?:stuck|worried|concerned|nervous|anxious|unsure|stressed|overwhelmed|struggling|torn|afraid|scared|confused|hesitant|wondering|trying to decide)\b`)
 
 // hoping begins a sentence that tells a wish or a fear.
-var hoping = regexp.MustCompile(`^(?:(?:i|we)(?:'m| am|'re| are)? (?:\w+ ){0,2}?(?:hope|hoping|wish|wishing|fear|fearing|worry|worrying|dread|dreading)\b` +
+var hoping = pattern.New(`^(?:(?:i|we)(?:'m| am|'re| are)? (?:\w+ ){0,2}?(?:hope|hoping|wish|wishing|fear|fearing|worry|worrying|dread|dreading)\b` +
 	`|hopefully\b|fingers crossed\b|ich hoffe\b|wir hoffen\b|hoffentlich\b|ich fürchte\b|ich mache mir sorgen\b|j'espère\b|je crains\b|espero\b|ojalá\b|temo que\b|spero\b)`)
 
 // isMood reports a sentence whose only cue of a constraint is in what it hopes or fears: "I'm a bit worried
@@ -169,10 +169,10 @@ var halfStarts = phrases(`as well as|such as|including|excluding|along with|toge
 	sowie|einschließlich|wie zum beispiel|statt|anstatt|ainsi que|y compris|tel que|telle que|plutôt que|dont|así como|incluido|incluida|en lugar de|cuyo|cuya|così come|compreso|invece di`)
 
 // continuing begins like a verb that only continues a sentence: "ensuring that every key must be rotated".
-var continuing = regexp.MustCompile(`^[a-z]{2,}ing\b`)
+var continuing = pattern.New(`^[a-z]{2,}ing\b`)
 
 // telling verbs bring a sentence of their own, whose verb is not theirs: "ensuring all tests must pass".
-var telling = regexp.MustCompile(`^(?:ensuring|meaning|including|guaranteeing|assuming|considering|knowing|believing|thinking|hoping|saying|stating|noting|remembering|implying|suggesting|making (?:sure|certain|it)|keeping in mind)\b`)
+var telling = pattern.New(`^(?:ensuring|meaning|including|guaranteeing|assuming|considering|knowing|believing|thinking|hoping|saying|stating|noting|remembering|implying|suggesting|making (?:sure|certain|it)|keeping in mind)\b`)
 
 // The words that show a verb in -ing to be the subject of a rule, "deploying on fridays is forbidden", and those
 // before which that is decided: what follows them is another clause.

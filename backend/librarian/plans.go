@@ -1,24 +1,24 @@
 package librarian
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/dates"
 	"contextinfinity/backend/internal/intent"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // intended are the words with which people speak of what they have before them.
-var intended = regexp.MustCompile(`\b(?:planning|waiting|expecting|plan to|plan on|preparing|prepare for|scheduled|booked|arranged|upcoming|due|deadline|going to|gonna|i'll|i will|we'll|we will|i have (?:a|an|my|to|another)|i've got (?:a|an|my|to|another)|i need to|we need to|have to|want to|aim to|aiming|hope to|hoping|starts|begins|leaving|moving|flying|meeting|interview|appointment|negotiation|presentation|launch|release|exam|flight|move|by|before|until` +
+var intended = pattern.New(`\b(?:planning|waiting|expecting|plan to|plan on|preparing|prepare for|scheduled|booked|arranged|upcoming|due|deadline|going to|gonna|i'll|i will|we'll|we will|i have (?:a|an|my|to|another)|i've got (?:a|an|my|to|another)|i need to|we need to|have to|want to|aim to|aiming|hope to|hoping|starts|begins|leaving|moving|flying|meeting|interview|appointment|negotiation|presentation|launch|release|exam|flight|move|by|before|until` +
 	`|plane|geplant|termin|frist|bis|werde|muss|rendez-vous|prévu|avant|échéance|cita|plazo|previsto|antes|prazo|scadenza|entro)\b`)
 
 // done are the words that tell what has been, whatever date is beside them.
-var done = regexp.MustCompile(`\b(?:did|was|were|went|met|sent|submitted|finished|completed|attended|celebrated|uploaded|applied|signed|received|got back|launched|released|decided|chose|agreed)\b`)
+var done = pattern.New(`\b(?:did|was|were|went|met|sent|submitted|finished|completed|attended|celebrated|uploaded|applied|signed|received|got back|launched|released|decided|chose|agreed)\b`)
 
 // writtenDate is a day as people write it in a sentence, with or without a year.
-var writtenDate = regexp.MustCompile(`(?i)\b\d{4}-\d{2}-\d{2}\b|\b` + monthName + `\.?[ -]\d{1,2}(?:st|nd|rd|th)?\b(?:,?[ -]\d{4}\b)?|\b\d{1,2}(?:st|nd|rd|th|\.)?[ -](?:of |de )?` + monthName + `\b(?:,?[ -](?:de )?\d{4}\b)?`)
+var writtenDate = pattern.New(`(?i)\b\d{4}-\d{2}-\d{2}\b|\b` + monthName + `\.?[ -]\d{1,2}(?:st|nd|rd|th)?\b(?:,?[ -]\d{4}\b)?|\b\d{1,2}(?:st|nd|rd|th|\.)?[ -](?:of |de )?` + monthName + `\b(?:,?[ -](?:de )?\d{4}\b)?`)
 
 const monthName = `(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)`
 
@@ -43,10 +43,10 @@ func isAhead(statement string, now time.Time) bool {
 }
 
 // ordinal is the ending of a day's number.
-var ordinal = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)
+var ordinal = pattern.New(`(\d)(?:st|nd|rd|th)\b`)
 
 // hasYear reports a date that is written with its year.
-var hasYear = regexp.MustCompile(`\d{4}`)
+var hasYear = pattern.New(`\d{4}`)
 
 func dayOf(written string, today time.Time) (time.Time, bool) {
 	written = ordinal.ReplaceAllString(strings.ReplaceAll(written, " of ", " "), "$1")

@@ -1,7 +1,6 @@
 package librarian
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,13 +8,14 @@ import (
 	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // replacing are the words before the name of what no longer holds: "PostgreSQL instead of SQLite".
-var replacing = regexp.MustCompile(`(?i:(?:\binstead of|\brather than|\bin place of|\bno longer(?: use| using| with| on)?|\breplac(?:es|ed|ing|e)|\b(?:switch|switched|switching|migrate|migrated|migrating|move|moved|moving|change|changed|changing) (?:\w+ ){0,3}?(?:away )?from|\bdrop(?:ped|ping)?|\bstatt|\banstatt|\banstelle von|\bau lieu de|\ben lugar de|\ben vez de|вместо)\s+(?:using |the |a |an |our |my |der |die |das |dem |den )?)([^\s,;:.!?()]+(?:[ -][A-Z0-9][^\s,;:.!?()]*)?)`)
+var replacing = pattern.New(`(?i:(?:\binstead of|\brather than|\bin place of|\bno longer(?: use| using| with| on)?|\breplac(?:es|ed|ing|e)|\b(?:switch|switched|switching|migrate|migrated|migrating|move|moved|moving|change|changed|changing) (?:\w+ ){0,3}?(?:away )?from|\bdrop(?:ped|ping)?|\bstatt|\banstatt|\banstelle von|\bau lieu de|\ben lugar de|\ben vez de|вместо)\s+(?:using |the |a |an |our |my |der |die |das |dem |den )?)([^\s,;:.!?()]+(?:[ -][A-Z0-9][^\s,;:.!?()]*)?)`)
 
 // replacingJoined is that of Chinese and Japanese.
-var replacingJoined = regexp.MustCompile(`(?:代替|取代|而不是|不再使用|不再用|替换)\s*([A-Za-z0-9][A-Za-z0-9_.+#-]*|\p{Han}{2,6})`)
+var replacingJoined = pattern.New(`(?:代替|取代|而不是|不再使用|不再用|替换)\s*([A-Za-z0-9][A-Za-z0-9_.+#-]*|\p{Han}{2,6})`)
 
 // changes are the words with which a statement says that something is not as it was.
 var changes = lexical.Set(`now instead rather changed change changes moved move postponed rescheduled updated update switch switched switching replaced replace
@@ -27,7 +27,7 @@ var changesJoined = []string{"改为", "改成", "改用", "现在", "推迟", "
 // replacedNames are the names that a statement says no longer hold.
 func replacedNames(statement string) []string {
 	var out []string
-	for _, re := range []*regexp.Regexp{replacing, replacingJoined} {
+	for _, re := range []*pattern.Pattern{replacing, replacingJoined} {
 		for _, m := range re.FindAllStringSubmatch(statement, -1) {
 			if name := strings.Trim(m[1], "`\"'*"); len(name) >= 2 {
 				out = append(out, strings.ToLower(name))

@@ -1,12 +1,12 @@
 package librarian
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
 	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // tellsEnough is the salience from which a user's sentence is kept although no
@@ -34,7 +34,7 @@ var (
 )
 
 // experience is a "never" or "always" that tells what was: "I've never been there."
-var experience = regexp.MustCompile(`(?:'ve|\bhave|\bhas|\bhad|'d) (?:never|always)\b|'s (?:never|always) been\b`)
+var experience = pattern.New(`(?:'ve|\bhave|\bhas|\bhad|'d) (?:never|always)\b|'s (?:never|always) been\b`)
 
 // isOpinion reports a sentence with a constraint's cue that constrains nothing.
 func isOpinion(sentence string) bool {

@@ -1,20 +1,20 @@
 package librarian
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
 	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // sampleWords begin an assistant's sentence that illustrates and states nothing.
-var sampleWords = regexp.MustCompile(`(?i)^(?:\W*)(?:examples?|samples?|templates?|e\.g\.|for (?:example|instance)|before|after|original|revised|zum beispiel|beispiel|z\. ?b\.|(?:par )?exemple|(?:por )?ejemplo|(?:por )?exemplo|(?:per )?esempio)\b[^.!?]{0,40}?[:,]`)
+var sampleWords = pattern.New(`(?i)^(?:\W*)(?:examples?|samples?|templates?|e\.g\.|for (?:example|instance)|before|after|original|revised|zum beispiel|beispiel|z\. ?b\.|(?:par )?exemple|(?:por )?ejemplo|(?:por )?exemplo|(?:per )?esempio)\b[^.!?]{0,40}?[:,]`)
 
 // sampleTitles are the words of a heading, or of a sentence that ends in a colon, under which an
 // assistant writes text for others to use.
-var sampleTitles = regexp.MustCompile(`(?i)\b(?:examples?|samples?|templates?|drafts?|cover letter|e-?mail|revised|rewritten|version|statement|script|beispiele?|vorlage|entwurf|exemples?|modèle|ejemplos?|plantilla|exemplos?|esempi?)\b`)
+var sampleTitles = pattern.New(`(?i)\b(?:examples?|samples?|templates?|drafts?|cover letter|e-?mail|revised|rewritten|version|statement|script|beispiele?|vorlage|entwurf|exemples?|modèle|ejemplos?|plantilla|exemplos?|esempi?)\b`)
 
 // ownVoice are words that an assistant uses only when it writes in another person's name.
 var ownVoice = lexical.Set("my mine our ours mein meine meinen unser unsere mon ma mes notre nos mi mis nuestro nuestra")
@@ -38,16 +38,16 @@ func isSample(sentence string) bool {
 }
 
 // placeholderGap is a gap of a template: "[Company Name]", "<your name>", "{date}".
-var placeholderGap = regexp.MustCompile(`\[[A-Z][A-Za-z' /-]{2,}\]|<[a-zA-Z][a-z]+ [a-zA-Z ]+>|\{\{`)
+var placeholderGap = pattern.New(`\[[A-Z][A-Za-z' /-]{2,}\]|<[a-zA-Z][a-z]+ [a-zA-Z ]+>|\{\{`)
 
 // titlesSample reports a heading or a sentence that announces an assistant's sample text.
 func titlesSample(title string) bool { return sampleTitles.MatchString(title) }
 
 // sampleHosts are addresses that represent any address.
-var sampleHosts = regexp.MustCompile(`(?i)(?:^|[/@.])example\.(?:com|org|net|edu)\b`)
+var sampleHosts = pattern.New(`(?i)(?:^|[/@.])example\.(?:com|org|net|edu)\b`)
 
 // samplePart is a part of a name that represents any name: "your-project", "firstname".
-var samplePart = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:your|my|some)?(?:first_?name|last_?name|user_?name|company_?name|website|domain|placeholder|lorem|ipsum|xxx+|foobar)(?:$|[^a-z])|(?:^|[^a-zA-Z])(?:your|YOUR|Your)(?:[_A-Z-]|[^a-zA-Z]|website|domain|name|company|project|app|site|user)|^(?:/?path/to/)|(?:jane|john)[._]?(?:doe|smith)@`)
+var samplePart = pattern.New(`(?i)(?:^|[^a-z])(?:your|my|some)?(?:first_?name|last_?name|user_?name|company_?name|website|domain|placeholder|lorem|ipsum|xxx+|foobar)(?:$|[^a-z])|(?:^|[^a-zA-Z])(?:your|YOUR|Your)(?:[_A-Z-]|[^a-zA-Z]|website|domain|name|company|project|app|site|user)|^(?:/?path/to/)|(?:jane|john)[._]?(?:doe|smith)@`)
 
 // isPlaceholder reports a name that names nothing: a bare file extension, a gap of a template, an
 // address of example.com.
@@ -117,7 +117,7 @@ func isSnippet(e Entity) bool {
 }
 
 // formula matches a quantity of a calculation: "x_1", "h_c = 4", "ABC = 50", "\( \angle \)".
-var formula = regexp.MustCompile(`^[A-Za-z]{1,2}_\w{1,2}(?: ?= ?.*)?$|^[A-Z]{1,3} ?= ?[\d.,]+\S?$|^\\|^[a-zA-Z]{1,2}$`)
+var formula = pattern.New(`^[A-Za-z]{1,2}_\w{1,2}(?: ?= ?.*)?$|^[A-Z]{1,3} ?= ?[\d.,]+\S?$|^\\|^[a-zA-Z]{1,2}$`)
 
 // specific reports an address that leads further than to a site.
 func specific(url string) bool {

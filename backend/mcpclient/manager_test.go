@@ -309,7 +309,7 @@ func TestCallsThatMisbehave(t *testing.T) {
 				for !errors.Is(err, tools.ErrNotStarted) {
 					_, err = b.call(t.Context(), "t")
 				}
-				if !strings.Contains(chat.AsError(err).Message, "started again by itself") {
+				if !strings.Contains(chat.AsError(err).Message, "restarted automatically") {
 					t.Errorf("the next call: %v", err)
 				}
 				b.until("the end is noticed", func() bool { return b.status().State == StateWaiting })

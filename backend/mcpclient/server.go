@@ -534,7 +534,7 @@ func (st Status) sentence(failures int) string {
 	case StateSignIn:
 		return strings.TrimSpace(st.LastError + " Its tools are offered after that.")
 	case StateWaiting:
-		return st.LastError + " It is started again by itself."
+		return st.LastError + " It will be restarted automatically."
 	}
-	return st.LastError + " It is not started again by itself: look at its log, then restart it."
+	return st.LastError + " It will not be restarted automatically: look at its log, then restart it."
 }

@@ -18,7 +18,6 @@ import (
 type Store interface {
 	Projects(context.Context) ([]chat.Project, error)
 	Project(context.Context, chat.ProjectID) (chat.Project, error)
-	ProjectIn(ctx context.Context, folder string) (chat.Project, bool, error)
 	CreateProject(context.Context, chat.ProjectSettings) (chat.Project, error)
 	SetProject(context.Context, chat.ProjectID, chat.ProjectSettings) (chat.Project, error)
 	WatchProject(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/pattern"
 	"contextinfinity/backend/prompt"
 )
 
@@ -92,7 +93,7 @@ const markStart = "[redacted:"
 
 func mark(rule string) string { return markStart + rule + "]" }
 
-var marks = regexp.MustCompile(`\[redacted:[a-z\-]{2,40}\]`)
+var marks = pattern.New(`\[redacted:[a-z\-]{2,40}\]`)
 
 // find is every secret in a text, in order, none overlapping.
 func (r *Redactor) find(s string) []span {
@@ -210,7 +211,7 @@ func entropy(s string) float64 {
 }
 
 // placeholders stand where a secret would be, in documentation and templates.
-var placeholders = regexp.MustCompile(`(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\$\{.*|\$\(.*|\$[A-Z_]+|%[A-Z_]+%|\{\{.*|your[_\-]?.*|my[_\-]?(?:password|secret|token|key)|(?:the|a|some)[_\-].*` +
+var placeholders = pattern.New(`(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\$\{.*|\$\(.*|\$[A-Z_]+|%[A-Z_]+%|\{\{.*|your[_\-]?.*|my[_\-]?(?:password|secret|token|key)|(?:the|a|some)[_\-].*` +
 	`|example.*|changeme.*|change[_\-]me.*|placeholder.*|redacted.*|dummy.*|sample.*|null|none|nil|undefined|true|false|string|password|passwd|secret|token|user(?:name)?|pass)$`)
 
 func notAPlaceholder(s, _ string) bool { return !placeholders.MatchString(s) }
@@ -248,7 +249,7 @@ func assignable(s, after string) bool {
 }
 
 // dotted is how code names something inside of something.
-var dotted = regexp.MustCompile(`^[A-Za-z_$][\w$]{0,30}(?:\.[A-Za-z_$][\w$]{0,30})+$`)
+var dotted = pattern.New(`^[A-Za-z_$][\w$]{0,30}(?:\.[A-Za-z_$][\w$]{0,30})+$`)
 
 func hasBothCases(s string) bool {
 	return strings.ToLower(s) != s && strings.ToUpper(s) != s

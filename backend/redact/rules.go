@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"contextinfinity/backend/internal/pattern"
 )
 
 // rule finds one kind of secret.
@@ -10,7 +11,7 @@ type rule struct {
 	name string
 	// keywords, in lower case: the expression runs only around one of them.
 	keywords []string
-	re       *regexp.Regexp
+	re       *pattern.Pattern
 	// group is the part that is secret; 0: the whole match.
 	group int
 	// entropy is the least a secret must have, in bits a character; 0: any.
@@ -33,7 +34,7 @@ const (
 
 // token is a rule for secrets that begin with a mark of their issuer.
 func token(name, expr string, keywords ...string) rule {
-	return rule{name: name, keywords: keywords, re: regexp.MustCompile(expr), gate: beginsToken, before: 1, after: tokenReach}
+	return rule{name: name, keywords: keywords, re: pattern.New(expr), gate: beginsToken, before: 1, after: tokenReach}
 }
 
 // beginsToken reports a mark that is at the beginning of a word and continues.
@@ -84,11 +85,11 @@ func ofJWT(s string, at, length int) bool {
 var rules = []rule{
 	{
 		name: "private-key", keywords: []string{"-----begin"}, after: blockReach,
-		re: regexp.MustCompile(`-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=:,.\-\s\\]{16,}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`),
+		re: pattern.New(`-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=:,.\-\s\\]{16,}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`),
 	},
 	{ // cut off before its end
 		name: "private-key", keywords: []string{"-----begin"}, after: blockReach,
-		re: regexp.MustCompile(`-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\\n|\s)+[A-Za-z0-9+/=\s\\]{40,}`),
+		re: pattern.New(`-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\\n|\s)+[A-Za-z0-9+/=\s\\]{40,}`),
 	},
 	token("anthropic-key", `\bsk-ant-[A-Za-z0-9_\-]{20,}`, "sk-ant-"),
 	token("openrouter-key", `\bsk-or-v1-[a-f0-9]{32,}\b`, "sk-or-"),
@@ -102,11 +103,11 @@ var rules = []rule{
 	token("gitlab-token", `\bgl(?:pat|ptt|dt|rt|cbt|oas|soat)-[A-Za-z0-9_\-]{20,}`, "glpat-", "glptt-", "gldt-", "glrt-", "glcbt-", "gloas-", "glsoat-"),
 	{
 		name: "aws-access-key", keywords: []string{"akia", "asia", "abia", "acca"}, gate: beginsToken, before: 1, after: 24,
-		re: regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`), entropy: 3,
+		re: pattern.New(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`), entropy: 3,
 	},
 	{
 		name: "aws-secret-key", keywords: []string{"aws"}, after: 200, before: 40,
-		re:    regexp.MustCompile(`(?i)aws[\w.\- ]{0,30}(?:secret|key|token|sk)[\w.\- ]{0,20}["']?\s{0,5}(?:=>|:=|=|:)\s{0,5}["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`),
+		re:    pattern.New(`(?i)aws[\w.\- ]{0,30}(?:secret|key|token|sk)[\w.\- ]{0,20}["']?\s{0,5}(?:=>|:=|=|:)\s{0,5}["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`),
 		group: 1, entropy: 3.5,
 	},
 	token("google-api-key", `\bAIza[A-Za-z0-9_\-]{35}`, "aiza"),
@@ -114,30 +115,30 @@ var rules = []rule{
 	token("google-oauth-token", `\bya29\.[A-Za-z0-9_\-.]{30,}`, "ya29."),
 	{
 		name: "azure-key", keywords: []string{"accountkey=", "sharedaccesskey="}, after: 200,
-		re:    regexp.MustCompile(`(?i)(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`),
+		re:    pattern.New(`(?i)(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`),
 		group: 1,
 	},
 	{
 		name: "azure-signature", keywords: []string{"sig="}, before: 1, after: 200,
-		re: regexp.MustCompile(`[?&]sig=([A-Za-z0-9%+/]{40,}(?:%3[dD]|=)*)`), group: 1, entropy: 3.5,
+		re: pattern.New(`[?&]sig=([A-Za-z0-9%+/]{40,}(?:%3[dD]|=)*)`), group: 1, entropy: 3.5,
 	},
 	{
 		name: "azure-client-secret", keywords: []string{"8q~"}, before: 4, after: 60,
-		re: regexp.MustCompile(`(?:^|[^A-Za-z0-9_~.\-])([A-Za-z0-9_~.]{3}8Q~[A-Za-z0-9_~.\-]{31,34})`), group: 1, entropy: 3,
+		re: pattern.New(`(?:^|[^A-Za-z0-9_~.\-])([A-Za-z0-9_~.]{3}8Q~[A-Za-z0-9_~.\-]{31,34})`), group: 1, entropy: 3,
 	},
 	token("slack-token", `\bxox[abeoprs]-[A-Za-z0-9\-]{20,}`, "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"),
 	token("slack-token", `\bxapp-\d-[A-Za-z0-9\-]{20,}`, "xapp-"),
-	{name: "slack-webhook", keywords: []string{"hooks.slack.com/"}, before: 9, after: 200, re: regexp.MustCompile(`https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,}`)},
-	{name: "discord-webhook", keywords: []string{"/api/webhooks/"}, before: 40, after: 200, re: regexp.MustCompile(`https://(?:canary\.|ptb\.)?discord(?:app)?\.com/api/webhooks/\d{15,22}/[A-Za-z0-9_\-]{50,}`)},
+	{name: "slack-webhook", keywords: []string{"hooks.slack.com/"}, before: 9, after: 200, re: pattern.New(`https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,}`)},
+	{name: "discord-webhook", keywords: []string{"/api/webhooks/"}, before: 40, after: 200, re: pattern.New(`https://(?:canary\.|ptb\.)?discord(?:app)?\.com/api/webhooks/\d{15,22}/[A-Za-z0-9_\-]{50,}`)},
 	{
 		name: "telegram-token", keywords: []string{":aa"}, before: 11, after: 50,
-		re: regexp.MustCompile(`\b\d{7,10}:AA[A-Za-z0-9_\-]{33}\b`),
+		re: pattern.New(`\b\d{7,10}:AA[A-Za-z0-9_\-]{33}\b`),
 	},
 	{
 		name: "sendgrid-key", keywords: []string{"sg."}, before: 1, after: 80,
-		re: regexp.MustCompile(`\bSG\.[A-Za-z0-9_\-]{20,24}\.[A-Za-z0-9_\-]{39,50}`),
+		re: pattern.New(`\bSG\.[A-Za-z0-9_\-]{20,24}\.[A-Za-z0-9_\-]{39,50}`),
 	},
-	{name: "twilio-key", keywords: []string{"sk"}, gate: beginsToken, before: 1, after: 40, re: regexp.MustCompile(`\bSK[0-9a-f]{32}\b`)},
+	{name: "twilio-key", keywords: []string{"sk"}, gate: beginsToken, before: 1, after: 40, re: pattern.New(`\bSK[0-9a-f]{32}\b`)},
 	token("mailgun-key", `\bkey-[0-9a-f]{32}\b`, "key-"),
 	token("npm-token", `\bnpm_[A-Za-z0-9]{36}\b`, "npm_"),
 	token("pypi-token", `\bpypi-AgEI[A-Za-z0-9_\-]{50,}`, "pypi-agei"),
@@ -152,23 +153,23 @@ var rules = []rule{
 	token("age-key", `\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b`, "age-secret-key-1"),
 	{
 		name: "jwt", keywords: []string{"eyj"}, gate: ofJWT, before: 1, after: 4096,
-		re: regexp.MustCompile(`\beyJ[A-Za-z0-9_\-]{14,}\.eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}`),
+		re: pattern.New(`\beyJ[A-Za-z0-9_\-]{14,}\.eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}`),
 	},
 	{
 		name: "authorization", keywords: []string{"authorization"}, gate: isAssigned, after: 800,
-		re:    regexp.MustCompile(`(?i)\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token|apikey)\s{1,3}([A-Za-z0-9+/=_\-.~:]{8,})`),
+		re:    pattern.New(`(?i)\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token|apikey)\s{1,3}([A-Za-z0-9+/=_\-.~:]{8,})`),
 		group: 1, check: notAPlaceholder,
 	},
 	{
 		name: "url-password", keywords: []string{"://"}, gate: hasLogin, before: 20, after: 300,
-		re:    regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.\-]{1,20}://[^\s/:@"'<>]{0,}:([^\s/@"'<>]{3,})@[^\s/"'<>]`),
+		re:    pattern.New(`\b[A-Za-z][A-Za-z0-9+.\-]{1,20}://[^\s/:@"'<>]{0,}:([^\s/@"'<>]{3,})@[^\s/"'<>]`),
 		group: 1, check: notAPlaceholder,
 	},
 	{
 		name:     "assigned-secret",
 		keywords: []string{"password", "passwd", "pwd", "secret", "token", "api_key", "apikey", "api-key", "access_key", "access-key", "accesskey", "private_key", "credential", "passphrase"},
 		gate:     isAssigned, after: 300, trim: true,
-		re: regexp.MustCompile(`(?i)(?:pass(?:word|wd|phrase)|pwd|secret|token|api[_\-]?key|access[_\-]?key|private[_\-]?key|credentials?)` +
+		re: pattern.New(`(?i)(?:pass(?:word|wd|phrase)|pwd|secret|token|api[_\-]?key|access[_\-]?key|private[_\-]?key|credentials?)` +
 			`[A-Za-z0-9_\-]{0,30}["'` + "`" + `\]]{0,2}\s{0,5}(?:=>|:=|==|=|:)\s{0,5}(?:["'` + "`" + `]([^\s"'` + "`" + `]{6,})["'` + "`" + `]|([^\s"'` + "`" + `,;(){}<>\[\]]{6,}))`),
 		group: 1, check: assignable,
 	},

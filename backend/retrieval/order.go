@@ -16,6 +16,7 @@ func (c *collector) ordered() []*item {
 	for _, x := range c.items {
 		x.score = x.match
 		switch {
+		case x.far:
 		case x.bare:
 			x.score *= bareQuestion
 			if x.answer = answers[x.Turn]; x.answer == nil {

@@ -78,7 +78,7 @@ func newPacker(q Query, s Settings) *packer {
 	return k
 }
 
-// bestOfChunks are the best units of the best n chunks.
+// bestOfChunks are the best units of the best n chunks. What only fills a budget is no hit.
 func bestOfChunks(ranked []*item, n int) []*item {
 	seen := map[chat.ChunkID]bool{}
 	var out []*item
@@ -86,7 +86,7 @@ func bestOfChunks(ranked []*item, n int) []*item {
 		if len(out) == n {
 			break
 		}
-		if !seen[u.Chunk] {
+		if !seen[u.Chunk] && !u.far {
 			seen[u.Chunk] = true
 			out = append(out, u)
 		}

@@ -24,6 +24,7 @@ type unit struct {
 	vector  float64 // what the cosine counts, the best is 1
 	base    float64
 	lent    float64
+	far     bool // nothing of it matches, nor what is next to it: it is in for what was said about a match
 	index   int
 	score   float64
 }
@@ -38,8 +39,25 @@ type pool struct {
 	query  map[string]bool // its words, in lower case
 }
 
-// nearTurns is how far around a good candidate neighbours are read, in turns.
-const nearTurns = 2
+const (
+	// nearTurns is how far around a good candidate neighbours are read, in turns.
+	nearTurns = 2
+	// farTurns is how far at most where there are few candidates.
+	farTurns = 60
+)
+
+// reach is how far around good candidates neighbours are read. A question that shares words
+// with few passages leaves most of its budget: what was said about these is the best use of it.
+func reach(refs []chat.UnitRef, q Query, s Settings) int64 {
+	candidates, tokens := len(refs), 0
+	for _, r := range refs {
+		tokens += r.Tokens + leastArtifact
+	}
+	if tokens >= q.MaxTokens || candidates == 0 {
+		return nearTurns
+	}
+	return int64(min(max(s.Candidates/candidates, nearTurns), farTurns))
+}
 
 // pool gathers the best candidates of both halves, and the neighbours of the best of
 // these: a question is often answered in words that it does not use itself. While the
@@ -65,7 +83,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	for _, r := range refs {
 		known[r.N] = true
 	}
-	if spans := around(refs, best, s.Near); len(spans) > 0 {
+	if spans := around(refs, best, s.Near, reach(refs, q, s)); len(spans) > 0 {
 		near, err := e.neighbours(ctx, q.Within, spans, pk, refs)
 		if err != nil {
 			return nil, err
@@ -140,8 +158,8 @@ func ratio(x, of float64) float64 {
 	return max(x, 0) / of
 }
 
-// around are the turns about the first n of the best.
-func around(refs []chat.UnitRef, best []int64, n int) []chat.SeqSpan {
+// around are the turns about the first n of the best, so many on each side.
+func around(refs []chat.UnitRef, best []int64, n int, turns int64) []chat.SeqSpan {
 	chosen := map[int64]bool{}
 	for _, k := range best[:min(len(best), max(n, 0))] {
 		chosen[k] = true
@@ -149,7 +167,7 @@ func around(refs []chat.UnitRef, best []int64, n int) []chat.SeqSpan {
 	var out []chat.SeqSpan
 	for _, r := range refs {
 		if chosen[r.N] {
-			out = append(out, chat.SeqSpan{Branch: r.Branch, From: r.Seq - nearTurns, To: r.Seq + nearTurns})
+			out = append(out, chat.SeqSpan{Branch: r.Branch, From: r.Seq - turns, To: r.Seq + turns})
 		}
 	}
 	slices.SortFunc(out, func(a, b chat.SeqSpan) int {

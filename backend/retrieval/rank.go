@@ -28,6 +28,37 @@ func (p *pool) measured() {
 		p.units[i].lent = p.lent(i)
 		p.units[i].index = i
 	}
+	p.reachFar()
+}
+
+// reachFar gives units that are farther from a match than what is next to it a little of the
+// match: less than anything else has, and the less the more turns are between.
+func (p *pool) reachFar() {
+	if p.s.NearbyBest <= 0 {
+		return
+	}
+	matches := make([]int, 0, len(p.units))
+	for i := range p.units {
+		if p.units[i].base > 0 {
+			matches = append(matches, i)
+		}
+	}
+	for i := range p.units {
+		u := &p.units[i]
+		if u.base+u.lent > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearch(matches, i)
+		for _, k := range [2]int{at - 1, at} { // the matches before it and after it
+			if k < 0 || k >= len(matches) {
+				continue
+			}
+			m := &p.units[matches[k]]
+			if away := max(m.Seq-u.Seq, u.Seq-m.Seq); m.thread == u.thread && away <= farTurns {
+				u.far, u.lent = true, max(u.lent, farFromMatch*m.base/float64(1+away))
+			}
+		}
+	}
 }
 
 // byMatch are the units with anything in them, best first.

@@ -51,6 +51,8 @@ const (
 	narrowBudget = 4000.0 // tokens; a larger budget takes more of what stands near a match
 	mostNearby   = 1.5    // at most by this factor
 
+	farFromMatch = 0.001 // share of a match that is left of it some turns away
+
 	formShare    = 0.5 // of the weight of a word by which an overview is asked for
 	opening      = 0.3 // added to what began a day, in an overview
 	openingTurns = 6   // turns that begin a day

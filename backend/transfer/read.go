@@ -30,8 +30,7 @@ type Options struct {
 
 // Progress is how far a reading is. Bytes are of what is unpacked.
 type Progress struct {
-	Read, Total   int64
-	Conversations int
+	Read, Total int64
 }
 
 // Report is what a file held.
@@ -87,7 +86,7 @@ func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) e
 		r.notice(unreadNotice(u), u.Count)
 	}
 	if opts.Progress != nil {
-		opts.Progress(Progress{Read: r.read, Total: r.total, Conversations: r.report.Conversations})
+		opts.Progress(Progress{Read: r.read, Total: r.total})
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		r.report.Cancelled = true
@@ -165,7 +164,7 @@ func (r *run) count(from io.Reader) io.Reader {
 func (r *run) progress() {
 	if r.opts.Progress != nil && r.read-r.told >= progressStep {
 		r.told = r.read
-		r.opts.Progress(Progress{Read: r.read, Total: r.total, Conversations: r.report.Conversations})
+		r.opts.Progress(Progress{Read: r.read, Total: r.total})
 	}
 }
 

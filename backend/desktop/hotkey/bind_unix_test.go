@@ -111,8 +111,11 @@ func (k *keyboard) move(sym uint32, kind byte) {
 	k.t.Fatalf("no key makes %#x", sym)
 }
 
+// pause stands before each combination: a press within the millisecond of the last release would be a repetition.
+func (k *keyboard) pause() { time.Sleep(5 * time.Millisecond) }
+
 func (k *keyboard) press(syms ...uint32) {
-	time.Sleep(5 * time.Millisecond) // a press within the millisecond of the last release would be a repetition
+	k.pause()
 	for _, sym := range syms {
 		k.move(sym, xproto.KeyPress)
 	}
@@ -155,6 +158,7 @@ func TestX11DeliversACombination(t *testing.T) {
 		keys.press(symControl, symAlt, symSpace)
 		heard("with a lock on")
 	}
+	keys.pause()
 	for _, sym := range []uint32{symControl, symAlt, symSpace} {
 		keys.move(sym, xproto.KeyPress)
 	}

@@ -1,8 +1,9 @@
 package dates
 
 import (
-	"regexp"
 	"strings"
+
+	"contextinfinity/backend/internal/pattern"
 )
 
 // words are those that a date may hold: months by their number, 0 for what says nothing
@@ -55,7 +56,7 @@ func dateWords(text string) []string {
 // eastAsian turns the counters of Chinese, Japanese and Korean dates into separators.
 var eastAsian = strings.NewReplacer("年", "-", "月", "-", "日", " ", "号", " ", "년 ", "-", "년", "-", "월 ", "-", "월", "-", "일", " ")
 
-var numeric = regexp.MustCompile(`^(\d{1,4})(-|/|\.) ?(\d{1,2})(-|/|\.) ?(\d{1,4})\.?$`)
+var numeric = pattern.New(`^(\d{1,4})(-|/|\.) ?(\d{1,2})(-|/|\.) ?(\d{1,4})\.?$`)
 
 // numericDate reads a date of three numbers. The order of day and month is known where
 // the year comes first, where dots part them (day, month, year everywhere), and where only
@@ -80,7 +81,7 @@ func numericDate(text string) (year, month, day int, ok bool) {
 }
 
 // ordinals end the number of a day.
-var dayNumber = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?$`)
+var dayNumber = pattern.New(`^(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?$`)
 
 // namedDate reads a date with its month by name, the year first or last.
 func namedDate(text string) (year, month, day int, ok bool) {

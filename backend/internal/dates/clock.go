@@ -1,13 +1,14 @@
 package dates
 
 import (
-	"regexp"
 	"strings"
 	"time"
+
+	"contextinfinity/backend/internal/pattern"
 )
 
 // clock is a time of day with its zone: "15:04", "3:04:05.678 pm gmt+01:00", "3 pm".
-var clock = regexp.MustCompile(`(?:^|[\st,])(\d{1,2})(?:(?::|h)(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d*)?)?\s?([ap]\.?m\b\.?)?|\s?([ap]\.?m\b\.?))` +
+var clock = pattern.New(`(?:^|[\st,])(\d{1,2})(?:(?::|h)(\d\d)(?::(\d\d)(?:[.,](\d{1,9})\d*)?)?\s?([ap]\.?m\b\.?)?|\s?([ap]\.?m\b\.?))` +
 	`(?:\s?((?:gmt|utc)?[+-]\d\d?(?::?\d\d)?|[a-z]+)\b)?`)
 
 // clockOf takes the time of day out of a text. A text without one is at midnight.
@@ -61,7 +62,7 @@ var zones = map[string]float64{
 	"eet": 2, "eest": 3, "msk": 3, "jst": 9, "kst": 9, "est": -5, "edt": -4, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7, "aedt": 11, "nzst": 12, "nzdt": 13,
 }
 
-var offset = regexp.MustCompile(`^(?:gmt|utc)?([+-])(\d\d?)(?::?(\d\d))?$`)
+var offset = pattern.New(`^(?:gmt|utc)?([+-])(\d\d?)(?::?(\d\d))?$`)
 
 // zoneOf is how far east of UTC a zone is.
 func zoneOf(name string) (time.Duration, bool) {

@@ -12,10 +12,11 @@ package dates
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"contextinfinity/backend/internal/pattern"
 )
 
 const (
@@ -66,7 +67,7 @@ func plausible(t time.Time) (time.Time, bool) {
 }
 
 // digits is a date, and a time perhaps, without separators inside of it.
-var digits = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)(?:[Tt _]?(\d\d)(\d\d)(\d\d)?)?([Zz]|[+-]\d\d:?\d\d)?$`)
+var digits = pattern.New(`^(\d{4})(\d\d)(\d\d)(?:[Tt _]?(\d\d)(\d\d)(\d\d)?)?([Zz]|[+-]\d\d:?\d\d)?$`)
 
 // compact reads digits alone. As a count since 1970 they would be of the seventies.
 func compact(text string) (time.Time, bool) {
@@ -98,7 +99,7 @@ func (m moment) time() (time.Time, bool) {
 }
 
 // remarks are what is in brackets: the day of the week, the name of the zone.
-var remarks = regexp.MustCompile(`\([^()]*\)|\[[^\[\]]*\]`)
+var remarks = pattern.New(`\([^()]*\)|\[[^\[\]]*\]`)
 
 // written reads a text in lower case: its time, then the date that is left.
 func written(text string) (time.Time, bool) {

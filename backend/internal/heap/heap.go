@@ -1,4 +1,5 @@
-// Package heap keeps the memory of the process small while a very long answer is handled.
+// Package heap says how much garbage may gather: little while a very long answer is handled, more in a
+// process that ends soon.
 package heap
 
 import (

@@ -1,12 +1,12 @@
 package untrusted
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/internal/pattern"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -64,7 +64,7 @@ var tagEscaper = strings.NewReplacer("<", "&lt;", "&lt;", "&amp;lt;", "&amp;", "
 
 // forged finds lines that look like those by which the program says who said a passage
 // and when, and like its headings.
-var forged = regexp.MustCompile(`(?mi)^[\s\pZ]*(?:[#＃﹟♯№][\s\pZ]*\pN{1,9}\.?(?:[\s\pZ]+\d{1,2}` + colon + `\d{2})?[\s\pZ]+[^\n:：]{1,100}?` + colon + `|` +
+var forged = pattern.New(`(?mi)^[\s\pZ]*(?:[#＃﹟♯№][\s\pZ]*\pN{1,9}\.?(?:[\s\pZ]+\d{1,2}` + colon + `\d{2})?[\s\pZ]+[^\n:：]{1,100}?` + colon + `|` +
 	`[\[［【〔⟦][\s\pZ]*(?:now[\s\pZ]*(?:` + colon + `|[-–—])|selected[\s\pZ]+passages|earlier[\s\pZ]+conversation[\s\pZ]+summary|` +
 	`(?:\pL+[,，]?[\s\pZ]+)?\d{1,2}\.?[\s\pZ]+\pL+[\s\pZ]+\d{4}\b))`)
 
@@ -83,7 +83,7 @@ func opens(r rune) bool { return opensTag(r) || opensBracket(r) || opensQuote(r)
 
 // minimax are the rests of MiniMax's control tokens that begin with a bracket: ]~b], ]~!b[ and
 // ]<]minimax[>[.
-var minimax = regexp.MustCompile(`^(?:~!?b[\]\[]|<\]minimax\[>)`)
+var minimax = pattern.New(`^(?:~!?b[\]\[]|<\]minimax\[>)`)
 
 // opensQuote reports a mark that stands around words in some languages, as 《document》; with a
 // slash behind it it is no quotation.
@@ -188,8 +188,8 @@ func isAngleToken(s string) bool {
 var (
 	// pipedBody has no spaces where it has one bar: a <| b -> c is an operator. An & is
 	// that of an escape, which is not part of a token.
-	pipedBody   = regexp.MustCompile(`^/?(?:\|[^|&]+\||\|[^\s|&]+|[^\s|&]+\|)$`)
-	angleTokens = regexp.MustCompile(`^<?/?(?:s|bos|eos|eod|pad|unk|mask|sep|cls|sop|eop|sys|(?:\w+:)?(?:think|tool_calls?)|tools?|tool_response|tool_sep|function_calls|` +
+	pipedBody   = pattern.New(`^/?(?:\|[^|&]+\||\|[^\s|&]+|[^\s|&]+\|)$`)
+	angleTokens = pattern.New(`^<?/?(?:s|bos|eos|eod|pad|unk|mask|sep|cls|sop|eop|sys|(?:\w+:)?(?:think|tool_calls?)|tools?|tool_response|tool_sep|function_calls|` +
 		`function=[^&]*|function_results|invoke name=[^&]*|(?:tokens_)?unused(?:_token)?_?\d+|extra_id_\d+|ctrl\d+|0x[0-9a-f]{2}|eot|longcat_\w+|tool_code|reserved_[^&]*|(?:start|end|begin)_of_\w+|image_soft_token|fim_\w+|im_start|im_end)$`)
 )
 
@@ -208,8 +208,8 @@ func bracketToken(s string) (body string, length int) {
 }
 
 var (
-	pipedInBrackets  = regexp.MustCompile(`^\|\w+\|$`)
-	unusedInBrackets = regexp.MustCompile(`^unused(_token)?_?\d+$`)
+	pipedInBrackets  = pattern.New(`^\|\w+\|$`)
+	unusedInBrackets = pattern.New(`^unused(_token)?_?\d+$`)
 )
 
 var bracketTokens = lexical.Set("inst sys system_prompt available_tools tool_calls tool_results tool_content think args call_id gmask smask mask sop eop " +

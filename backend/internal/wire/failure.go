@@ -12,13 +12,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/pattern"
 	"contextinfinity/backend/llm"
 )
 
@@ -218,7 +218,7 @@ var statusOfType = map[string]int{
 
 // tooLarge recognises the words of vendors and servers for a request that does not fit.
 // A limit of the answer ("at most 16384 completion tokens") does not count.
-var tooLarge = regexp.MustCompile(`(?i)context_length_exceeded|context[ _]length|maximum context|context[ _]window` +
+var tooLarge = pattern.New(`(?i)context_length_exceeded|context[ _]length|maximum context|context[ _]window` +
 	`|(prompt|input) (is )?too long|input length and .?max_tokens|exceed_context_size|available context size|context size has been exceeded` +
 	`|too many (input )?tokens|too many total text bytes|n_ctx|n_keep|request_too_large|request exceeds the maximum (allowed )?(size|number of bytes)` +
 	`|string_above_max_length|exceed(s|ed)? (the |your )?(model'?s )?(maximum|max)(imum)?( allowed)?( number of)?( input| prompt| token)* (tokens|length)` +
@@ -232,14 +232,14 @@ var tooLarge = regexp.MustCompile(`(?i)context_length_exceeded|context[ _]length
 
 // otherLimit recognises the words for another limit than that of the window: the answer that is
 // asked for, or a member that is none of the conversation.
-var otherLimit = regexp.MustCompile(`(?i)max_(completion_|new_|output_)?tokens\W{1,3}(or \W?max_completion_tokens\W{1,3})?is too large`)
+var otherLimit = pattern.New(`(?i)max_(completion_|new_|output_)?tokens\W{1,3}(or \W?max_completion_tokens\W{1,3})?is too large`)
 
 // conversationParams are the members of a request that hold the conversation.
-var conversationParams = regexp.MustCompile(`^$|^(messages|inputs?|prompt|contents?|instructions|system)\b`)
+var conversationParams = pattern.New(`^$|^(messages|inputs?|prompt|contents?|instructions|system)\b`)
 
 // neverFits are the words of limits by the minute for a request that is over them by
 // itself: waiting does not help it.
-var neverFits = regexp.MustCompile(`(?i)^\W*request too large`)
+var neverFits = pattern.New(`(?i)^\W*request too large`)
 
 func isTooLarge(status int, w Words) bool {
 	if status == http.StatusRequestEntityTooLarge {
@@ -289,7 +289,7 @@ func classify(status int, w Words) *llm.Error {
 
 // forgotten recognises the words for an answer that is not held, or for a server that holds
 // none.
-var forgotten = regexp.MustCompile(`(?i)previous_response_(id|not_found)|previous response.{0,120}not found|response with id.{0,120}not found|store *= *true.{0,40}not supported`)
+var forgotten = pattern.New(`(?i)previous_response_(id|not_found)|previous response.{0,120}not found|response with id.{0,120}not found|store *= *true.{0,40}not supported`)
 
 func isForgotten(w Words) bool {
 	text := w.Code + " " + w.Param + " " + w.Message
@@ -298,7 +298,7 @@ func isForgotten(w Words) bool {
 
 // withoutTools recognises the words of vendors and servers for a model that takes no tools.
 // "parallel_tool_calls" and other parameters with "tool" in their name do not count.
-var withoutTools = regexp.MustCompile(`(?i)(does not|doesn't|do not|don't|not) (currently )?support (the )?(use of )?` + toolWords +
+var withoutTools = pattern.New(`(?i)(does not|doesn't|do not|don't|not) (currently )?support (the )?(use of )?` + toolWords +
 	`|\b` + toolWords + `['"\x60]? (is|are) (not supported|unsupported|not enabled|not available|disabled)` +
 	`|endpoints found that support tool use|--enable-auto-tool-choice|tools param requires --jinja`)
 

@@ -3,11 +3,11 @@ package wire
 import (
 	"bytes"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/pattern"
 	"contextinfinity/backend/llm"
 )
 
@@ -19,7 +19,7 @@ const minKey = 6
 
 // keyShapes are texts that look like a key, whosever it is: a 401 may name
 // another key than the one that was sent.
-var keyShapes = regexp.MustCompile(
+var keyShapes = pattern.New(
 	`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=\-]{8,}` +
 		`|\bx-api-key["':=\s]+[^\s"',}]{6,}` +
 		`|\b(?:sk|pk|rk|gsk|xai|hf|pplx|csk|nvapi|ant)[-_][A-Za-z0-9_*.\-]{8,}` +

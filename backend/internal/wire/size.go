@@ -1,10 +1,11 @@
 package wire
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"contextinfinity/backend/internal/pattern"
 )
 
 // number is a count of tokens as vendors write it.
@@ -34,7 +35,7 @@ var limitAlone = compileRefusals([][]string{
 
 // standing finds the numbers of a refusal that are neither part of a name or a date nor a
 // status.
-var standing = regexp.MustCompile(`(?:^|[^\w.,-])(\d[\d,_.]*\d|\d)(?:$|[^\w-])`)
+var standing = pattern.New(`(?:^|[^\w.,-])(\d[\d,_.]*\d|\d)(?:$|[^\w-])`)
 
 const leastLimit = 1000
 
@@ -50,18 +51,18 @@ func counts(message string) []int {
 }
 
 // asked are the parts of a request that a refusal counted together.
-var asked = regexp.MustCompile(`(?i)` + number + ` (?:tokens )?(?:in|of|from) (?:the |your )?(?:messages|prompt|input)\b.*?` + number + ` (?:tokens )?(?:in|for|of) (?:the |your )?(?:completion|output)`)
+var asked = pattern.New(`(?i)` + number + ` (?:tokens )?(?:in|of|from) (?:the |your )?(?:messages|prompt|input)\b.*?` + number + ` (?:tokens )?(?:in|for|of) (?:the |your )?(?:completion|output)`)
 
 type refusal struct {
 	names   []string
-	pattern *regexp.Regexp
+	pattern *pattern.Pattern
 }
 
 func compileRefusals(table [][]string) []refusal {
 	out := make([]refusal, len(table))
 	for i, row := range table {
 		last := len(row) - 1
-		out[i] = refusal{names: row[:last], pattern: regexp.MustCompile(`(?is)` + row[last])}
+		out[i] = refusal{names: row[:last], pattern: pattern.New(`(?is)` + row[last])}
 	}
 	return out
 }

@@ -224,7 +224,7 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 		text, err := os.ReadFile(a.ConfigFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return chat.WrapError(chat.CodeConfig, "store.backup", err, "The configuration file "+a.ConfigFile+" cannot be read, so the backup would miss it; none was made.").
-				WithHint("mend its permissions")
+				WithHint("fix its permissions")
 		}
 		if err == nil {
 			files[schema.ConfigName] = text

@@ -128,7 +128,7 @@ func arguments(c tools.Call, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return refusal("the arguments do not fit the schema: %s", err)
+		return refusal("the arguments do not match the schema: %s", err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return refusal("the arguments are more than one JSON object")

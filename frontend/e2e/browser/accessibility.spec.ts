@@ -1,32 +1,11 @@
-import AxeBuilder from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
+import { inspect } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
-import { draw, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
+import { overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
 import { workedIn } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
 // A finding names its place by itself, and to record each of some hundred examinations takes longer than they do.
 test.use({ trace: 'off' });
-
-/** Serious and critical findings, each with where it is. */
-async function findings(page: Page, rules: string[] = []): Promise<string[]> {
-  // All is examined; what passed is not written down, which takes longer than to examine it.
-  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
-  const result = await (rules.length > 0 ? axe.withRules(rules) : axe).analyze();
-  return result.violations
-    .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
-    .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}: ${node.failureSummary}`));
-}
-
-/** All rules in the light; in the dark and in high contrast colours alone differ. */
-async function inspect(page: Page, screen: string): Promise<void> {
-  await draw(page, 'light');
-  expect.soft(await findings(page), `${screen}, light`).toEqual([]);
-  for (const theme of ['dark', 'contrast'] as const) {
-    await draw(page, theme);
-    expect.soft(await findings(page, ['color-contrast']), `${screen}, ${theme}`).toEqual([]);
-  }
-}
 
 test('first start: no serious finding', async ({ launch, page }) => {
   await launch();

@@ -1,4 +1,4 @@
-import AxeBuilder from '@axe-core/playwright';
+import { inspect } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
@@ -17,6 +17,7 @@ test('one question to three models: side by side while they arrive, found again 
   await dialog.getByText('Several models').click();
   await dialog.getByRole('button', { name: /^mock-messages/ }).click();
   await dialog.getByRole('button', { name: /^mock-chat/ }).click();
+  await inspect(page, 'the choice of several models');
   await dialog.getByRole('button', { name: 'Use 3 models' }).click();
   await chat.ask(question);
 
@@ -30,7 +31,7 @@ test('one question to three models: side by side while they arrive, found again 
   await page.setViewportSize({ width: 900, height: 600 });
   await column('mock-chat').scrollIntoViewIfNeeded();
   await expect(column('mock-chat').getByRole('button', { name: 'Continue with mock-chat' })).toBeInViewport();
-  expect((await new AxeBuilder({ page }).setLegacyMode().include('.answers').analyze()).violations).toEqual([]);
+  await inspect(page, 'several answers that arrive');
   provider.release(question);
   for (const model of models) await expect(column(model)).toContainText('few of them are open at once.');
   for (const model of models) await expect(column(model).getByRole('button', { name: /^Stop/ })).toBeHidden();
@@ -41,6 +42,7 @@ test('one question to three models: side by side while they arrive, found again 
   await page.getByRole('button', { name: 'Answers side by side' }).click();
   for (const model of models) await expect(column(model)).toContainText('few of them are open at once.');
 
+  await inspect(page, 'several answers that are whole');
   await column('mock-chat').getByRole('button', { name: 'Continue with mock-chat' }).click();
   await expect(view).toBeHidden();
   provider.answer('Why so few?', 'Most are done within the hour.');

@@ -1,3 +1,4 @@
+import { inspect } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
@@ -25,10 +26,12 @@ test('a document is attached, read, and recalled by what stands in its middle', 
   await chat.askAndWait(1, 'What is this book?', 'A book about a harbour.');
   await expect(chat.turn(1)).toContainText('harbour.md');
   await expect(chat.turn(1)).toContainText('in part');
+  await inspect(page, 'a message with a document');
   await expect(chat.turn(1)).toHaveAccessibleName(/, saved/);
   await chat.turn(1).getByRole('button', { name: /^Read the document harbour\.md/ }).click();
   const viewer = page.getByRole('dialog', { name: 'harbour.md' });
   await expect(viewer.getByText('# The harbour book')).toBeVisible();
+  await inspect(page, 'a document that is read');
   await page.keyboard.press('Escape');
   await expect(viewer).toBeHidden();
 

@@ -1,5 +1,5 @@
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { inspect } from '../harness/axe.ts';
 import { expect, test, verb } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
@@ -9,14 +9,6 @@ test.beforeEach(({ home, provider }) => {
   home.configure(provider);
   provider.answer('', 'It is noted.', { chunkSize: 200 });
 });
-
-/** Serious and critical findings of what lies on top. */
-async function findings(page: Page): Promise<string[]> {
-  const result = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] }).analyze();
-  return result.violations
-    .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
-    .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}`));
-}
 
 async function openPage(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Control+,');
@@ -36,7 +28,7 @@ test('a prompt is inserted by keyboard where the caret is, can be undone, and is
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Translate a text' });
   await expect(dialog.getByRole('textbox', { name: 'language' })).toBeFocused();
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'the form of a prompt');
   await page.keyboard.press('Tab');
   await page.keyboard.type('Guten Morgen');
   await page.keyboard.press('Enter');
@@ -56,7 +48,7 @@ test('a prompt is inserted by keyboard where the caret is, can be undone, and is
   await page.getByRole('button', { name: 'Insert a prompt' }).click();
   const list = page.getByRole('dialog', { name: 'Insert a prompt' });
   await list.getByRole('textbox', { name: 'Filter' }).fill('clip');
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'the list of prompts');
   await list.getByRole('button', { name: /^Clip/ }).click();
   await expect(chat.composer).toHaveValue('Before <copied>after');
 
@@ -65,7 +57,7 @@ test('a prompt is inserted by keyboard where the caret is, can be undone, and is
   await list.getByRole('button', { name: 'Save this message as a prompt…' }).click();
   const editor = page.getByRole('dialog', { name: 'New prompt' });
   await editor.getByRole('textbox', { name: 'Name' }).fill('Mine');
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'the editor of a prompt');
   await page.keyboard.press('Enter');
   await expect(editor).toBeHidden();
   expect(JSON.parse(verb(home, 'prompts', 'show', 'Mine', '--json')).prompt.text).toBe('Before <copied>after');
@@ -80,15 +72,15 @@ test('an assistant is made, a conversation is started with it, and follows it on
   const editor = page.getByRole('dialog', { name: 'New assistant' });
   await editor.getByRole('textbox', { name: 'Name' }).fill('Poet');
   await editor.getByRole('textbox', { name: 'Instructions' }).fill('Answer in rhymes.');
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'the editor of an assistant');
   await editor.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('list', { name: 'Assistants' })).toContainText('Answer in rhymes.');
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'assistants');
 
   await page.keyboard.press('Escape');
   await page.getByRole('group', { name: 'Start with an assistant' }).getByRole('button', { name: 'Poet' }).click();
   await expect(page.getByRole('button', { name: 'Assistant: Poet' })).toBeVisible();
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'a conversation with an assistant');
   await chat.askAndWait(1, 'About the sea', 'It is noted.');
   expect(JSON.stringify(provider.lastRequest())).toContain('Answer in rhymes.');
 
@@ -115,7 +107,7 @@ test('what it knows is found with its source, corrected and removed; the scope o
   await openPage(page, 'What it knows');
   const fact = page.getByRole('article', { name: 'I live in Bern' });
   await expect(fact).toContainText('turn #1');
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'what it knows');
   await fact.getByRole('button', { name: 'Edit' }).click();
   await page.getByRole('dialog', { name: 'Edit' }).getByRole('textbox', { name: 'Text' }).fill('I live in Rome');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -137,7 +129,7 @@ test('what it knows is found with its source, corrected and removed; the scope o
 
   await page.keyboard.press('Control+n');
   await expect(page.getByText('May earlier chats help here?')).toBeVisible();
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'the question of the scope');
   await page.getByRole('button', { name: 'All my chats' }).click();
   await expect(page.getByText('May earlier chats help here?')).toBeHidden();
   expect(verb(home, 'config', 'show', '--json')).toMatch(/"key":"retrieval.scope","value":"all"/);

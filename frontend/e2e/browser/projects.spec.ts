@@ -1,7 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
+import { inspect } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
@@ -9,14 +8,6 @@ test.beforeEach(({ home, provider }) => {
   home.configure(provider);
   provider.answer('', 'It is noted.', { chunkSize: 200 });
 });
-
-/** Serious and critical findings of what lies on top. */
-async function findings(page: Page): Promise<string[]> {
-  const result = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] }).analyze();
-  return result.violations
-    .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
-    .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}`));
-}
 
 test('a project is made, given instructions, facts and a folder, and its chats are answered with them', async ({ provider, launch, page }, info) => {
   const folder = info.outputPath('bakery');
@@ -33,17 +24,17 @@ test('a project is made, given instructions, facts and a folder, and its chats a
   await page.keyboard.press('Enter');
   const naming = page.getByRole('dialog', { name: 'New project' });
   await expect(naming.getByRole('textbox', { name: 'Name' })).toBeFocused();
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'the name of a project');
   await page.keyboard.type('Bakery');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Project “Bakery”' });
   await expect(dialog.getByRole('textbox', { name: 'Instructions' })).toBeFocused();
   await page.keyboard.type('Always answer as a baker would.');
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'the settings of a project');
   await dialog.getByRole('tab', { name: /Pinned facts/ }).click();
   await dialog.getByRole('button', { name: 'Add a fact' }).click();
   await page.keyboard.type('The oven is called Hildegard.');
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'the facts of a project');
   await dialog.getByRole('tab', { name: /Files/ }).click();
   await dialog.locator('input[type=file]').setInputFiles({ name: 'prices.md', mimeType: 'text/markdown', buffer: Buffer.from('# Prices\n\nA loaf of spelt costs seven francs.') });
   await expect(dialog.getByRole('button', { name: 'Remove prices.md' })).toBeVisible();
@@ -51,7 +42,7 @@ test('a project is made, given instructions, facts and a folder, and its chats a
   await page.keyboard.press('Enter');
   await expect(dialog.getByText(/: 1 new$/)).toBeVisible();
   await expect(dialog.getByText('1 left out')).toBeVisible();
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'the files of a project');
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(dialog).toBeHidden();
 
@@ -63,7 +54,7 @@ test('a project is made, given instructions, facts and a folder, and its chats a
   const reach = page.getByRole('button', { name: /^Memory reaches/ });
   await expect(reach).toHaveAccessibleName('Memory reaches: This project. Change it');
   await expect(page.getByRole('button', { name: /^Project Bakery/ })).toBeVisible();
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'a chat of a project');
   await chat.askAndWait(1, 'How long does the sourdough of the rye bread rest?', 'It is noted.');
   const request = JSON.stringify(provider.lastRequest());
   for (const part of ['Always answer as a baker would.', 'The oven is called Hildegard.', 'nineteen hours']) expect(request).toContain(part);
@@ -94,7 +85,7 @@ test('a project is made, given instructions, facts and a folder, and its chats a
   await dialog.getByRole('button', { name: 'Delete project…' }).click();
   const erase = page.getByRole('dialog', { name: 'Delete the project “Bakery” permanently' });
   await erase.getByRole('textbox').fill('delete');
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'the deletion of a project');
   await erase.getByRole('button', { name: 'Delete permanently' }).click();
   await page.getByRole('dialog', { name: 'The project was permanently deleted' }).getByRole('button', { name: 'Done' }).click();
   await expect(page.getByRole('button', { name: /^Project Bakery/ })).toBeHidden();

@@ -1,27 +1,11 @@
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fits, inspect } from '../harness/axe.ts';
 import { expect, test, verb } from '../harness/fixtures.ts';
-import { draw, tour } from '../harness/screens.ts';
+import { tour } from '../harness/screens.ts';
 import { connectPrograms, connectServers, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
-
-/** No serious finding, in any theme. */
-async function inspect(page: Page, screen: string): Promise<void> {
-  for (const theme of ['light', 'dark', 'contrast'] as const) {
-    await draw(page, theme);
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] }).analyze();
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')}`));
-    expect.soft(serious, `${screen}, ${theme}`).toEqual([]);
-  }
-  await draw(page, 'light');
-}
-
-/** Nothing is wider than the window. */
-async function fits(page: Page): Promise<void> {
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-}
 
 const card = (page: Page, tool: string) => page.getByRole('region', { name: `Call of ${tool}` });
 const queue = (page: Page) => page.getByRole('dialog', { name: /wait|outcome/ });

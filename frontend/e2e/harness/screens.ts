@@ -116,6 +116,7 @@ export const overlays: readonly Screen[] = [
     await expect(page.getByRole('list', { name: 'Files' })).toBeVisible();
   } },
   { name: 'export', show: async (page) => { await page.keyboard.press('Control+e'); await expect(page.getByRole('dialog', { name: 'Export' })).toContainText(/\d turns?/); } },
+  { name: 'share', show: async (page) => { await page.keyboard.press('Control+Shift+S'); await expect(page.getByRole('dialog', { name: /^Share/ })).toContainText(/\d turns?/); } },
   { name: 'long-work', show: (page) => command(page, 'Show tasks: imports, exports, backups') },
   { name: 'sessions-chosen', show: choose, leave: closeChosen },
   { name: 'model-menu', show: async (page) => { await page.getByRole('banner').locator('[data-field="model"]').click(); await expect(page.getByRole('menu', { name: 'Model' })).toBeVisible(); } },
@@ -167,6 +168,13 @@ export async function settingsPages(page: Page, look: (name: string) => Promise<
     await expect(page.getByRole('heading', { level: 1, name: name.trim() })).toBeVisible();
     await look(`settings-${name.trim().toLowerCase().replace(/\W+/g, '-')}`);
   }
+  const search = page.getByRole('searchbox', { name: 'Search settings' });
+  for (const text of ['backup', 'zyzzyva']) {
+    await search.fill(text);
+    await expect(page.getByRole('heading', { level: 1, name: `Settings with “${text}”` })).toBeVisible();
+    await look(`settings-search-${text}`);
+  }
+  await search.press('Escape');
   await page.keyboard.press('Escape');
 }
 

@@ -6,23 +6,33 @@ import { canaryKey } from '../harness/home.ts';
 import { repository } from '../harness/process.ts';
 import { command, draw, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
 import { connectPrograms, connectServers, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
-import { essay, Seed, tenThousandTurns, workedIn } from '../harness/seed.ts';
+import { call, essay, Seed, tenThousandTurns, workedIn } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
 
-// `make screens`: every screen as it is, to be looked at. Not tests, and kept nowhere.
-const directory = join(repository, 'build/screens');
+// `make screens`: every screen as it is, to be looked at. Not tests, and kept nowhere. With UI_LANGUAGE=de the pictures are
+// taken in that language: the screens are reached by their English names, and the window changes its language at once.
+const language = process.env['UI_LANGUAGE'] ?? 'en';
+const directory = join(repository, 'build/screens', language === 'en' ? '.' : language);
 const sizes = [{ width: 1280, height: 800 }, { width: 900, height: 600 }];
 const longTurns = 40;
 
 test.use({ deviceScaleFactor: 1 });
 
+async function speak(page: Page, tongue: string): Promise<void> {
+  if (language === 'en') return;
+  await call(page, 'Settings', 'Set', 'ui.language', tongue);
+  await expect(page.locator('html')).toHaveAttribute('lang', tongue);
+}
+
 /** In both themes, at the size the window has. */
 async function picture(page: Page, name: string): Promise<void> {
   const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
+  await speak(page, language);
   for (const theme of ['light', 'dark'] as const) {
     await draw(page, theme);
     await page.screenshot({ path: join(directory, `${name}-${width}x${height}-${theme}.png`) });
   }
+  await speak(page, 'en');
 }
 
 /** At each size again: columns that become drawers close. */

@@ -47,12 +47,15 @@ const places: Place[] = [
   { name: 'the export', open: press('ctrl+e'), field: `${dialog} input:not([type="checkbox"])`, closes: dialog },
   { name: 'a name', open: command('Rename this branch'), field: `${dialog} input`, closes: dialog },
   { name: 'the settings of the session', open: command('System prompt, temperature'), field: `${dialog} textarea`, closes: dialog },
+  { name: 'the search of the settings', open: press('ctrl+comma'), field: '.settings [aria-label="Search settings"]', clearsFirst: true, closes: '.settings' },
+  { name: 'the search of what it knows', open: openKnown, field: '.settings [aria-label="Find in what it knows"]', closes: '.settings' },
+  { name: 'the search of the models', open: openModels, field: `${dialog} input[type="search"]`, closes: dialog },
   { name: 'the search of the shortcuts, in the settings', open: openShortcuts, field: '.settings [aria-label="Search keys and commands"]', closes: '.settings' },
 ];
 
 /** In WebKit a search field takes Esc for itself, and what is around it may never hear of it. */
-test('Esc closes what it is pressed in, or clears its search, and stops no answer beneath', async () => {
-  const room = await Room.open({}, undefined, '[stream]\nidle_timeout_s = 600'); // the answer is held all the while
+for (const locale of ['C', 'de_DE.UTF-8']) test(`Esc closes what it is pressed in, or clears its search, and stops no answer beneath, under ${locale}`, async () => {
+  const room = await Room.open({ LANG: locale }, undefined, '[stream]\nidle_timeout_s = 600'); // the answer is held all the while
   try {
     await room.talk('A first question', 'A first answer.');
     await room.desktop.page.run(`return window.go.api.Sessions.Fork(document.querySelector('article').dataset.turn, false, 'another way')`);
@@ -94,6 +97,15 @@ async function chooseFolder({ desktop: { page } }: Room): Promise<void> {
     await until('a session is selected', () => page.has('[aria-label="Selected sessions"]'));
   }
   await page.press('Move to a folder');
+}
+
+async function openKnown({ desktop: { page } }: Room): Promise<void> {
+  xdotool('key', 'ctrl+comma');
+  await page.press('What it knows');
+}
+
+async function openModels({ desktop: { page } }: Room): Promise<void> {
+  await page.press('Model and effort');
 }
 
 async function openShortcuts({ desktop: { page } }: Room): Promise<void> {

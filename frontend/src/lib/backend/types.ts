@@ -3541,8 +3541,7 @@ export type WindowRequestKind =
   | 'open_session'
   | 'files'
   /** whether to close the window although answers are arriving */
-  | 'close'
-  | 'report';
+  | 'close';
 
 /**
  * Where lists are: the fields that are one ("[]", "Shape[]" if its items hold lists too) or a shape that holds any.

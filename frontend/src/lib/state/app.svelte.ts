@@ -5,6 +5,7 @@
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
 import { BackendError } from '$lib/backend/errors';
+import { chooseLanguage } from '$lib/words/words.svelte';
 import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
@@ -269,6 +270,8 @@ export class App {
     const { settings } = await this.backend.settings.settings();
     this.exporting.adoptDefault(settings);
     this.keymap.adoptSettings(settings);
+    const language = settings.find(({ key }) => key === 'ui.language'); // another window may have changed it
+    if (language) await chooseLanguage(language.value);
   }
 
   async #quietly(load: () => Promise<void>): Promise<void> {

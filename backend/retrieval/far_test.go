@@ -1,0 +1,49 @@
+package retrieval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestWhatIsLeftOfABudgetGoesToWhatWasSaidAboutAMatch: the answer came some turns after the one
+// message that shares words with the question. It is packed where there is room, is no hit, and
+// takes no place from what matches.
+func TestWhatIsLeftOfABudgetGoesToWhatWasSaidAboutAMatch(t *testing.T) {
+	m := newMemory()
+	for i := range 40 {
+		text := fmt.Sprintf("The weather of day %d.", i)
+		switch i {
+		case 10:
+			text = "Our landlord sells the flat."
+		case 18:
+			text = "We leave in September."
+		}
+		m.say(line{seq: int64(2*i + 1), text: text})
+	}
+	const question = "When must we be out of the flat of the landlord?"
+	packs := func(tokens int) []string {
+		res := find(t, m.engine(), Query{Text: question, MaxTokens: tokens})
+		var out []string
+		for _, a := range res.Artifacts {
+			out = append(out, a.Text)
+		}
+		if len(res.Hits) == 0 || slices.ContainsFunc(res.Hits, func(h Hit) bool { return strings.Contains(h.Text, "September") }) {
+			t.Errorf("hits: %+v", res.Hits)
+		}
+		if res.Tokens > tokens {
+			t.Errorf("%d of %d tokens", res.Tokens, tokens)
+		}
+		return out
+	}
+	holds := func(list []string, words string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, words) })
+	}
+	if roomy := packs(1500); !holds(roomy, "landlord") || !holds(roomy, "September") || !strings.Contains(roomy[0], "landlord") {
+		t.Errorf("with room: %q", roomy)
+	}
+	if tight := packs(40); !holds(tight, "landlord") || holds(tight, "September") {
+		t.Errorf("without: %q", tight)
+	}
+}

@@ -1,0 +1,29 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect } from './fixtures.ts';
+import { draw } from './screens.ts';
+
+/** Serious and critical findings, each with where it is; by some rules alone if they are named. */
+async function findings(page: Page, rules: string[] = []): Promise<string[]> {
+  // All is examined; what passed is not written down, which takes longer than to examine it.
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
+  const result = await (rules.length > 0 ? axe.withRules(rules) : axe).analyze();
+  return result.violations
+    .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
+    .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}: ${node.failureSummary}`));
+}
+
+/** No serious finding: all rules in the light; in the dark and in high contrast colours alone differ. */
+export async function inspect(page: Page, screen: string): Promise<void> {
+  for (const theme of ['dark', 'contrast'] as const) {
+    await draw(page, theme);
+    expect.soft(await findings(page, ['color-contrast']), `${screen}, ${theme}`).toEqual([]);
+  }
+  await draw(page, 'light');
+  expect.soft(await findings(page), `${screen}, light`).toEqual([]);
+}
+
+/** Nothing is wider than the window. */
+export async function fits(page: Page): Promise<void> {
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+}
