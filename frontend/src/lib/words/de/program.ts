@@ -250,7 +250,7 @@ export default {
     'This turn has no partial answer to keep.': 'Diese Runde hat keine Teilantwort zum Behalten.',
     'send or discard it': 'senden oder verwerfen Sie sie',
     'This turn has no unfinished answer to continue.': 'Diese Runde hat keine unfertige Antwort zum Fortsetzen.',
-    'The conversation has gone on since this answer.': 'Die Unterhaltung ging seit dieser Antwort weiter.',
+    'The conversation has continued since this answer.': 'Die Unterhaltung ging seit dieser Antwort weiter.',
     'fork from it, and ask there': 'verzweigen Sie davon und fragen Sie dort',
     'This turn was already sent.': 'Diese Runde wurde schon gesendet.',
     'This turn is still running.': 'Diese Runde läuft noch.',

@@ -250,7 +250,7 @@ export default {
     'This turn has no partial answer to keep.': '此轮没有可保留的部分回答。',
     'send or discard it': '请发送或放弃',
     'This turn has no unfinished answer to continue.': '此轮没有可继续的未完成回答。',
-    'The conversation has gone on since this answer.': '此回答之后对话已继续。',
+    'The conversation has continued since this answer.': '此回答之后对话已继续。',
     'fork from it, and ask there': '请从它分叉，并在那里提问',
     'This turn was already sent.': '此轮已发送。',
     'This turn is still running.': '此轮仍在进行。',
