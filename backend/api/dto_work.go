@@ -50,7 +50,6 @@ const (
 	RequestOpenSession WindowRequestKind = "open_session"
 	RequestFiles       WindowRequestKind = "files"
 	RequestClose       WindowRequestKind = "close" // whether to close the window although answers are arriving
-	RequestReport      WindowRequestKind = "report"
 )
 
 // WindowRequest is what the program asks of the page from outside it: by the tray, by a

@@ -60,7 +60,7 @@ const (
 	JobIndexTurn     JobType = "index_turn"
 )
 
-// JobState is where a job stands.
+// JobState is the state of a job.
 type JobState string
 
 const (
@@ -93,7 +93,7 @@ var errLeaseLost = errors.New("the lease of the job is no longer held")
 
 // LeaseLostError says that a worker may not finish a job any more.
 func LeaseLostError(job int64) *Error {
-	return WrapError(CodeConflict, "", errLeaseLost, fmt.Sprintf("Job %d was taken over or ended meanwhile; this try of it changed nothing.", job))
+	return WrapError(CodeConflict, "", errLeaseLost, fmt.Sprintf("Job %d was taken over or ended meanwhile; this attempt changed nothing.", job))
 }
 
 // LeaseLost reports that a worker was refused because its job is not its own any more.

@@ -205,7 +205,6 @@ type Namespace struct {
 // UnitText is a unit's indexed text: date and speaker first.
 type UnitText struct {
 	N    int64
-	Hash [32]byte // of Text
 	Text string
 }
 

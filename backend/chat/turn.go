@@ -125,7 +125,7 @@ func (u *Usage) Checked(most int) *Usage {
 	} {
 		switch {
 		case n.tokens <= NoCount/2: // alone or in a sum
-			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s that is no number of tokens", n.name)}
+			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s, which is not a number of tokens", n.name)}
 		case n.tokens < 0:
 			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s = %d, which is negative", n.name, n.tokens)}
 		case n.tokens > most:

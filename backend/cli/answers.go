@@ -167,7 +167,7 @@ func (c *call) awaitOne(ctx context.Context, s *Services, h *turn.Handle, left [
 				return h.Turn, errQuit
 			}
 			*stopped = true
-			c.notef("stopping; the texts so far are kept (Ctrl-C again leaves at once)")
+			c.notef("stopping; the texts so far are kept (Ctrl-C again quits immediately)")
 			for _, one := range left {
 				if one.Handle != nil {
 					go func() { _, _ = s.Turns.Stop(ctx, one.Handle.Turn.ID) }() // its end is the handle's

@@ -140,7 +140,7 @@ func TestSecondCtrlCLeavesAtOnce(t *testing.T) {
 	wait := stuck.then
 	stuck.then = func(ctx ctxt) error { defer func() { <-release }(); return wait(ctx) } // deaf to its end
 	h.provider.script(stuck)
-	told := watchFor("again leaves at once")
+	told := watchFor("again quits immediately")
 	go func() {
 		<-begun
 		h.signals <- os.Interrupt

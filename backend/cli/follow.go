@@ -81,7 +81,7 @@ func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handl
 				return h.Turn, errQuit
 			}
 			stopping = true
-			c.notef("stopping; the text so far is kept (Ctrl-C again leaves at once)")
+			c.notef("stopping; the text so far is kept (Ctrl-C again quits immediately)")
 			go func() { _, _ = s.Turns.Stop(ctx, h.Turn.ID) }() // its end is the handle's
 		}
 	}

@@ -38,7 +38,7 @@ said yes; --yes does not ask.`,
 			})
 		}
 		if !yes && (c.json || !c.in.terminal) {
-			return reply{}, usageHint("add --yes", "--adopt asks first, and nobody can be asked; nothing was changed.")
+			return reply{}, usageHint("add --yes", "--adopt asks for confirmation, which is not possible here; nothing was changed.")
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return c.adopt(ctx, s, args[0], yes) })
 	})

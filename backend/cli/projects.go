@@ -133,7 +133,7 @@ type projectFlags struct {
 }
 
 func (f *projectFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.instructions, "instructions", "", "what its sessions are told first")
+	cmd.Flags().StringVar(&f.instructions, "instructions", "", "instructions for all its sessions")
 	cmd.Flags().StringVar(&f.model, "model", "", "the model of its new sessions")
 	cmd.Flags().StringVar(&f.toolsMode, "tools-mode", "", "disabled, parse_only or enabled, for sessions without their own")
 	cmd.Flags().StringArrayVar(&f.tools, "tool", nil, "offer only this tool, as SOURCE or SOURCE/TOOL (may be repeated)")

@@ -41,7 +41,7 @@ func (c *call) sendCommand() *cobra.Command {
 Without --session or --new it goes to the session used last.
 
 Ctrl-C stops the answer: the text so far is kept and marked stopped, and the exit
-code is 1 (code "cancelled"). A second Ctrl-C leaves at once; what had arrived is
+code is 1 (code "cancelled"). A second Ctrl-C quits immediately; what had arrived is
 recovered at the next start.
 
 With --model given two to four times, all of them answer side by side, each on a branch of
@@ -80,7 +80,7 @@ func (c *call) shared(f *sendFlags, cmd *cobra.Command) {
 // following adds what send has in common with them: how an answer is followed.
 func (c *call) following(f *sendFlags, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.events, "events", false,
-		"print a JSON line for each event of the answer, with what of it is durable: accepted, frame, settled")
+		"print a JSON line for each event of the answer, with how much of it is durable: accepted, frame, settled")
 	cmd.Flags().StringVar(&f.wait, "wait", string(jobs.LevelFinalized),
 		"run background work until the turn is finalized, committed or indexed")
 	_ = cmd.RegisterFlagCompletionFunc("wait", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp))

@@ -229,7 +229,7 @@ func (r compareReply) print(o *output) {
 			o.printf("  #%d  %s\n", t.Seq, line(t.Title))
 		}
 		if len(side.Turns) == 0 {
-			o.printf("  no turns of its own after that\n")
+			o.printf("  no turns after that\n")
 		}
 		for _, pin := range side.Pins {
 			o.printf("  pinned: %s\n", line(pin))

@@ -209,7 +209,7 @@ var memoryTable = []key{
 	{spec{
 		name: "tools.call_timeout_s", group: groupTools, label: "Give up after", unit: "s",
 		def: 60, min: 1, max: 3600,
-		help: "How long one tool call may take; a command that sets itself a longer limit has that. Of one with effects nobody knows then how it ended, and you decide.",
+		help: "How long one tool call may take; a command that sets a longer limit for itself keeps it. If the call can have effects, its outcome is then unknown, and you decide.",
 	}, func(c *Config) any { return &c.Tools.CallTimeoutS }},
 	{spec{
 		name: "tools.allow", group: groupTools, label: "Allowed without asking", def: []string{},

@@ -20,7 +20,7 @@ func Reveal(path string) error {
 		_, err = os.Lstat(full)
 	}
 	if err != nil {
-		return chat.WrapError(chat.CodeNotFound, op, err, "That is not there any more: "+path)
+		return chat.WrapError(chat.CodeNotFound, op, err, "This no longer exists: "+path)
 	}
 	if err := showInFileManager(full); err != nil {
 		return chat.WrapError(chat.CodeUnavailable, op, err, "No file manager could be opened.").WithHint("the file is at %s", full)

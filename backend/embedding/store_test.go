@@ -31,7 +31,7 @@ func newStore(units int) *memoryStore {
 func (s *memoryStore) add(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.units = append(s.units, chat.UnitText{N: int64(len(s.units) + 1), Hash: sha256.Sum256([]byte(text)), Text: text})
+	s.units = append(s.units, chat.UnitText{N: int64(len(s.units) + 1), Text: text})
 }
 
 func (s *memoryStore) Namespaces(context.Context) ([]chat.Namespace, error) {
@@ -86,7 +86,7 @@ func (s *memoryStore) VectorsByHash(_ context.Context, ns int64, hashes [][32]by
 	out := map[[32]byte][]float32{}
 	for _, u := range s.units {
 		for _, h := range hashes {
-			if v := s.vectors[ns][u.N]; u.Hash == h && v != nil {
+			if v := s.vectors[ns][u.N]; sha256.Sum256([]byte(u.Text)) == h && v != nil {
 				out[h] = v
 			}
 		}

@@ -135,7 +135,7 @@ func (s *asking) lost(err error) error {
 		return s.why
 	}
 	return chat.WrapError(chat.CodeUnavailable, "handover.ask", err,
-		"The program that carried this out ended before it said how it went. What it had acknowledged is stored.").
+		"The program that ran this ended before it reported the outcome. What it had confirmed is stored.").
 		WithHint("check how far it got before trying again: contextinfinity sessions, contextinfinity show")
 }
 

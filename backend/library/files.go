@@ -121,7 +121,7 @@ func DecodePrompts(r io.Reader) ([]chat.SavedPrompt, error) {
 	case len(f.Prompts) == 0:
 		return nil, chat.Errorf(chat.CodeInvalid, op, "The file has no prompts; nothing was imported.")
 	case len(f.Prompts) > chat.MaxSavedPrompts:
-		return nil, chat.Errorf(chat.CodeTooLarge, op, "The file has %d prompts, and there can be %d at most; nothing was imported.", len(f.Prompts), chat.MaxSavedPrompts)
+		return nil, chat.Errorf(chat.CodeTooLarge, op, "The file has %d prompts, and there can be at most %d; nothing was imported.", len(f.Prompts), chat.MaxSavedPrompts)
 	}
 	out := make([]chat.SavedPrompt, len(f.Prompts))
 	for i, p := range f.Prompts {

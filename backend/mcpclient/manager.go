@@ -27,9 +27,9 @@ type Deps struct {
 	Redact func(string) string
 	// Open shows a page in the browser.
 	Open func(url string) error
-	// Elicit asks a person; nil: servers are told that nobody can be asked.
+	// Elicit asks a person; nil: servers get the answer that no person can be asked.
 	Elicit Elicitor
-	// Changed is told of every change of a server; it must not block.
+	// Changed is notified of every change of a server; it must not block.
 	Changed func(server string)
 	Version string
 	Limits  Limits
@@ -266,7 +266,7 @@ func (m *Manager) SignInWith(ctx context.Context, name string, open func(url str
 	cfg := s.config()
 	switch {
 	case !cfg.HTTP():
-		return chat.Errorf(chat.CodeInvalid, op, "The server %s is a program on this machine: nobody signs in to it here.", name)
+		return chat.Errorf(chat.CodeInvalid, op, "The server %s is a program on this machine and needs no sign-in.", name)
 	case !cfg.Enabled:
 		return chat.Errorf(chat.CodeInvalid, op, "The server %s is switched off; switch it on first.", name)
 	case open == nil:

@@ -226,7 +226,7 @@ func (q *asking) refuse(resp *http.Response) error {
 		return nil
 	}
 	if resp.StatusCode == http.StatusForbidden && !wantsScope(resp.Header) {
-		return &permanentError{"It refuses access (403): nobody who signs in here may use it, or its key is wrong.", nil}
+		return &permanentError{"It refuses access (403): this account may not use it, or its key is wrong.", nil}
 	}
 	q.s.mu.Lock()
 	defer q.s.mu.Unlock()

@@ -107,7 +107,7 @@ func encodings(secret string) []string {
 // shortestEncoded is the shortest secret that is looked for in base64.
 const shortestEncoded = 8
 
-// shortestHidden is the shortest secret that is taken out of logs wherever it stands.
+// shortestHidden is the shortest secret that is taken out of logs wherever it is.
 const shortestHidden = 4
 
 // redact takes secrets out of a text, also where it quotes JSON.
@@ -534,7 +534,7 @@ func (st Status) sentence(failures int) string {
 	case StateSignIn:
 		return strings.TrimSpace(st.LastError + " Its tools are offered after that.")
 	case StateWaiting:
-		return strings.Join([]string{st.LastError, "It is restarted automatically."}, " ")
+		return strings.Join([]string{st.LastError, "It will be restarted automatically."}, " ")
 	}
-	return strings.Join([]string{st.LastError, "It is not restarted automatically: look at its log, then restart it."}, " ")
+	return strings.Join([]string{st.LastError, "It will not be restarted automatically: look at its log, then restart it."}, " ")
 }

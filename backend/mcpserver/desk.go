@@ -116,7 +116,7 @@ func (d *Desk) Do(ctx context.Context, r Request) (Answer, error) {
 	return a, err
 }
 
-// words are an error as a program is told it.
+// words are an error as a program reads it.
 func words(err error) string {
 	e := chat.AsError(err)
 	text := e.Message
@@ -224,7 +224,7 @@ func (d *Desk) remember(ctx context.Context, c chat.Client, arguments json.RawMe
 	case len(n.Text) > chat.MaxNoteBytes:
 		return chat.Errorf(chat.CodeTooLarge, toolRemember, "A note has at most %d bytes; nothing was stored.", chat.MaxNoteBytes)
 	case len(n.Key) > 200:
-		return chat.Errorf(chat.CodeInvalid, toolRemember, "A key has at most 200 bytes; nothing was stored.")
+		return chat.Errorf(chat.CodeInvalid, toolRemember, "A key can have at most 200 bytes; nothing was stored.")
 	}
 	key := "key/" + chat.HashText(n.Key)
 	if n.Key == "" {
@@ -252,7 +252,7 @@ func DecodeArguments(raw json.RawMessage, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return chat.Errorf(chat.CodeInvalid, opRead, "The arguments do not fit the schema: %s.", err)
+		return chat.Errorf(chat.CodeInvalid, opRead, "The arguments do not match the schema: %s.", err)
 	}
 	return nil
 }

@@ -185,7 +185,7 @@ func (d described) candidate() (Candidate, error) {
 		return Candidate{}, refusedBundle("it does not say what is to be started.")
 	}
 	c := Candidate{Original: d.Name, Asks: d.questions()}
-	c.About = strings.TrimSpace(limited(firstOf(d.DisplayName, d.Name), 200) + " " + limited(d.Version, 50) + ", by " + limited(firstOf(d.Author.Name, "nobody who is named"), 200) + ". " + limited(d.Description, 1000))
+	c.About = strings.TrimSpace(limited(firstOf(d.DisplayName, d.Name), 200) + " " + limited(d.Version, 50) + ", by " + limited(firstOf(d.Author.Name, "an unknown author"), 200) + ". " + limited(d.Description, 1000))
 	c.Settings.MCPServer = config.MCPServer{Name: usableName(d.Name), Enabled: true, Command: d.ours(run.Command)}
 	for _, a := range run.Args {
 		c.Settings.Args = append(c.Settings.Args, d.ours(a))
@@ -202,7 +202,7 @@ func (d described) candidate() (Candidate, error) {
 	case "uv":
 		c.Notes = append(c.Notes, "It needs uv, which loads what it depends on from the network.")
 	case "binary":
-		c.Notes = append(c.Notes, "It brings a program of its own.")
+		c.Notes = append(c.Notes, "It contains its own program.")
 	}
 	if _, _, err := c.Settings.server(); err != nil {
 		return Candidate{}, refusedBundle("it cannot be started here: %s.", strings.Join(c.Settings.Faults(), "; "))

@@ -66,7 +66,7 @@ func New(d Deps) *Catalog {
 	return c
 }
 
-// Info is a model as people are told of it.
+// Info is a model as it is shown to people.
 type Info struct {
 	config.Model
 	Limits
@@ -148,7 +148,7 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 	}
 	if c.d.Faulty != nil && c.d.Faulty() && m.Provider != config.ProviderRecall {
 		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "The configuration has an error, so the model and what must not be sent are unknown; nothing was sent.").
-			WithHint("see contextinfinity config check; recall works meanwhile")
+			WithHint("see contextinfinity config check; until then recall works")
 	}
 	p, ok := c.providers[m.Provider]
 	if !ok {

@@ -18,7 +18,6 @@ import (
 type Store interface {
 	Projects(context.Context) ([]chat.Project, error)
 	Project(context.Context, chat.ProjectID) (chat.Project, error)
-	ProjectIn(ctx context.Context, folder string) (chat.Project, bool, error)
 	CreateProject(context.Context, chat.ProjectSettings) (chat.Project, error)
 	SetProject(context.Context, chat.ProjectID, chat.ProjectSettings) (chat.Project, error)
 	WatchProject(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)
@@ -36,7 +35,7 @@ type Deps struct {
 	Count     func(text string) int
 	// Protected are directories of the program itself, which are not looked into.
 	Protected func() []string
-	// Changed is told that a project or its files changed: background work may be due.
+	// Changed is notified that a project or its files changed: background work may be due.
 	Changed  func()
 	MaxFiles int         // of a watched folder; 0: MaxFiles
 	Clock    clock.Clock // nil: the system's

@@ -37,7 +37,7 @@ const (
 	whyDeep    = "too deep in the folder"
 	whyMany    = "beyond the number of files of a project (2,000)"
 	whyBytes   = "beyond the 500 MB of a project"
-	whyEntries = "beyond the 50,000 names that are looked at"
+	whyEntries = "beyond the limit of 50,000 names"
 	whyText    = "not text or a PDF"
 	whyRead    = "cannot be read"
 )

@@ -238,9 +238,9 @@ func (s *Store) unopened(err error) error {
 		return err
 	}
 	if s.core.ReadOnly {
-		return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It is as it was.").
+		return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It was not changed.").
 			WithHint("free some space and try again")
 	}
-	return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: nothing can be written. The data is as it was.").
+	return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: nothing can be written. The data was not changed.").
 		WithHint("free some space and try again; until then sessions, show, export and backup on the command line read what is there")
 }

@@ -3,24 +3,6 @@ package tokens
 import (
 	"crypto/sha256"
 	"strings"
-
-	"contextinfinity/backend/chat"
-)
-
-const (
-	// MessageOverhead is what a message costs beyond its content: role markers
-	// and delimiters (FCRATE).
-	MessageOverhead = 4
-
-	// ImageTokens is the estimate for any image. Vendors charge by pixels, about
-	// 85 to 1 600 tokens after their own downscaling; the upper end keeps a
-	// request inside its budget.
-	ImageTokens = 1600
-
-	// opaqueBytesPerToken is the estimate for data whose text no model reads, such
-	// as encrypted reasoning: providers charge for what it represents, which is
-	// roughly a token for four bytes of base64.
-	opaqueBytesPerToken = 4
 )
 
 // Counter counts in one encoding. It is safe for concurrent use.
@@ -60,37 +42,6 @@ func (c *Counter) CountText(s string) int {
 	c.cache.put(key, n)
 	return n
 }
-
-// CountBlocks is the number of tokens of the blocks alone.
-func (c *Counter) CountBlocks(blocks chat.Blocks) int {
-	n := 0
-	for _, b := range blocks {
-		n += c.countBlock(b)
-	}
-	return n
-}
-
-func (c *Counter) countBlock(b chat.Block) int {
-	switch b := b.(type) {
-	case chat.Text:
-		return c.CountText(b.Text)
-	case chat.Refusal:
-		return c.CountText(b.Text)
-	case chat.ToolUse:
-		return MessageOverhead + c.CountText(b.Name) + c.CountText(string(b.Input))
-	case chat.ToolResult:
-		return MessageOverhead + c.CountBlocks(b.Content)
-	case chat.Image:
-		return ImageTokens
-	case chat.Reasoning:
-		return c.CountText(b.Summary) + opaque(len(b.EncryptedContent)+len(b.Raw))
-	case chat.Unknown:
-		return opaque(len(b.Raw))
-	}
-	return 0
-}
-
-func opaque(bytes int) int { return (bytes + opaqueBytesPerToken - 1) / opaqueBytesPerToken }
 
 // encodingFor maps a model id to its encoding. tiktoken's own map stops at
 // models long superseded, so ours goes by family.

@@ -1,7 +1,6 @@
 package tokens
 
 import (
-	"encoding/json"
 	"maps"
 	"math/rand/v2"
 	"strings"
@@ -10,8 +9,6 @@ import (
 	"unicode/utf8"
 
 	loader "github.com/pkoukk/tiktoken-go-loader"
-
-	"contextinfinity/backend/chat"
 )
 
 // Counts published for the two encodings.
@@ -148,30 +145,6 @@ func FuzzCount(f *testing.F) {
 	})
 }
 
-func TestCountBlocks(t *testing.T) {
-	c := New()
-	text := chat.Text{Text: "hello world"}
-	cases := []struct {
-		name   string
-		blocks chat.Blocks
-		want   int
-	}{
-		{"empty", nil, 0},
-		{"text", chat.Blocks{text}, 2},
-		{"image", chat.Blocks{text, chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"AAAA"}`)}}, 2 + ImageTokens},
-		{"tool call", chat.Blocks{chat.ToolUse{Name: "hello", Input: json.RawMessage(`hello world`)}}, MessageOverhead + 1 + 2},
-		{"tool result", chat.Blocks{chat.ToolResult{Content: chat.Blocks{text, text}}}, MessageOverhead + 4},
-		{"refusal", chat.Blocks{chat.Refusal{Text: "hello world"}}, 2},
-		{"reasoning", chat.Blocks{chat.Reasoning{Summary: "hello world", EncryptedContent: "12345678"}}, 2 + 2},
-		{"unknown", chat.Blocks{chat.Unknown{Raw: []byte("12345")}}, 2},
-	}
-	for _, k := range cases {
-		if n := c.CountBlocks(k.blocks); n != k.want {
-			t.Errorf("%s: %d, want %d", k.name, n, k.want)
-		}
-	}
-}
-
 func TestEncodingByFamily(t *testing.T) {
 	for id, want := range map[string]string{
 		"claude-sonnet-4-20250514": "cl100k_base", "gpt-4": "cl100k_base", "gpt-4-turbo": "cl100k_base", "gpt-3.5-turbo": "cl100k_base",
@@ -297,10 +270,10 @@ func BenchmarkPastes(b *testing.B) {
 
 func BenchmarkCachedMessage(b *testing.B) {
 	c := New()
-	m := chat.UserText(prose(2 << 10))
-	c.CountBlocks(m.Blocks)
+	text := prose(2 << 10)
+	c.CountText(text)
 	for b.Loop() {
-		c.CountBlocks(m.Blocks)
+		c.CountText(text)
 	}
 }
 

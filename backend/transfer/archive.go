@@ -51,7 +51,7 @@ func (r *run) archive(in Input) error {
 			r.total += int64(f.UncompressedSize64) // #nosec G115 -- checkArchive bounds the sum
 		}
 	}
-	r.notice("Files in the archive hold no conversations; they were left out.", len(z.File)-len(exports))
+	r.notice("Files in the archive contain no conversations; they were skipped.", len(z.File)-len(exports))
 	if len(exports) == 0 && r.report.SkippedCount == 0 {
 		return unknownFormat(in.Name)
 	}
@@ -169,7 +169,7 @@ func lookInto(f *zip.File) (format Format, reason string) {
 	case format == FormatBundle:
 		return "", "it is a bundle inside an archive; unpack the archive, and import the folder"
 	case format == FormatZip:
-		return "", "it is an archive inside an archive; unpack the outer one, and import this by itself"
+		return "", "it is an archive inside an archive; unpack the outer one, and import the inner one"
 	}
 	return format, ""
 }

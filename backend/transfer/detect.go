@@ -113,7 +113,7 @@ func whyUnreadable(name string, head []byte) error {
 	case len(head) == 0:
 		return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is empty; nothing was imported.", file).WithHint("download or export it again")
 	case len(bytes.Trim(head, "\x00")) == 0:
-		return chat.Errorf(chat.CodeInvalid, "import.detect", "%s begins with zero bytes alone, as a file does that was never written to its end; nothing was imported.", file).
+		return chat.Errorf(chat.CodeInvalid, "import.detect", "%s begins with zero bytes, like a file that was never completely written; nothing was imported.", file).
 			WithHint("download or export it again")
 	case isUTF32(head):
 		return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is text in UTF-32, which is not read; nothing was imported.", file).WithHint("save it as UTF-8")

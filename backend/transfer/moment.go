@@ -52,5 +52,5 @@ func (d *draft) date(m moment) time.Time {
 
 // unreadNotice says the outcome of what has a date that could not be read.
 func unreadNotice(u dates.Unread) string {
-	return "A date could not be read, for example " + u.Named() + "; what it belongs to was imported in its order, without a date of its own."
+	return "A date could not be read, for example " + u.Named() + "; what it belongs to was imported in order, without its own date."
 }

@@ -30,8 +30,7 @@ type Options struct {
 
 // Progress is how far a reading is. Bytes are of what is unpacked.
 type Progress struct {
-	Read, Total   int64
-	Conversations int
+	Read, Total int64
 }
 
 // Report is what a file held.
@@ -42,7 +41,7 @@ type Report struct {
 	Already       int          `json:"already"`       // skipped by Options.Skip, or met twice in the file
 	SkippedCount  int          `json:"skipped_count"`
 	Skipped       []SkippedRow `json:"skipped"` // the first MaxReported of them
-	Torn          bool         `json:"torn"`    // it ended before its end; what was read stands
+	Torn          bool         `json:"torn"`    // it ended too early; what was read is kept
 	TornAt        int64        `json:"torn_at,omitempty"`
 	Cancelled     bool         `json:"cancelled,omitempty"`
 	Bytes         int64        `json:"bytes"` // read
@@ -77,7 +76,7 @@ type run struct {
 const progressStep = 1 << 20
 
 // Read reads a file and calls emit with each conversation, in the order of the file.
-// An error of emit ends it and is returned. The report stands whatever the error.
+// An error of emit ends it and is returned. The report is valid whatever the error.
 func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) error) (Report, error) {
 	r := &run{ctx: ctx, opts: opts, emit: emit, seen: map[[16]byte][16]byte{}, total: in.Size}
 	r.report.Skipped, r.report.Notices, r.report.Unread.Examples = []SkippedRow{}, []Notice{}, []string{}
@@ -87,7 +86,7 @@ func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) e
 		r.notice(unreadNotice(u), u.Count)
 	}
 	if opts.Progress != nil {
-		opts.Progress(Progress{Read: r.read, Total: r.total, Conversations: r.report.Conversations})
+		opts.Progress(Progress{Read: r.read, Total: r.total})
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		r.report.Cancelled = true
@@ -165,7 +164,7 @@ func (r *run) count(from io.Reader) io.Reader {
 func (r *run) progress() {
 	if r.opts.Progress != nil && r.read-r.told >= progressStep {
 		r.told = r.read
-		r.opts.Progress(Progress{Read: r.read, Total: r.total, Conversations: r.report.Conversations})
+		r.opts.Progress(Progress{Read: r.read, Total: r.total})
 	}
 }
 

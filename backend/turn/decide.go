@@ -115,7 +115,7 @@ func (e *Engine) askForRest(ctx context.Context, t chat.Turn, model string) (*Ha
 		return nil, err
 	}
 	if !ok || last.ID != t.ID {
-		return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "The conversation has gone on since this answer.").
+		return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "The conversation has continued since this answer.").
 			WithHint("fork from it, and ask there")
 	}
 	return e.Send(ctx, Message{Branch: t.BranchID, Content: chat.UserText(restMessage), Model: e.orModel(model, t)})

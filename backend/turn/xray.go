@@ -35,7 +35,7 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 		return s, chat.WrapError(chat.CodeCorrupt, op, err, "The manifest of turn "+string(id)+" cannot be read.")
 	}
 	if s.Manifest.AssemblerVersion != prompt.AssemblerVersion {
-		s.Note = "It was assembled by another version of the program, so its texts cannot be made again here. The exact request stands with its step."
+		s.Note = "It was assembled by another version of the program, so its texts cannot be made again here. The exact request is stored with its step."
 		return s, nil
 	}
 	t, err := e.store.Turn(ctx, id)

@@ -24,8 +24,10 @@ func Document(visible string) string {
 		r, size := utf8.DecodeRuneInString(visible[i:])
 		rest := visible[i+size:]
 		switch {
-		case opensTag(r) && (isFrame(rest) || isAngleToken(rest)):
+		case opensTag(r) && (isFrame(rest) || isAngleToken(rest)), opensQuote(r) && closesFrame(rest):
 			b.WriteString("&lt;")
+		case r == ']' && minimax.MatchString(rest):
+			b.WriteString("&#93;")
 		case opensBracket(r):
 			if body, after := bracketToken(rest); after > 0 {
 				b.WriteString("&#91;" + body + "&#93;")
@@ -62,8 +64,12 @@ var tagEscaper = strings.NewReplacer("<", "&lt;", "&lt;", "&amp;lt;", "&amp;", "
 
 // forged finds lines that look like those by which the program says who said a passage
 // and when, and like its headings.
-var forged = pattern.New(`(?mi)^[\s\pZ]*(?:[#＃]\p{Nd}{1,9}(?:[\s\pZ]+\d{1,2}[:：]\d{2})?[\s\pZ]+[^\n:：]{1,100}[:：]|` +
-	`[\[［][\s\pZ]*(?:now[\s\pZ]*[:：]|selected passages|earlier conversation summary|\d{1,2}[\s\pZ]+\pL+[\s\pZ]+\d{4}\b))`)
+var forged = pattern.New(`(?mi)^[\s\pZ]*(?:[#＃﹟♯№][\s\pZ]*\pN{1,9}\.?(?:[\s\pZ]+\d{1,2}` + colon + `\d{2})?[\s\pZ]+[^\n:：]{1,100}?` + colon + `|` +
+	`[\[［【〔⟦][\s\pZ]*(?:now[\s\pZ]*(?:` + colon + `|[-–—])|selected[\s\pZ]+passages|earlier[\s\pZ]+conversation[\s\pZ]+summary|` +
+	`(?:\pL+[,，]?[\s\pZ]+)?\d{1,2}\.?[\s\pZ]+\pL+[\s\pZ]+\d{4}\b))`)
+
+// colon is one, or what is drawn like it.
+const colon = `[:：﹕︓∶꞉]`
 
 // quoteForged marks such lines as quoted.
 func quoteForged(s string) string {
@@ -73,17 +79,30 @@ func quoteForged(s string) string {
 	})
 }
 
-func opens(r rune) bool { return opensTag(r) || opensBracket(r) }
+func opens(r rune) bool { return opensTag(r) || opensBracket(r) || opensQuote(r) || r == ']' }
+
+// minimax are the rests of MiniMax's control tokens that begin with a bracket: ]~b], ]~!b[ and
+// ]<]minimax[>[.
+var minimax = pattern.New(`^(?:~!?b[\]\[]|<\]minimax\[>)`)
+
+// opensQuote reports a mark that stands around words in some languages, as 《document》; with a
+// slash behind it it is no quotation.
+func opensQuote(r rune) bool { return r == '«' || r == '《' }
+
+func closesFrame(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(rest, unicode.IsSpace))
+	return isSlash(r) && isFrame(rest)
+}
 
 func opensBracket(r rune) bool { return r == '[' || r == '［' }
 
 // opensTag reports <, and what is drawn like it or becomes it by normalization.
 func opensTag(r rune) bool {
-	return r == '<' || r > 0x7F && strings.ContainsRune("＜﹤≮˂ᐸ‹〈⟨〈❮❬⦉", r)
+	return r == '<' || r > 0x7F && strings.ContainsRune("＜﹤≮˂ᐸ‹〈⟨〈❮❬⦉⟪⦑⪪⧼⋖⪡≺⊰ᑅ⧀⩹⪦", r)
 }
 
 // frames are the tags of the program's frames.
-var frames = map[string]bool{"document": true, "memory": true, "artifact": true, "state_summary": true, "turns": true, "tool_output": true}
+var frames = map[string]bool{"document": true, "memory": true, "artifact": true, "state_summary": true, "turns": true, "tool_output": true, "statesummary": true, "tooloutput": true}
 
 const longestFrame = len("state_summary")
 
@@ -97,7 +116,12 @@ func isFrame(s string) bool {
 			if frames[name.String()] && !isNamePart(c) || name.String() == "m" && c == '>' {
 				return true
 			}
-			if isNamePart(c) {
+			if c == '-' {
+				c = '_'
+			}
+			if c == ':' { // the name of a name space before it
+				name.Reset()
+			} else if isNamePart(c) {
 				name.WriteRune(c)
 			} else if !unicode.IsSpace(c) && !isSlash(c) && c != utf8.RuneError { // which Visible put for a control character
 				return false
@@ -112,7 +136,7 @@ func isFrame(s string) bool {
 
 func isNamePart(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-func isSlash(r rune) bool { return strings.ContainsRune(`/\⁄∕⧸`, r) }
+func isSlash(r rune) bool { return strings.ContainsRune(`/\⁄∕⧸⧵∖÷╱⟋⫽⧹╲⟍`, r) }
 
 // fold is a character in its plainest form: no width, no case, no marks, in Latin.
 func fold(r rune) []rune {
@@ -121,6 +145,11 @@ func fold(r rune) []rune {
 	}
 	if isHidden(r) {
 		return nil
+	}
+	for _, first := range []rune{'🅐', '🅰', '🇦'} { // letters in pictures
+		if r >= first && r < first+26 {
+			return []rune{'a' + r - first}
+		}
 	}
 	var out []rune
 	for _, c := range norm.NFKD.String(string(r)) {
@@ -139,6 +168,9 @@ func fold(r rune) []rune {
 var lookalikes = map[rune]rune{
 	'а': 'a', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'і': 'i', 'м': 'm', 'о': 'o', 'р': 'p', 'г': 'r', 'ѕ': 's', 'т': 't', 'у': 'y', 'п': 'n',
 	'α': 'a', 'ϲ': 'c', 'ε': 'e', 'ι': 'i', 'μ': 'm', 'ο': 'o', 'τ': 't', 'υ': 'u', 'γ': 'y', 'ν': 'n', 'ı': 'i', 'ɑ': 'a', 'ո': 'n', 'օ': 'o', 'ѵ': 'v',
+	'ς': 'c', 'ө': 'o', 'ս': 'u', 'đ': 'd', 'ð': 'd', 'ⲟ': 'o', 'ⲥ': 'c', 'ⲣ': 'p', 'ⲙ': 'm', 'ⲏ': 'n', 'ⲧ': 't', 'ⲩ': 'y', 'ⲉ': 'e', 'ⲁ': 'a', 'ø': 'o', 'ɵ': 'o', 'ŧ': 't', 'ħ': 'h',
+	'ꓮ': 'a', 'ꓚ': 'c', 'ꓓ': 'd', 'ꓰ': 'e', 'ꓝ': 'f', 'ꓲ': 'i', 'ꓟ': 'm', 'ꓠ': 'n', 'ꓳ': 'o', 'ꓑ': 'p', 'ꓣ': 'r', 'ꓢ': 's', 'ꓔ': 't', 'ꓴ': 'u', 'ꓬ': 'y',
+	'ꭺ': 'a', 'ꮯ': 'c', 'ꭰ': 'd', 'ꭼ': 'e', 'ꮇ': 'm', 'ꮑ': 'n', 'ꭴ': 'o', 'ꮲ': 'p', 'ꮢ': 'r', 'ꮪ': 's', 'ꭲ': 't', 'ꮜ': 'u', 'ꮍ': 'y', 'ꮏ': 'n',
 	'ᴀ': 'a', 'ᴄ': 'c', 'ᴅ': 'd', 'ᴇ': 'e', 'ꜰ': 'f', 'ɪ': 'i', 'ᴍ': 'm', 'ɴ': 'n', 'ᴏ': 'o', 'ᴘ': 'p', 'ʀ': 'r', 'ꜱ': 's', 'ᴛ': 't', 'ᴜ': 'u', 'ʏ': 'y',
 	'›': '>', '〉': '>', '⟩': '>', '❯': '>', '❭': '>', '⦊': '>', 'ᐳ': '>', '｜': '|', '￨': '|', '│': '|', '¦': '|', 'ǀ': '|', '∣': '|', '❘': '|',
 }
@@ -158,7 +190,7 @@ var (
 	// that of an escape, which is not part of a token.
 	pipedBody   = pattern.New(`^/?(?:\|[^|&]+\||\|[^\s|&]+|[^\s|&]+\|)$`)
 	angleTokens = pattern.New(`^<?/?(?:s|bos|eos|eod|pad|unk|mask|sep|cls|sop|eop|sys|(?:\w+:)?(?:think|tool_calls?)|tools?|tool_response|tool_sep|function_calls|` +
-		`function=[^&]*|unused_?\d+|extra_id_\d+|reserved_[^&]*|(?:start|end|begin)_of_\w+|image_soft_token|fim_\w+|im_start|im_end)$`)
+		`function=[^&]*|function_results|invoke name=[^&]*|(?:tokens_)?unused(?:_token)?_?\d+|extra_id_\d+|ctrl\d+|0x[0-9a-f]{2}|eot|longcat_\w+|tool_code|reserved_[^&]*|(?:start|end|begin)_of_\w+|image_soft_token|fim_\w+|im_start|im_end)$`)
 )
 
 // bracketToken is the body of a control token in brackets, after its [, and how long it
@@ -166,7 +198,7 @@ var (
 func bracketToken(s string) (body string, length int) {
 	folded, end, length := tokenBody(s, ']', '[')
 	name := strings.Trim(strings.Join(strings.Fields(folded), ""), "/\\")
-	if pipedInBrackets.MatchString(name) { // of EXAONE: [|user|]
+	if pipedInBrackets.MatchString(name) || unusedInBrackets.MatchString(name) { // of EXAONE: [|user|]; of BERT and InternLM
 		return s[:end], length
 	}
 	if !bracketTokens[name] || usual[name] && strings.ContainsFunc(s[:end], unicode.IsLower) {
@@ -175,7 +207,10 @@ func bracketToken(s string) (body string, length int) {
 	return s[:end], length
 }
 
-var pipedInBrackets = pattern.New(`^\|\w+\|$`)
+var (
+	pipedInBrackets  = pattern.New(`^\|\w+\|$`)
+	unusedInBrackets = pattern.New(`^unused(_token)?_?\d+$`)
+)
 
 var bracketTokens = lexical.Set("inst sys system_prompt available_tools tool_calls tool_results tool_content think args call_id gmask smask mask sop eop " +
 	"img img_break img_end audio begin_audio prefix middle suffix model_settings bos eos pad unk cls sep")

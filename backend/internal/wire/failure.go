@@ -42,6 +42,17 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		Type    json.RawMessage `json:"type"`
 		Code    json.RawMessage `json:"code"`
 		Param   json.RawMessage `json:"param"`
+		// Baidu, Cloudflare, Apigee and MiniMax.
+		ErrorMsg  json.RawMessage   `json:"error_msg"`
+		ErrorCode json.RawMessage   `json:"error_code"`
+		Errors    []json.RawMessage `json:"errors"`
+		Fault     struct {
+			Message json.RawMessage `json:"faultstring"`
+		} `json:"fault"`
+		Base struct {
+			Message json.RawMessage `json:"status_msg"`
+			Code    json.RawMessage `json:"status_code"`
+		} `json:"base_resp"`
 	}
 	if !Decodes(firstOf(body), &top) {
 		return Words{}, false
@@ -54,15 +65,28 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		Metadata struct {
 			Raw json.RawMessage `json:"raw"`
 		} `json:"metadata"`
+		Counted int `json:"n_prompt_tokens"` // llama.cpp
+		Window  int `json:"n_ctx"`
 	}
 	switch {
 	case len(top.Error) > 0 && top.Error[0] == '{' && Decodes(top.Error, &inner):
 		w = Words{Unquote(inner.Type), scalar(inner.Code), Unquote(inner.Message), Unquote(inner.Param)}
+		if inner.Window > 0 && inner.Counted > inner.Window && len(counts(w.Message)) == 0 {
+			w.Message += fmt.Sprintf(" (%d tokens of %d)", inner.Counted, inner.Window)
+		}
 		return w.behind(inner.Metadata.Raw), true
 	case len(top.Error) > 0 && top.Error[0] == '"':
 		return Words{Code: scalar(top.Code), Message: Unquote(top.Error), Param: Unquote(top.Param)}, true
 	case Unquote(top.Message) != "":
 		return Words{Unquote(top.Type), scalar(top.Code), Unquote(top.Message), Unquote(top.Param)}, true
+	case Unquote(top.ErrorMsg) != "":
+		return Words{Code: scalar(top.ErrorCode), Message: Unquote(top.ErrorMsg)}, true
+	case Unquote(top.Fault.Message) != "":
+		return Words{Message: Unquote(top.Fault.Message)}, true
+	case Unquote(top.Base.Message) != "" && scalar(top.Base.Code) != "0":
+		return Words{Code: scalar(top.Base.Code), Message: Unquote(top.Base.Message)}, true
+	case len(top.Errors) > 0 && len(top.Errors[0]) > 0 && top.Errors[0][0] == '{':
+		return ReadWords(top.Errors[0])
 	case len(top.Detail) > 0:
 		if s := Unquote(top.Detail); s != "" {
 			return Words{Message: s}, true
@@ -200,7 +224,18 @@ var tooLarge = pattern.New(`(?i)context_length_exceeded|context[ _]length|maximu
 	`|string_above_max_length|exceed(s|ed)? (the |your )?(model'?s )?(maximum|max)(imum)?( allowed)?( number of)?( input| prompt| token)* (tokens|length)` +
 	`|maximum (prompt|input|model) length|max_prompt_tokens_exceeded|(token|prompt|input)s?( token)? (count|length|limit)\b.{0,40}\b(exceed(s|ed)?|greater|longer)\b` +
 	`|exceed(s|ed)? (the |your )?(model'?s? )?token limit|range of input length|longer than the maximum|max supported is` +
-	`|\binputs\S? tokens \+ \S*max_new_tokens|(reduce|shorten) (the (length|number|size) of )?(the |your )?(input |prompt )?(message|prompt|input|tokens)`)
+	`|\binputs\S? tokens \+ \S*max_new_tokens|must have less than \d+ tokens|longer than \d+ tokens|maximum (supported )?sequence length` +
+	`|\b(prompt|input|messages?|conversation|context)( text| length)? (is |are )?too (long|large)|too (long|large) (a )?(prompt|input|conversation|context)` +
+	`|\btokens?\b\W{0,3}[^.;]{0,40}\bexceed(s|ed)?\b[^.;]{0,30}\b(max|limit|window)|\b(context|input|prompt)( token)? (length |size |limit )?(was |is )?exceeded` +
+	`|max input characters|超长|(长度|token|输入|上下文)[^。]{0,16}(超出|超过|过长)|超(出|过)[^。]{0,16}(长度|token|上下文)` +
+	`|(reduce|shorten) (the (length|number|size) of )?(the |your )?(input |prompt )?(message|prompt|input|tokens)`)
+
+// otherLimit recognises the words for another limit than that of the window: the answer that is
+// asked for, or a member that is none of the conversation.
+var otherLimit = pattern.New(`(?i)max_(completion_|new_|output_)?tokens\W{1,3}(or \W?max_completion_tokens\W{1,3})?is too large`)
+
+// conversationParams are the members of a request that hold the conversation.
+var conversationParams = pattern.New(`^$|^(messages|inputs?|prompt|contents?|instructions|system)\b`)
 
 // neverFits are the words of limits by the minute for a request that is over them by
 // itself: waiting does not help it.
@@ -213,6 +248,9 @@ func isTooLarge(status int, w Words) bool {
 	text := w.Code + " " + w.Type + " " + w.Message
 	switch status {
 	case 0, 400, 422, 500: // llama.cpp and LM Studio report it as 500 or in the stream
+		if otherLimit.MatchString(w.Message) || !conversationParams.MatchString(w.Param) && w.Code == "string_above_max_length" {
+			return false
+		}
 		return tooLarge.MatchString(text[:min(len(text), maxRefusal)])
 	case http.StatusTooManyRequests:
 		return neverFits.MatchString(w.Message)

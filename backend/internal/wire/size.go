@@ -15,8 +15,10 @@ const number = `(\d[\d,_.]*\d|\d)`
 // the names of the numbers in them: limit, input counted, output asked for.
 var refusals = compileRefusals([][]string{
 	{"limit", "input", `maximum context length (?:is|of) ` + number + `(?: tokens?)?.*?\b(?:resulted in|contains?|has|requested(?: about)?) ` + number + ` (?:input )?tokens`},
-	{"input", "limit", number + ` tokens? > ` + number},                                                                  // Anthropic
-	{"input", "output", "limit", `exceed context limit: ` + number + ` \+ ` + number + ` > ` + number},                   // Anthropic
+	{"input", "limit", number + ` tokens? > ` + number},                                                          // Anthropic
+	{"input", "output", "limit", `\b` + number + `\)? \+ [^\d.]{0,24}` + number + `\)? > [^\d.]{0,24}` + number}, // Anthropic and others
+	{"input", "output", "limit", `prompt is ` + number + ` tokens long, so generating ` + number + ` tokens .*? is just ` + number},
+	{"input", "limit", number + `\)?[^\d.]{0,30}exceed(?:s|ed)?[^\d.]{0,60}` + number},
 	{"input", "limit", `\(` + number + ` tokens\) exceeds the available context size \(` + number},                       // llama.cpp
 	{"input", "limit", `input token count (?:of )?\(?` + number + `\)? exceeds .*?\(?` + number + `\)?\s*\.?$`},          // Gemini
 	{"input", "limit", `contains ` + number + ` tokens.*? with ` + number + ` maximum context`},                          // Mistral
@@ -27,6 +29,7 @@ var refusals = compileRefusals([][]string{
 var limitAlone = compileRefusals([][]string{
 	{"limit", `(?:maximum|max|available|limit of|limit is|allowed|supported|only)[a-z ]*(?:context|input|tokens?|length|size|window|of|is|allowed|only)?[a-z ]*[:=( ]+` + number},
 	{"limit", `(?:context|token|model)[a-z ]* (?:length|window|size|limit)(?: of| is)?(?: only)?[:=( ]+` + number},
+	{"limit", `limit (?:of|for) (?:this|the) model is ` + number},
 	{"limit", `input length should be \[\d+, ?` + number}, // DashScope
 })
 

@@ -15,13 +15,12 @@ import (
 // Segment is a part of a lineage: turns (From, To] of one branch, its states up
 // to StateTo, and what was pinned on it before the lineage left it.
 type Segment struct {
-	Branch    string
-	Session   string
-	From, To  int64
-	StateTo   int64
-	LeftAt    string // created_at of the branch that forked off here; last: end of time
-	LeftBy    string // and its id, which orders what shares a millisecond
-	BaseState string
+	Branch   string
+	Session  string
+	From, To int64
+	StateTo  int64
+	LeftAt   string // created_at of the branch that forked off here; last: end of time
+	LeftBy   string // and its id, which orders what shares a millisecond
 }
 
 // EndOfTime sorts after every stored moment and identifier.
@@ -33,14 +32,14 @@ const MaxDepth = 10_000
 // Segments resolves a branch to its lineage, oldest first, in one query.
 func Segments(db *gorm.DB, branch chat.BranchID) ([]Segment, error) {
 	segs, err := sqlite.All[Segment](db, `
-		WITH RECURSIVE line (branch, session, parent, "from", "to", base_seq, state_to, created_at, left_at, left_by, base_state, depth) AS (
-		  SELECT id, session_id, parent_branch, fork_seq, ?, base_seq, ?, created_at, ?, ?, base_state, 0 FROM branches WHERE id = ?
+		WITH RECURSIVE line (branch, session, parent, "from", "to", base_seq, state_to, created_at, left_at, left_by, depth) AS (
+		  SELECT id, session_id, parent_branch, fork_seq, ?, base_seq, ?, created_at, ?, ?, 0 FROM branches WHERE id = ?
 		  UNION ALL
 		  SELECT b.id, b.session_id, b.parent_branch, b.fork_seq, min(l."to", l."from"), b.base_seq, min(l.state_to, l.base_seq),
-		         b.created_at, l.created_at, l.branch, b.base_state, l.depth + 1
+		         b.created_at, l.created_at, l.branch, l.depth + 1
 		  FROM line l JOIN branches b ON b.id = l.parent WHERE l.depth < ?
 		)
-		SELECT branch, session, "from", "to", state_to, left_at, left_by, base_state FROM line ORDER BY depth DESC`,
+		SELECT branch, session, "from", "to", state_to, left_at, left_by FROM line ORDER BY depth DESC`,
 		int64(math.MaxInt64), int64(math.MaxInt64), EndOfTime, EndOfTime, branch, MaxDepth)
 	if err != nil {
 		return nil, err

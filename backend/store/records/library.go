@@ -136,7 +136,7 @@ func (s shelf) take(t *core.Tx, id, name string) (entry, made string, err error)
 	case id != "":
 		return "", "", chat.Errorf(chat.CodeNotFound, "", "There is no such %s; it may have been deleted.", s.what)
 	case len(s.made) >= s.most:
-		return "", "", chat.Errorf(chat.CodeTooLarge, "", "There can be %d of them at most; nothing was changed.", s.most).WithHint("delete those that you do not use")
+		return "", "", chat.Errorf(chat.CodeTooLarge, "", "There can be at most %d of them; nothing was changed.", s.most).WithHint("delete those that you do not use")
 	}
 	entry = t.NewID()
 	s.made[entry], s.named[strings.ToLower(name)] = t.Stamp(), entry

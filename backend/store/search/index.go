@@ -143,7 +143,7 @@ func checkSource(t *core.Tx, i chat.Indexing) (map[events.SourceOf]events.ChunkS
 			}
 		}
 		if !schema.Spans(from[key].Text, c.Start, c.End, c.Text) {
-			return nil, sqlite.Invalid("A chunk of turn %d is not what its source says there.", turn.Seq)
+			return nil, sqlite.Invalid("A chunk of turn %d differs from the text of its source.", turn.Seq)
 		}
 	}
 	return from, nil

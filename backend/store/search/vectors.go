@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 
@@ -206,7 +205,7 @@ func unitTexts(db *gorm.DB, units []int64) ([]chat.UnitText, error) {
 	}](db, `SELECT x.n, x.text FROM json_each(?) j CROSS JOIN unit_texts x ON x.n = j.value ORDER BY x.n`, string(list))
 	out := make([]chat.UnitText, len(rows))
 	for i, r := range rows {
-		out[i] = chat.UnitText{N: r.N, Hash: sha256.Sum256([]byte(r.Text)), Text: r.Text}
+		out[i] = chat.UnitText{N: r.N, Text: r.Text}
 	}
 	return out, err
 }

@@ -117,7 +117,7 @@ func ReadableCopy(path, why string) (Place, error) {
 
 func noCopy(why string, need int64, err error) error {
 	return chat.WrapError(chat.CodeNoSpace, "store.open", err,
-		fmt.Sprintf("%s, and what was written last is still in the database's log, so that it can be read from a copy only: %d MB in %s, where there is no room for it. The data is as it was.", why, need>>20+1, os.TempDir())).
+		fmt.Sprintf("%s, and the last changes are still in the database's log, so the data can only be read from a copy, which needs %d MB in %s. There is not enough room. The data was not changed.", why, need>>20+1, os.TempDir())).
 		WithHint("free some space, or name a folder on another disk in TMPDIR")
 }
 

@@ -115,7 +115,7 @@ func (a *Audit) Roots() {
 	a.expect(err == nil, findUnreadable, "sessions", "", "Roots cannot be read.")
 	for _, r := range rows {
 		a.expect(r.Roots == 1, findHead, "sessions", r.ID, "It has %d root states.", r.Roots)
-		a.expect(r.Own, findHead, "sessions", r.ID, "Its active branch is not one of its own.")
+		a.expect(r.Own, findHead, "sessions", r.ID, "Its active branch belongs to another session.")
 	}
 }
 
@@ -145,7 +145,7 @@ func (a *Audit) chunks() {
 		}
 		said := schema.ChunkText(message, r)
 		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(said))), FindContent, "chunks", r.ID, "Its text does not match its hash.")
-		a.expect(schema.Spans(message, r.StartOffset, r.EndOffset, said), findIndex, "chunks", r.ID, "It is not what its message says there.")
+		a.expect(schema.Spans(message, r.StartOffset, r.EndOffset, said), findIndex, "chunks", r.ID, "It differs from the text of its message.")
 		a.Have.Chunks[r.ID] = r.ToLedgerRecord(said)
 	})
 }

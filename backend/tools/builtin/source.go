@@ -119,7 +119,7 @@ func define(name, title, description, schema string, effects bool) chat.ToolDefi
 	}
 }
 
-// arguments reads a call's arguments strictly: a model that misspells one is told so.
+// arguments reads a call's arguments strictly: a model that misspells one gets an error.
 func arguments(c tools.Call, into any) error {
 	raw := c.Arguments
 	if len(raw) == 0 {
@@ -128,7 +128,7 @@ func arguments(c tools.Call, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return refusal("the arguments do not fit the schema: %s", err)
+		return refusal("the arguments do not match the schema: %s", err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return refusal("the arguments are more than one JSON object")

@@ -56,6 +56,41 @@ test('answers that hold a parser up leave the window answering: each is shown, a
   expect(seen.outside(served.url)).toEqual([]);
 });
 
+// Marks, brackets and joiners, and a script whose letters join: engines lay each out as a whole.
+const slow: [string, string][] = [
+  ['half a million marks', `a${'\u0301'.repeat(500_000)}`],
+  ['30 000 pictures without end', '![a]('.repeat(30_000)],
+  ['100 000 joined emoji', '👩\u200d'.repeat(100_000)],
+  ['200 000 letters that join, without a space', 'لله'.repeat(60_000)],
+];
+
+test('what engines lay out slowly holds the page no longer than 0.1 s more than ordinary words', async ({ provider, launch, page, browser }) => {
+  await launch();
+  const chat = new Conversation(page);
+  const took: Record<string, number> = {};
+  for (const [name, text] of [['ordinary words', 'word '.repeat(20_000)], ...slow] as const) {
+    await page.keyboard.press('Control+n');
+    await expect(chat.turn(1)).toHaveCount(0);
+    provider.answer(`Now ${name}`, `${text}\n\nThe end.`, { chunkSize: 40_000 });
+    await browser.startTracing(page, { categories: ['toplevel'] });
+    await chat.ask(`Now ${name}`);
+    await expect(chat.turn(1)).toHaveAccessibleName(/, saved|pending/);
+    await expect(chat.answer(1)).not.toBeEmpty();
+    took[name] = longestTask(await browser.stopTracing());
+  }
+  for (const [name] of slow) expect(took[name], `${name}: ${JSON.stringify(took)}`).toBeLessThan(took['ordinary words']! + 100);
+});
+
+/** The longest task of the page's thread in a trace: milliseconds of processor time, which a busy machine does not change. */
+function longestTask(trace: Buffer): number {
+  const { traceEvents: events } = JSON.parse(trace.toString()) as { traceEvents: { name?: string; pid: number; tid: number; tdur?: number; args?: { name?: string } }[] };
+  const thread = (event: { pid: number; tid: number }) => `${event.pid}/${event.tid}`;
+  const pages = new Set(events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(thread));
+  const tasks = events.filter((event) => event.name?.endsWith('RunTask') && pages.has(thread(event))).map(({ tdur }) => tdur ?? 0);
+  expect(Math.max(...tasks)).toBeGreaterThan(0);
+  return Math.max(...tasks) / 1000;
+}
+
 /** What of an answer's drawing could act by itself: handlers, and addresses that are not the web's or this history's. */
 function acting(answer: Element): string[] {
   return [...answer.querySelectorAll('*')].flatMap((element) =>

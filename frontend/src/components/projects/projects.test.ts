@@ -145,6 +145,19 @@ describe('a project', () => {
     app.projects.show(id, 'files');
     expect(await screen.findByText(/The folder cannot be read/)).toBeVisible();
   });
+
+  it('stays open with what was written when the file chooser is left without a file', async () => {
+    const { app, user } = await opened();
+    await app.projects.create('Bakery');
+    mountIn(app, ProjectDialogs, {});
+    await user.type(await screen.findByRole('textbox', { name: 'Instructions' }), 'Answer as a baker would.');
+    await user.click(screen.getByRole('tab', { name: /Files/ }));
+    await screen.findByRole('button', { name: 'Add documents…' });
+    document.querySelector('dialog input[type="file"]')!.dispatchEvent(new Event('cancel', { bubbles: true }));
+    expect(app.projects.open).not.toBeNull();
+    await user.click(screen.getByRole('tab', { name: 'Settings' }));
+    expect(screen.getByRole('textbox', { name: 'Instructions' })).toHaveValue('Answer as a baker would.');
+  });
 });
 
 describe('chats of a project', () => {

@@ -32,7 +32,7 @@ const reasons: Record<string, PlainKey> = {
   'too deep in the folder': 'projects.whyDeep',
   'beyond the number of files of a project (2,000)': 'projects.whyMany',
   'beyond the 500 MB of a project': 'projects.whyBytes',
-  'beyond the 50,000 names that are looked at': 'projects.whyEntries',
+  'beyond the limit of 50,000 names': 'projects.whyEntries',
   'not text or a PDF': 'projects.whyText',
   'cannot be read': 'projects.whyRead',
 };

@@ -151,15 +151,13 @@ describe('files without their paths', () => {
 });
 
 describe('what is asked from outside', () => {
-  it('is done: a new chat, a session, the report', async () => {
+  it('is done: a new chat, a session', async () => {
     const { app, backend } = await page();
     const other = app.sessions.list.find((row) => row.id !== app.conversation.sessionId)!;
     backend.tasks.requestWindow({ kind: 'open_session', sessionId: other.id });
     await waitFor(() => expect(app.conversation.sessionId).toBe(other.id));
     backend.tasks.requestWindow({ kind: 'new_chat' });
     await waitFor(() => expect(app.conversation.session?.turns).toBe(0));
-    backend.tasks.requestWindow({ kind: 'report' });
-    expect(app.work.open).toBe(true);
   });
 
   it('before the page was there is done when it is, at the first start too', async () => {

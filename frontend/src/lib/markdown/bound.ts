@@ -123,6 +123,25 @@ export function pieces(text: string): Piece[] {
   return found;
 }
 
+/** Characters of plain words in one block. Engines lay out a line without end in a time that grows faster than it. */
+const plainChars = 1_000;
+
+/** Plain words in runs that are each drawn as a block: cut at a line or a space where there is one, and never within a character. */
+export function plainRuns(text: string): string[] {
+  const found: string[] = [];
+  let at = 0;
+  while (text.length - at > plainChars) {
+    let end = cutAt(text, at, at + plainChars);
+    if (end === at + plainChars) while (end > at + plainChars / 2 && within.test(text.slice(end - 1, end + 2))) end--;
+    found.push(text.slice(at, end));
+    at = end;
+  }
+  return [...found, text.slice(at)];
+}
+
+/** A place between a character and what belongs to it: its marks, a joiner, the half of a pair. */
+const within = /^(?:[\s\S][\p{M}\p{Emoji_Modifier}\u200d\ufe00-\ufe0f\udc00-\udfff]|\u200d)/u;
+
 /** Lines, grouped by the blank ones that end each group. */
 function paragraphs(text: string): string[][] {
   const groups: string[][] = [[]];

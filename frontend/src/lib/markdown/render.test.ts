@@ -182,7 +182,7 @@ describe('texts that would take the parser long', () => {
   });
 
   it('show what is too much as the words it is', () => {
-    expect(page('> '.repeat(5_000) + 'deep').querySelector('p.plain')?.textContent).toContain('deep');
+    expect([...page('> '.repeat(5_000) + 'deep').querySelectorAll('p.plain')].at(-1)?.textContent).toContain('deep');
     expect(page(`Fine *here*.\n\n${'*a '.repeat(3_000)}\n\nAnd *here*.`).querySelectorAll('em')).toHaveLength(2);
   });
 });

@@ -1,7 +1,7 @@
 /** Markdown to safe HTML, block by block, so that a block that did not change is never drawn again. */
 import { language, t } from '$lib/words/words.svelte';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
-import { pieces, type Piece } from './bound';
+import { pieces, plainRuns, type Piece } from './bound';
 import { escapeHtml } from './escape';
 import { fileNameOf, languageName } from './languages';
 import { mathExtension } from './math';
@@ -148,8 +148,8 @@ function lex(piece: Piece): TokensList {
   } catch {
     // Deeper than the stack: the words are shown as they are.
   }
-  const raw = piece.text.trim() === '' ? { type: 'space', raw: piece.text } : { type: 'plain', raw: piece.text };
-  return Object.assign([raw as Token], { links: {} });
+  const raw = piece.text.trim() === '' ? [{ type: 'space', raw: piece.text }] : plainRuns(piece.text).map((run) => ({ type: 'plain', raw: run }));
+  return Object.assign(raw as Token[], { links: {} });
 }
 
 /**
@@ -159,6 +159,8 @@ function lex(piece: Piece): TokensList {
 export class GrowingMarkdown {
   #settledText = '';
   #settled: readonly Block[] = [];
+  /** What is settled ends within a paragraph of plain words. */
+  #plain = false;
   /** Settled blocks that refer to footnotes, by their place: they are drawn again when a footnote arrives. */
   readonly #referring = new Map<number, Token>();
   readonly #labels = new Set<string>();
@@ -167,13 +169,21 @@ export class GrowingMarkdown {
     const text = normalised(whole);
     if (!text.startsWith(this.#settledText)) this.#reset();
     const tail = text.slice(this.#settledText.length);
-    const tokens = pieces(tail).flatMap((piece, i, all) => {
+    const tokens = this.#pieces(tail).flatMap((piece, i, all) => {
       // The line break between two pieces belongs to the first.
       const text = i < all.length - 1 ? `${piece.text}\n` : piece.text;
       return [...lex({ ...piece, text })];
     });
     this.#learn(tokens);
     return drawWith(this.#labels, () => this.#draw(tokens, tail));
+  }
+
+  /** The rest of a paragraph that began as plain words is plain, however short it is. */
+  #pieces(tail: string): Piece[] {
+    if (!this.#plain) return pieces(tail);
+    const end = /\n[^\S\n]*\n/.exec(tail)?.index ?? tail.length;
+    const rest = tail.slice(end + 1);
+    return [{ text: tail.slice(0, end), plain: true }, ...(rest === '' ? [] : pieces(rest))];
   }
 
   /** Footnotes that have arrived: what refers to them becomes a reference. */
@@ -204,11 +214,13 @@ export class GrowingMarkdown {
     this.#settled = [...this.#settled, ...blocks];
     // Should the parser ever rewrite what it reads, positions would drift: then settle by what it was given.
     this.#settledText += tail.startsWith(raw) ? raw : tail.slice(0, length);
+    this.#plain = tokens.at(-1)?.type === 'plain' && !/\n\s*$/.test(raw);
   }
 
   #reset(): void {
     this.#settledText = '';
     this.#settled = [];
+    this.#plain = false;
     this.#referring.clear();
     this.#labels.clear();
   }

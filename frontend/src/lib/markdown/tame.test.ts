@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parts } from './bound';
+import { parts, plainRuns } from './bound';
 import { GrowingMarkdown, render } from './render';
 import { afterWeight, drawable, tame } from './tame';
 
@@ -40,6 +40,21 @@ test('what takes long to draw is drawn in smaller parts', () => {
   expect(drawable(emoji).length).toBeLessThanOrEqual(5_001);
   expect(drawable('word '.repeat(100_000))).toHaveLength(500_000);
   for (const text of [`${'word '.repeat(20_000)}🚀`, `🚀${'word '.repeat(20_000)}`]) expect(drawable(text)).toBe(text);
+});
+
+test('plain words without end are drawn in short runs, which lose nothing and cut no character', () => {
+  for (const text of ['x'.repeat(9_999), 'لله'.repeat(5_000), '👩\u200d👧 '.repeat(3_000), 'e\u0301'.repeat(5_000), '👍🏽'.repeat(3_000), `${'word '.repeat(900)}\n`.repeat(3)]) {
+    const runs = plainRuns(text);
+    expect(runs.join('')).toBe(text);
+    for (const run of runs) {
+      expect(run.length).toBeLessThanOrEqual(1_000);
+      expect(run).not.toMatch(/^(?:[\p{M}\u200d\udc00-\udfff]|🏽)|[\ud800-\udbff]$/u);
+    }
+    const growing = new GrowingMarkdown();
+    for (let at = 8_000; at < text.length; at += 3_000) growing.update(text.slice(0, at));
+    const drawn = growing.update(text).map(({ html }) => html);
+    for (const html of drawn) expect(html).toMatch(/^<p class="plain">[^<]{0,1200}<\/p>$/);
+  }
 });
 
 test('no block holds more than can be laid out at once, at the end or while it grows', () => {

@@ -2,7 +2,7 @@ import type { DroppedFile, WindowRequest } from '$lib/backend/types';
 import type { App } from './app.svelte';
 import { looksLikeServer } from './servers.svelte';
 
-type Parts = Pick<App, 'backend' | 'closing' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'servers' | 'startup' | 'temporary' | 'toasts' | 'work' | 'navigation'>;
+type Parts = Pick<App, 'backend' | 'closing' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'servers' | 'startup' | 'temporary' | 'toasts' | 'navigation'>;
 
 /** By its name, where nothing else is known of a file: it holds conversations. */
 export const looksLikeHistory = (name: string): boolean => /\.(cinf|zip)$|^conversations.*\.json$/i.test(name);
@@ -49,10 +49,9 @@ export class DroppingState {
   }
 
   async handle(request: WindowRequest): Promise<void> {
-    const { startup, work } = this.#parts;
+    const { startup } = this.#parts;
     if (!startup.info || startup.fatal) return;
     if (request.kind === 'files') return this.given(request.files, request.x >= 0);
-    if (request.kind === 'report') return work.show();
     if (request.kind === 'close') return this.#parts.closing.ask();
     if (startup.firstRun) return;
     if (request.kind === 'new_chat') await this.#parts.navigation.newSession();
