@@ -79,6 +79,16 @@ async function marksSpelling(room: Room): Promise<void> {
   expect(room.desk.red(at)).toBe(0);
   xdotool('type', 'helllo wrold tihs ');
   await until('the spelling is marked', () => room.desk.red(at) > 0);
+
+  // The system's menu over a word that is marked begins with what it may have been.
+  xdotool('key', 'ctrl+a', 'Delete');
+  xdotool('type', 'helllo world ');
+  await until('its spelling is marked', () => room.desk.red(at) > 0);
+  const alone = windows(room);
+  xdotool('mousemove', at.x + 35, at.y + Math.min(22, at.height / 2), 'click', 3);
+  await until('the menu of the word', () => windows(room) > alone);
+  xdotool('key', 'Down', 'Return');
+  await until('the suggestion is in its place', () => run<boolean>(room, `return document.querySelector(arguments[0]).value.trim() === 'hello world'`, composer));
   xdotool('key', 'ctrl+a', 'Delete');
 }
 
