@@ -34,7 +34,7 @@ cli: ## Build the command line alone, without window or GTK: build/bin/contextin
 dev: $(STAMPS)/setup-run ## Open the window on Vite's server, with live reload of the page
 	@scripts/dev
 
-types: ## Write the page's types and services anew from backend/api
+types: ## Generate the page's types and services from backend/api
 	@go test -buildvcs=false -run TestThePageHasTheTypesOfTheProgram ./backend/internal/archtest -update
 
 test: ## Everything: checks, Go, page, browser, real window, Windows build (RERUN=1: also what has not changed)
@@ -72,7 +72,7 @@ screenshots: ## Take the README's pictures from the real program
 icons: ## Draw the icon files from build/appicon.svg
 	@scripts/icons
 
-parts: ## Draw docs/parts anew: the tokens, and every shared component in each state
+parts: ## Draw docs/parts again: the tokens, and every shared component in each state
 	@scripts/setup test
 	@cd frontend && npm run --silent parts
 

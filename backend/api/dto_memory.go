@@ -109,7 +109,7 @@ type DegradedTurn struct {
 	Error     string `json:"error"`
 }
 
-// IndexStatus is where the index of memory stands.
+// IndexStatus is the state of the index of memory.
 type IndexStatus struct {
 	On       bool           `json:"on"`    // false: memory is off, or nothing may be retrieved
 	Scope    string         `json:"scope"` // of what turns retrieve

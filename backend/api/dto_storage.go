@@ -48,7 +48,7 @@ type RestorePreview struct {
 	Problems      int        `json:"problems"`      // that verify finds in the backup
 	Findings      []string   `json:"findings"`      // the first of them
 	SchemaUpgrade bool       `json:"schemaUpgrade"` // it is of an older version and will be upgraded
-	// Undone are deletions for good whose text comes back, newest first.
+	// Undone are permanent deletions whose text comes back, newest first.
 	Undone []ReceiptView `json:"undone"`
 }
 

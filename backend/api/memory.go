@@ -25,7 +25,7 @@ type Retrieval struct {
 	Retrieves func() (on bool, scope chat.Scope)
 }
 
-// Memory shows what is remembered, searches it, and says where its index stands.
+// Memory shows what is remembered, searches it, and shows the state of its index.
 type Memory struct{ c *Core }
 
 // NewMemory returns the service.
@@ -141,7 +141,7 @@ func (s *Memory) Chip(id string) (MemoryChip, error) {
 // mostDegraded bounds the turns that are named.
 const mostDegraded = 50
 
-// Status is where the index of memory stands. Of the turns that were given up those of
+// Status is the state of the index of memory. Of the turns that were given up those of
 // the branch's session come first.
 func (s *Memory) Status(branchID string) (IndexStatus, error) {
 	st := IndexStatus{Spaces: []IndexSpace{}, Degraded: []DegradedTurn{}}

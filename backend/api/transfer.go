@@ -18,7 +18,7 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// Tell is told how far work is: of how much (0: not known), in which unit, and what it
+// Tell is called with how far the work is: of how much (0: not known), in which unit, and what it
 // is at.
 type Tell func(done, total int64, unit, detail string)
 

@@ -32,7 +32,7 @@ func handleOpen(hub *api.Hub, o cli.OpenOptions) {
 	}
 }
 
-// windowRequest is what the page is told, with what each file is.
+// windowRequest is what the page receives, with the type of each file.
 func windowRequest(s desktop.WindowRequest) api.WindowRequest {
 	out := api.WindowRequest{Kind: api.WindowRequestKind(s.Kind), SessionID: s.Session, X: s.X, Y: s.Y}
 	paths := s.Paths[:min(len(s.Paths), filetype.MaxAtOnce)]
@@ -43,7 +43,7 @@ func windowRequest(s desktop.WindowRequest) api.WindowRequest {
 }
 
 // desk is the program's place on the desktop: what the tray shows and steers, and who
-// is told when an answer ends.
+// is notified when an answer ends.
 func (a *app) desk(hub *api.Hub) desktop.Work {
 	w := &deskWork{a: a, hub: hub}
 	hub.Listen(func(c chat.Change) {
@@ -134,7 +134,7 @@ func (w *deskWork) changed() {
 	}
 }
 
-// longAnswer is from when on somebody who looked elsewhere is told of an answer's end.
+// longAnswer is how long an answer takes before its end is announced to a user who looked elsewhere.
 const longAnswer = 10 * time.Second
 
 // answers tell the desktop when one ends that nobody watches.
@@ -150,7 +150,7 @@ type answers struct {
 	begun map[chat.TurnID]time.Time
 }
 
-// notices has the user told of answers, for as long as the app lives.
+// notices notifies the user of answers, for as long as the app lives.
 func (a *app) notices(hub *api.Hub) {
 	n := &answers{
 		turn: a.store.Turn, session: a.store.Session, watched: desktop.Watched, notify: desktop.Notify, now: time.Now,
@@ -161,7 +161,7 @@ func (a *app) notices(hub *api.Hub) {
 		if c.Kind == chat.ChangeTurn {
 			select {
 			case looks <- chat.TurnID(c.ID):
-			default: // hundreds at once are not conversation; nobody is told of each
+			default: // hundreds at once are not conversation; no notification for each
 			}
 		}
 	})
@@ -177,7 +177,7 @@ func (a *app) notices(hub *api.Hub) {
 	})
 }
 
-// check sees how far a turn is. Temporary ones are not stored, and not told of.
+// check sees how far a turn is. Temporary ones are neither stored nor announced.
 func (n *answers) check(ctx context.Context, id chat.TurnID) {
 	t, err := n.turn(ctx, id)
 	if err != nil {

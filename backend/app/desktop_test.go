@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/desktop"
 )
 
-// Somebody who does not look at the window is told when an answer ends, in words of
+// Somebody who does not look at the window is notified when an answer ends, in words of
 // ours unless they want the answer's own; whoever looks, ended it, or wrote where
 // nothing is kept, is not.
 func TestWhoIsToldOfAnAnswersEnd(t *testing.T) {

@@ -57,7 +57,7 @@ func (d *donePending) show(a *app) {
 	if d == nil {
 		return
 	}
-	for _, t := range a.tasks.List() { // the move that was asked for, and is told of below
+	for _, t := range a.tasks.List() { // the move that was asked for, which is announced below
 		if t.Kind == tasks.Move && t.State == tasks.Interrupted {
 			_ = a.tasks.Dismiss(t.ID)
 		}

@@ -133,7 +133,7 @@ type ran struct {
 	planned
 	id     chat.TurnID
 	answer string
-	want   calledFor // as it stands now: a decision may have changed it
+	want   calledFor // as it is now: a decision may have changed it
 }
 
 func TestFaultSchedule(t *testing.T) {

@@ -82,7 +82,7 @@ func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 	close(w.ready)
 }
 
-// startQuietly starts a further window for who cannot be told of a failure: the tray, and a key of the desktop's.
+// startQuietly starts a further window for callers that cannot be shown a failure: the tray, and a global shortcut.
 func startQuietly(o cli.OpenOptions, s setup, flag string) func(token string) {
 	return func(token string) {
 		if err := startWindow(o, token, flag); err != nil {

@@ -31,7 +31,7 @@ type Committer interface {
 	Summarize(ctx context.Context, branch chat.BranchID, base chat.State, turns []chat.Turn) (chat.ForkState, error)
 }
 
-// Publisher is told when the window should look again.
+// Publisher is notified when the window should look again.
 type Publisher interface {
 	Change(chat.Change)
 }

@@ -73,7 +73,7 @@ type Restoration struct {
 	Journals int         `json:"journals"`   // of answers that were arriving
 	Problems int         `json:"problems"`   // that verify finds in the backup
 	Findings []Finding   `json:"findings"`   // the first of them
-	Undone   []Receipt   `json:"undone"`     // deletions for good whose text comes back, newest first
+	Undone   []Receipt   `json:"undone"`     // permanent deletions whose text comes back, newest first
 	Kept     *Backup     `json:"kept"`       // copy of what was replaced
 	Aside    string      `json:"aside"`      // folder with what was set aside; empty: nothing was
 	Config   string      `json:"config"`     // where the backup's configuration was put; empty: it is in force already, or there is none

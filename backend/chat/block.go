@@ -26,7 +26,7 @@ type Text struct {
 type ToolUse struct {
 	ToolUseID string          `json:"tool_use_id"` // Anthropic tool_use.id or OpenAI call_id
 	Name      string          `json:"name"`
-	Input     json.RawMessage `json:"input"` // always valid JSON; text that is not stands as a JSON string
+	Input     json.RawMessage `json:"input"` // always valid JSON; other text is wrapped in a JSON string
 	// Extra is what else Provider said of the call and wants back with it (a signature of its
 	// thoughts, an id of its own), as an object. It is opaque, replayed to Provider alone and
 	// only while the turn of the call runs. Provider is set too where ToolUseID has a form that

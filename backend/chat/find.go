@@ -10,7 +10,7 @@ type FindQuery struct {
 	Limit     int // turns; 0: all
 }
 
-// Found is where a text stands, oldest first.
+// Found is where a text was found, oldest first.
 type Found struct {
 	Turns     []FoundTurn
 	Total     int // occurrences, in all turns

@@ -60,7 +60,7 @@ const (
 	JobIndexTurn     JobType = "index_turn"
 )
 
-// JobState is where a job stands.
+// JobState is the state of a job.
 type JobState string
 
 const (

@@ -10,7 +10,7 @@ import (
 // ProjectID is the id of a project.
 type ProjectID string
 
-// Project is a folder of sessions that has more than a name: what its sessions are told,
+// Project is a folder of sessions that has more than a name: instructions for its sessions,
 // what they use by default, and files that they remember. The sessions in the folder that
 // has its name belong to it.
 type Project struct {
@@ -123,7 +123,7 @@ const (
 	ProjectWatched  ProjectFileKind = "watched"  // it lies in the watched folder, and is read again when it changes
 )
 
-// ProviderFiles stands as the provider of turns that hold a file of a project: nobody was
+// ProviderFiles is the provider of turns that hold a file of a project: nobody was
 // asked. SourceFiles is the source of the sessions that hold these turns, one each; they
 // are in no list.
 const (

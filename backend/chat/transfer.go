@@ -12,7 +12,7 @@ type Imported struct {
 	Outcome  ImportOutcome
 	Turns    int    // added
 	Branches int    // added beside the first
-	Notice   string // what is to be told of it, in words; empty: nothing
+	Notice   string // what to tell the user about it; empty: nothing
 }
 
 // ImportOutcome is a closed list.
@@ -48,7 +48,7 @@ const (
 	EraseProject = "project" // with its files; the conversations of its folder stay
 )
 
-// ErasedMark stands where content was that was erased. It is none itself.
+// ErasedMark replaces content that was permanently deleted.
 const ErasedMark = "[erased]"
 
 // ErasePreview is what a permanent deletion would remove.

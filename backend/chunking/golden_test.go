@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/chunking"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // TestGolden shows how texts of many kinds are cut. The sizes are small ones, so
 // that a page of text is enough to see it.

@@ -14,7 +14,7 @@
 //     and one line break, also when a reader of the output goes away or is slow:
 //     the answer is received and stored in any case.
 //   - The first Ctrl-C during an answer is Stop: the text so far is kept as the
-//     answer and marked stopped. A second one leaves at once; the stream journal
+//     answer and marked stopped. A second one quits immediately; the stream journal
 //     holds what had arrived and the next start recovers it. Any other verb ends
 //     in order at the first. SIGTERM and SIGHUP leave a running answer incomplete.
 //   - Reading verbs open the data read-only and work while a window runs. Writing

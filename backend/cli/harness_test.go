@@ -46,7 +46,7 @@ type home struct {
 	keys     *fakeKeys
 	signals  chan os.Signal
 	sources  []tools.Source // of servers
-	// opened is told of each services that a verb opened.
+	// opened is called with the services that a verb opened.
 	opened func(*cli.Services)
 	// updates is what a release feed says.
 	updates func(context.Context) (updates.Result, error)

@@ -190,7 +190,7 @@ func (f importedFile) printInstructions(o *output) {
 	}
 }
 
-// skippedLine is where an entry stands and why it was skipped.
+// skippedLine is where an entry is and why it was skipped.
 func skippedLine(s transfer.SkippedRow) string {
 	var parts []string
 	if s.File != "" {

@@ -35,7 +35,7 @@ func (c *call) checkPlaces(flags *pflag.FlagSet) error {
 }
 
 // checkOverrides refuses a --set that is wrong by itself or beside the file. What is wrong
-// with the file itself is told where it is read.
+// with the file itself is reported where it is read.
 func (c *call) checkOverrides() error {
 	if len(c.set) == 0 {
 		return nil

@@ -40,7 +40,7 @@ type call struct {
 
 // reply is what a verb answers: a document for --json, words without it. A nil
 // text means that the verb has printed already. On failure a reply counts only if
-// it stands: what there is of an answer, what verify found.
+// stands is set: what there is of an answer, what verify found.
 type reply struct {
 	doc    any
 	text   func(*output)

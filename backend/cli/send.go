@@ -41,7 +41,7 @@ func (c *call) sendCommand() *cobra.Command {
 Without --session or --new it goes to the session used last.
 
 Ctrl-C stops the answer: the text so far is kept and marked stopped, and the exit
-code is 1 (code "cancelled"). A second Ctrl-C leaves at once; what had arrived is
+code is 1 (code "cancelled"). A second Ctrl-C quits immediately; what had arrived is
 recovered at the next start.
 
 With --model given two to four times, all of them answer side by side, each on a branch of

@@ -160,7 +160,7 @@ func (t turnRow) print(o *output) {
 	}
 }
 
-// state is where a turn stands, in words.
+// state is the state of a turn, in words.
 func (t turnRow) state() string {
 	switch {
 	case t.Outcome == chat.OutcomeIncomplete:

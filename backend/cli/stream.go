@@ -26,7 +26,7 @@ type stream struct {
 	turn   chat.TurnID // whose; empty while it is about to begin
 	silent bool        // show the answer at its end only
 	whole  bool        // frames of every kind, those too that only tell what became durable
-	before bool        // what stands of an answer already was shown before
+	before bool        // what there is of an answer was shown before
 }
 
 func (c *call) newStream() *stream {
@@ -93,7 +93,7 @@ func notify(ch chan struct{}) {
 	}
 }
 
-// continues says that what stands of the answer was shown before, and only the rest is to be.
+// continues says that the answer so far was shown before, and only the rest is to be shown.
 func (s *stream) continues(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ type printer struct {
 	ended      bool // what is before ended a line already
 }
 
-// startPrinter shows base, what stands already of a turn's answer, then its frames.
+// startPrinter shows base, the part of a turn's answer that exists already, then its frames.
 func startPrinter(s *stream, o *output, base chat.Blocks, id chat.TurnID) *printer {
 	p := &printer{s: s, o: o, stop: make(chan struct{}), done: make(chan struct{}), block: -1}
 	s.only(id)

@@ -8,7 +8,7 @@
 //     start, the defaults.
 //   - An edit keeps the comments, order and form of everything else, is checked
 //     before it is written, and is written atomically with mode 0600. A file
-//     that cannot be read as it stands is never overwritten.
+//     that cannot be read is never overwritten.
 //   - No key (API key) is read from the file, and no error text repeats a value
 //     that could be one.
 package config

@@ -18,7 +18,7 @@ type document struct {
 	headers []header
 }
 
-// entry is one `key = value`, wherever it stands. Offsets are into data.
+// entry is one `key = value`, wherever it is. Offsets are into data.
 type entry struct {
 	path       []string
 	table      []string // the header it is under

@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// Types of a setting, as the window is told.
+// Types of a setting, as the window knows them.
 const (
 	TypeInt    = "int"
 	TypeFloat  = "float"

@@ -58,7 +58,7 @@ parallel_tool_calls = false
 disable_parallel_tool_use = true
 `
 
-// The SRD's own values are our defaults but for one, and its example is read as it stands.
+// The SRD's own values are our defaults but for one, and its example is read as it is.
 func TestReadsTheExampleOfTheSRD(t *testing.T) {
 	c, err := Parse("config.toml", []byte(srd18))
 	if err != nil {
@@ -279,7 +279,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What is good can be edited, or is refused as it stands; taking the edit
+		// What is good can be edited, or is refused as it is; taking the edit
 		// back gives the same values.
 		set, err := setValue(data, path, 1234)
 		if err != nil {

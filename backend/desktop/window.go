@@ -42,7 +42,7 @@ type Window struct {
 	Close func()
 	// Hidden: the window begins in the tray. Where no tray is there within trayTime, it is shown.
 	Hidden bool
-	// Further: it is one of several windows on the same data; the first one has the tray, and is told when the session ends.
+	// Further: it is one of several windows on the same data; the first one has the tray, and is notified when the session ends.
 	Further bool
 	// Quick: it is small, and stays over the others.
 	Quick bool

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// showEvery is how often at most the tray is told of work: menus are drawn by others.
+// showEvery is how often at most the tray is updated: menus are drawn by others.
 const showEvery = 250 * time.Millisecond
 
 // tray is the icon beside the clock.

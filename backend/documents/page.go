@@ -216,7 +216,7 @@ func (p *page) move(x, y float64) {
 // advance continues along the line.
 func (p *page) advance(x float64) { p.at = matrix{1, 0, 0, 1, x, 0}.then(p.at) }
 
-// draw takes a string where it stands.
+// draw takes a string at its place.
 func (p *page) draw(raw string) {
 	if p.font == nil {
 		p.font = &font{}

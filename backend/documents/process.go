@@ -154,7 +154,7 @@ func ReadPDF(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// pageWriter writes pages until it is told how reading ended.
+// pageWriter writes pages until it is given the outcome of reading.
 type pageWriter struct {
 	mu  sync.Mutex
 	out io.Writer

@@ -168,7 +168,7 @@ func (b *Bench) converse(ctx context.Context, conv Conversation, r *Report) (cha
 	return branch.ID, err
 }
 
-// nobody stands where a message was not answered: it has no words.
+// nobody is the speaker where a message was not answered: it has no text.
 var nobody = chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Unknown{Provider: "corpus", Raw: []byte("null")}}}
 
 // say takes one turn through its phases.

@@ -85,7 +85,7 @@ type Result struct {
 	Bytes int64
 }
 
-// Progress is told how many of the turns are written. It is called from one goroutine.
+// Progress is called with how many of the turns are written. It is called from one goroutine.
 type Progress func(done, total int64)
 
 // Store is what is exported from.
@@ -123,7 +123,7 @@ type Deps struct {
 	Format  func() Format // the configured one
 	// Folder is the folder used last, or the one to begin with.
 	Folder func(context.Context) (string, error)
-	// Used is told of the folder a file was written to; nil: nobody remembers it.
+	// Used is called with the folder a file was written to; nil: it is not remembered.
 	Used func(ctx context.Context, folder string)
 	// DataDir has the folder of files that are dragged out of the window.
 	DataDir string

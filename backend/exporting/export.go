@@ -46,7 +46,7 @@ func (e *Exporter) Plan(ctx context.Context, r Request) (Plan, error) {
 }
 
 // Write writes a file. If it fails, or is cancelled, there is none, and one that was
-// to be replaced stands as it was.
+// to be replaced is unchanged.
 func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result, error) {
 	p, err := e.prepare(ctx, r)
 	if err != nil {

@@ -42,7 +42,7 @@ type Deps struct {
 	// Caps reports, with code over_budget, a session whose instructions or pinned facts
 	// are over their caps, so that nothing could be sent in it; nil: it is not looked at.
 	Caps func(context.Context, chat.SessionID) error
-	// Changed is told now and then while sessions are made, and at the end.
+	// Changed is called now and then while sessions are made, and at the end.
 	Changed func()
 }
 

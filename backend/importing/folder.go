@@ -68,7 +68,7 @@ func resolved(root string) string {
 	return root
 }
 
-// one brings in a file of a folder. Its own faults are told, and the next is read.
+// one brings in a file of a folder. Its own errors are reported, and the next file is read.
 func (r *run) one(f found) error {
 	if err := r.ctx.Err(); err != nil {
 		return err

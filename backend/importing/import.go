@@ -74,7 +74,7 @@ func (r *run) ended(err error) (Report, error) {
 	return r.report, err
 }
 
-// file brings in one file. What is a file's own fault is told; the store's ends it all.
+// file brings in one file. Errors of the file are reported; errors of the store end the import.
 func (r *run) file(path string) error {
 	f, size, err := open(path)
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *run) file(path string) error {
 }
 
 // packed brings in the bundles of an archive, an export of all sessions. One that is
-// refused is told of, and harms no other.
+// refused is reported, and affects no other.
 func (r *run) packed(list []transfer.PackedBundle, beside int) error {
 	before := r.before
 	defer func() { r.before = before }()
@@ -205,7 +205,7 @@ func (r *run) export(in transfer.Input) error {
 	return err
 }
 
-// known passes over what is in as it stands. An error shows when it is written.
+// known passes over what is in as it is. An error shows when it is written.
 func (r *run) known(source transfer.Source, _, key string) bool {
 	in, err := r.s.d.Store.Imported(r.ctx, source, key)
 	if in && err == nil {
@@ -376,7 +376,7 @@ func (r *run) notice(n transfer.Notice) {
 	r.report.Notices = append(r.report.Notices, n)
 }
 
-// tellEvery is how often sessions that were made are told of.
+// tellEvery is how often new sessions are announced.
 const tellEvery = time.Second
 
 func (r *run) tell(done, total int64, last bool) {

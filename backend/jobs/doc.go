@@ -3,7 +3,7 @@
 // summarizes the ranges that history is about to be represented by (SPEC 6),
 // through a durable queue.
 //
-// Every job is idempotent: run twice, or after its effect already stands, it
+// Every job is idempotent: run twice, or after its effect already exists, it
 // changes nothing. A job is finished in the transaction that writes its effect.
 // A failing one is tried again with growing pauses, dead after 8 tries, visible,
 // and can be retried by hand. Chat never waits for a job.

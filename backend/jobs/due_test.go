@@ -120,7 +120,7 @@ func TestWaitIndexedCoversEarlierTurns(t *testing.T) {
 	}
 }
 
-// TestInstructionsAreAnnounced: the window is told when a commit may have something to
+// TestInstructionsAreAnnounced: the window is notified when a commit may have something to
 // suggest as a pin, and only then.
 func TestInstructionsAreAnnounced(t *testing.T) {
 	b := newBench(t)

@@ -92,7 +92,7 @@ type Reconciler struct {
 }
 
 // NewReconciler returns a reconciler that does nothing until it is asked or started. It
-// is told by the runner of what is done; one runner has one.
+// is notified by the runner of finished work; one runner has one.
 func NewReconciler(d ReconcilerDeps) *Reconciler {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)

@@ -53,7 +53,7 @@ type Vectors interface {
 	Step(ctx context.Context) (more bool, err error)
 }
 
-// Publisher is told when something the window shows has changed.
+// Publisher is notified when something the window shows has changed.
 type Publisher interface {
 	Change(chat.Change)
 }
@@ -120,7 +120,7 @@ type Runner struct {
 	done   sync.WaitGroup
 }
 
-// listener is told of what a report of the reconciler says (set before Start).
+// listener is notified of what a report of the reconciler says (set before Start).
 type listener struct {
 	committed func([]chat.Turn)
 	dead      func(chat.Job)

@@ -14,7 +14,7 @@ const stallGrace = 5 * time.Millisecond
 // keepBuffer is the largest buffer a writer keeps for its next lines.
 const keepBuffer = 1 << 20
 
-// Progress is where a journal stands. Bytes count visible UTF-8 text (SPEC 5).
+// Progress is how far a journal is. Bytes count visible UTF-8 text (SPEC 5).
 type Progress struct {
 	Seq        int64 // last line that Append took
 	DurableSeq int64 // last line that is fsynced
@@ -160,7 +160,7 @@ func (w *Writer) settled(seq int64) (bool, error) {
 	return false, nil
 }
 
-// Progress is where the journal stands now.
+// Progress is how far the journal is now.
 func (w *Writer) Progress() Progress {
 	w.mu.Lock()
 	defer w.mu.Unlock()

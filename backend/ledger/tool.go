@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Events of the tool journal (SPEC 10). A call that was never started is told of by no
+// Events of the tool journal (SPEC 10). A call that was never started is in no
 // tool_call_started: what comes after a crash follows from that.
 const (
 	EventToolBatchProposed Type = "tool_batch_proposed"

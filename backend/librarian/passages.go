@@ -108,7 +108,7 @@ func (p passage) parts(room int, count func(string) int) []passage {
 // mask hides pinned facts: they never pass through a model (SPEC 7).
 type mask []*regexp.Regexp
 
-// pinnedMark stands where a pinned fact stood.
+// pinnedMark replaces a pinned fact.
 const pinnedMark = "[pinned fact]"
 
 // newMask hides each pinned text, and each sentence of it, however it is spaced

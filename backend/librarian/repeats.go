@@ -26,7 +26,7 @@ const (
 type repeated struct {
 	words, names, numbers map[string]bool
 	negated               bool
-	marks                 uint64 // a bit for each word, by which most pairs are told apart at once
+	marks                 uint64 // a bit for each word, by which most pairs are distinguished at once
 }
 
 func repeatedOf(text string) repeated {

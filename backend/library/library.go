@@ -46,7 +46,7 @@ type Library struct {
 	now     func() time.Time
 }
 
-// New returns the service. publish is told of what changed, after it is stored.
+// New returns the service. publish is called with what changed, after it is stored.
 func New(store Store, models Models, publish func(chat.Change)) *Library {
 	return &Library{Store: store, models: models, publish: publish, now: time.Now}
 }

@@ -343,7 +343,7 @@ func (f Field) inside(n float64) error {
 type Questions struct {
 	// Attended reports whether there is somebody to ask; nil: nobody.
 	Attended func() bool
-	// Changed is told of a question that came or went; it must not block.
+	// Changed is notified of a question that came or went; it must not block.
 	Changed func(server string)
 	// Open shows a page in the browser.
 	Open func(url string) error

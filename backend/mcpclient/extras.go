@@ -115,7 +115,7 @@ func (ss *session) count() {
 	ss.work.Go(func() {
 		var prompts []Prompt
 		var resources []Resource
-		// What cannot be listed counts as nothing; whoever asks for it is told why.
+		// What cannot be listed counts as nothing; the caller gets the reason.
 		if hasPrompts(caps) {
 			_ = ss.within(ss.life, func(ctx context.Context) (err error) { prompts, err = ss.listPrompts(ctx); return err })
 		}

@@ -27,9 +27,9 @@ type Deps struct {
 	Redact func(string) string
 	// Open shows a page in the browser.
 	Open func(url string) error
-	// Elicit asks a person; nil: servers are told that nobody can be asked.
+	// Elicit asks a person; nil: servers get the answer that no person can be asked.
 	Elicit Elicitor
-	// Changed is told of every change of a server; it must not block.
+	// Changed is notified of every change of a server; it must not block.
 	Changed func(server string)
 	Version string
 	Limits  Limits

@@ -379,7 +379,7 @@ func TestACallIsNotForAnotherDefinition(t *testing.T) {
 	if _, err := b.source().Call(t.Context(), die); err == nil || errors.Is(err, tools.ErrNotStarted) {
 		t.Fatalf("it did not die: %v", err)
 	}
-	b.until("it is started anew", func() bool { all := b.source().Definitions(); return len(all) == 1 && tools.HashOf(all[0]) != allowed })
+	b.until("it is restarted", func() bool { all := b.source().Definitions(); return len(all) == 1 && tools.HashOf(all[0]) != allowed })
 	if _, err := b.source().Call(t.Context(), call); !errors.Is(err, tools.ErrNotStarted) || !strings.Contains(err.Error(), "definition") {
 		t.Errorf("a call for the definition before: %v", err)
 	}

@@ -107,7 +107,7 @@ func encodings(secret string) []string {
 // shortestEncoded is the shortest secret that is looked for in base64.
 const shortestEncoded = 8
 
-// shortestHidden is the shortest secret that is taken out of logs wherever it stands.
+// shortestHidden is the shortest secret that is taken out of logs wherever it is.
 const shortestHidden = 4
 
 // redact takes secrets out of a text, also where it quotes JSON.

@@ -116,7 +116,7 @@ func (d *Desk) Do(ctx context.Context, r Request) (Answer, error) {
 	return a, err
 }
 
-// words are an error as a program is told it.
+// words are an error as a program reads it.
 func words(err error) string {
 	e := chat.AsError(err)
 	text := e.Message

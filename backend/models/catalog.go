@@ -66,7 +66,7 @@ func New(d Deps) *Catalog {
 	return c
 }
 
-// Info is a model as people are told of it.
+// Info is a model as it is shown to people.
 type Info struct {
 	config.Model
 	Limits

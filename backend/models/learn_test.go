@@ -88,7 +88,7 @@ func TestWindowIsTheServers(t *testing.T) {
 	}
 	now = now.Add(time.Minute)
 	if got, _ := window(t, c); got != 16384 {
-		t.Fatalf("%d of a server that was started anew", got)
+		t.Fatalf("%d of a server that was restarted", got)
 	}
 	if got, source := window(t, learning(t, url, "context_limit = 5000\n", &now, nil)); got != 5000 || source != "configured" {
 		t.Fatalf("%d from %q", got, source)

@@ -35,7 +35,7 @@ type Deps struct {
 	Count     func(text string) int
 	// Protected are directories of the program itself, which are not looked into.
 	Protected func() []string
-	// Changed is told that a project or its files changed: background work may be due.
+	// Changed is notified that a project or its files changed: background work may be due.
 	Changed  func()
 	MaxFiles int         // of a watched folder; 0: MaxFiles
 	Clock    clock.Clock // nil: the system's

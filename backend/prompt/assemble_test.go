@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 func words(s string) int { return len(strings.Fields(s)) }
 

@@ -111,7 +111,7 @@ func joinText(items []rendered) string {
 	return sb.String()
 }
 
-// frame is what stands around derived text.
+// frame is the text around derived text.
 type frame struct{ open, close string }
 
 // framed adds the frame's two items, if there is anything to frame.

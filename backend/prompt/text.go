@@ -132,7 +132,7 @@ func conversation(m chat.Message) chat.Message {
 
 // documentText is an attached document as a model is sent it, in the message that it
 // was attached to: what a reader sees of it, as it is, since code and tables are to be
-// read as they stand. Only what could close its frame, look like one of the program's
+// read as they are. Only what could close its frame, look like one of the program's
 // own, or be read as a control token is escaped.
 func documentText(d chat.Document) string {
 	text := documentOpen + inAttribute.Replace(Escaped(display.OneLine(d.Name))) + "\">\n" +
@@ -189,7 +189,7 @@ func replayable(m chat.Message) chat.Message {
 	return out
 }
 
-// recallNote stands where recall quoted the user's memory: history crosses to a
+// recallNote replaces a quotation of the user's memory by recall: history crosses to a
 // provider only as conversation of this lineage (SPEC 9).
 const recallNote = "[Answered from local memory: the quotations are not repeated here.]"
 

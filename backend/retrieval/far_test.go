@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"contextinfinity/backend/chat"
 )
 
 // TestWhatIsLeftOfABudgetGoesToWhatWasSaidAboutAMatch: the answer came some turns after the one
@@ -45,5 +47,20 @@ func TestWhatIsLeftOfABudgetGoesToWhatWasSaidAboutAMatch(t *testing.T) {
 	}
 	if tight := packs(40); !holds(tight, "landlord") || holds(tight, "September") {
 		t.Errorf("without: %q", tight)
+	}
+}
+
+// TestShortLinesAreOneStep: between people, the answer that comes some short lines after a match is
+// as near as the next long message would be, and goes before what only shares a common word.
+func TestShortLinesAreOneStep(t *testing.T) {
+	near := func(text string) int {
+		p := &pool{s: Measured()}
+		for i := range 20 {
+			p.units = append(p.units, unit{UnitRef: chat.UnitRef{Seq: int64(i), Speaker: "Priya", Tokens: len(text) / 4}, thread: "s"})
+		}
+		return len(p.beside(10, reachOfWords))
+	}
+	if short, long := near("not really, no"), near("This is a message of a length that people write when they have something to tell each other, with a reason."); short != 16 || long != 4 {
+		t.Errorf("%d short lines and %d messages are neighbours", short, long)
 	}
 }

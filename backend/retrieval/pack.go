@@ -304,7 +304,7 @@ func formOf(c chat.ChunkText, spans []chat.Span) (chat.PackedAs, []chat.Span) {
 	return chat.PackedSlice, spans
 }
 
-// blank reports that nothing but white space stands from..to.
+// blank reports that there is only white space in from..to.
 func blank(s string, from, to int) bool {
 	return from >= to || from < 0 || to > len(s) || strings.TrimSpace(s[from:to]) == ""
 }

@@ -49,14 +49,19 @@ const (
 // reach is how far around good candidates neighbours are read. A question that shares words
 // with few passages leaves most of its budget: what was said about these is the best use of it.
 func reach(refs []chat.UnitRef, q Query, s Settings) int64 {
-	candidates, tokens := len(refs), 0
+	candidates, tokens, steps := len(refs), 0, 0.0
 	for _, r := range refs {
 		tokens += r.Tokens + leastArtifact
+		steps += distance(r)
 	}
-	if tokens >= q.MaxTokens || candidates == 0 {
+	if candidates == 0 {
 		return nearTurns
 	}
-	return int64(min(max(s.Candidates/candidates, nearTurns), farTurns))
+	least := int(nearTurns * float64(candidates) / steps) // of short lines more belong together
+	if tokens >= q.MaxTokens {
+		return int64(least)
+	}
+	return int64(min(max(s.Candidates/candidates, least), farTurns))
 }
 
 // pool gathers the best candidates of both halves, and the neighbours of the best of

@@ -88,7 +88,7 @@ func (p *pool) context(u *unit, asked bool) []float64 {
 	}
 	for _, b := range p.beside(u.index, reachOfWords) {
 		for t, tf := range p.units[b.at].tf {
-			out[t] = max(out[t], tf*p.s.NeighbourWord*p.part(u)/float64(b.away))
+			out[t] = max(out[t], tf*p.s.NeighbourWord*p.part(u)/b.away)
 		}
 	}
 	for t := range out {
@@ -115,7 +115,7 @@ func (p *pool) window(i int) float64 {
 		}
 		for _, b := range near {
 			if tf := p.units[b.at].tf; tf != nil {
-				best = max(best, tf[t]*share/float64(b.away))
+				best = max(best, tf[t]*share/b.away)
 			}
 		}
 		sum += weight * best
@@ -124,24 +124,37 @@ func (p *pool) window(i int) float64 {
 }
 
 // neighbour is a unit of the same thread so many units away.
-type neighbour struct{ at, away int }
+type neighbour struct {
+	at   int
+	away float64 // at least 1
+}
 
 // beside are the units at most this many away on both sides. The pool has gaps: what is
 // more turns away than units is not a neighbour.
 func (p *pool) beside(i, reach int) []neighbour {
 	out := make([]neighbour, 0, 2*reach)
-	u := &p.units[i]
-	for away := 1; away <= reach; away++ {
-		for _, at := range [2]int{i - away, i + away} {
-			if at < 0 || at >= len(p.units) {
-				continue
+	for _, step := range [2]int{-1, 1} {
+		u, away := &p.units[i], 0.0
+		for at, n := i+step, int64(1); at >= 0 && at < len(p.units); at, n = at+step, n+1 {
+			other := &p.units[at]
+			if away += distance(other.UnitRef); away > float64(reach) || other.thread != u.thread {
+				break
 			}
-			if n := &p.units[at]; n.thread == u.thread && n.Seq-u.Seq <= int64(away) && u.Seq-n.Seq <= int64(away) {
-				out = append(out, neighbour{at, away})
+			if other.Seq-u.Seq <= n && u.Seq-other.Seq <= n {
+				out = append(out, neighbour{at, max(away, 1)})
 			}
 		}
 	}
 	return out
+}
+
+// distance is how far a unit puts apart those before and after it. Between people a line of few
+// words is a part of what is being said: several are one step.
+func distance(u chat.UnitRef) float64 {
+	if u.Speaker == "" {
+		return 1
+	}
+	return min(max(float64(u.Tokens)/wholeLine, leastDistance), 1)
 }
 
 // part is how much of what its neighbours have a unit takes: long ones say more
@@ -183,9 +196,9 @@ func (p *pool) lent(i int) float64 {
 	for _, b := range near {
 		base := p.units[b.at].base
 		if b.away <= reachOfWords {
-			sum += p.s.NeighbourSum * base / float64(b.away)
+			sum += p.s.NeighbourSum * base / b.away
 		}
-		if b.away <= p.s.NearbyUnits {
+		if b.away <= float64(p.s.NearbyUnits) {
 			best = max(best, base)
 		}
 	}

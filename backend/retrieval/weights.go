@@ -47,8 +47,10 @@ const (
 	freeOfPeople   = 2.0  // factor of the length that costs nothing
 	nearbyOfPeople = 1.75 // factor of the best nearby
 	bareOfPeople   = 0.8  // factor of a message that only asks
+	wholeLine      = 25.0 // tokens from which a line is a step of its own
+	leastDistance  = 0.25 // of a step, that a shorter one is
 
-	narrowBudget = 4000.0 // tokens; a larger budget takes more of what stands near a match
+	narrowBudget = 4000.0 // tokens; a larger budget takes more of what is near a match
 	mostNearby   = 1.5    // at most by this factor
 
 	farFromMatch = 0.001 // share of a match that is left of it some turns away

@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// explainer turns what ranking knows of items into what people are told.
+// explainer turns what ranking knows of items into explanations for people.
 type explainer struct {
 	c     *collector
 	terms []string

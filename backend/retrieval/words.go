@@ -41,7 +41,7 @@ const (
 )
 
 // byWords searches for each of the rarest terms by itself: ranking needs to know
-// which term stands where, so that what a neighbour adds is what the unit lacks.
+// which term is where, so that what a neighbour adds is what the unit lacks.
 func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error) {
 	w := words{tf: map[int64][]float64{}, bm25: map[int64]float64{}}
 	list := Terms(q.Text)

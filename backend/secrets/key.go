@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// Redacted stands wherever a secret stood.
+// Redacted replaces every secret.
 const Redacted = "[redacted]"
 
 // Key is an API key that does not print, log or encode, not even inside another

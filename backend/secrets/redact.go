@@ -28,7 +28,7 @@ type redactions struct {
 // NewRedactor knows no key yet.
 func NewRedactor() *Redactor { return &Redactor{} }
 
-// shortestKnown is the shortest value that is replaced wherever it stands: below
+// shortestKnown is the shortest value that is replaced wherever it is: below
 // it, a test key such as "abc" would turn logs to noise.
 const shortestKnown = 6
 

@@ -309,7 +309,7 @@ func (s *Store) lookUp(provider string, a *answer) {
 var errSilent = errors.New("the system keyring does not answer")
 
 // call runs f, a change of the keyring, after what is under way and within the
-// timeout. When it takes longer it continues, but the caller is told errSilent.
+// timeout. When it takes longer it continues, but the caller gets errSilent.
 func (s *Store) call(f func() error) error {
 	result := make(chan error, 1)
 	timer := time.NewTimer(s.opts.Timeout)

@@ -26,7 +26,7 @@ func (f *fixture) inFile(change func(data []byte)) {
 	f.reopen()
 }
 
-// swapWord puts a word in place of another of the same length, wherever it stands.
+// swapWord puts a word in place of another of the same length, wherever it is.
 func (f *fixture) swapWord(from, to string) {
 	f.Helper()
 	f.inFile(func(data []byte) {

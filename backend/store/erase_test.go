@@ -79,7 +79,7 @@ func (f *fixture) tracesInTables(word string) []string {
 	return append(found, f.tracesInChains(word)...)
 }
 
-// readings are a value as it stands, and unpacked.
+// readings are a value as it is, and unpacked.
 func readings(v any) []string {
 	switch v := v.(type) {
 	case string:

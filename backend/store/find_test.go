@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// foundUnit is a unit that was found, with where it stands and its words.
+// foundUnit is a unit that was found, with where it is and its words.
 type foundUnit struct {
 	Turn    chat.TurnID
 	Session chat.SessionID

@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "write testdata again")
 
 // firstVersion is a database as the first version of the schema wrote it. It is
 // written once and kept: every later migration must open it.
@@ -106,7 +106,7 @@ func TestFirstVersionStillOpens(t *testing.T) {
 	f.full(old[1].ID, "and it goes on", "as before")
 	f.verifyClean()
 	if n, err := f.RequeueOlder(f.ctx, 2, 100); n != 5 || err != nil {
-		t.Errorf("%d turns are to be cut anew, %v", n, err)
+		t.Errorf("%d turns are to be cut again, %v", n, err)
 	}
 	for {
 		job, ok, err := f.ClaimJob(f.ctx, time.Minute, chat.JobIndexTurn)
@@ -117,7 +117,7 @@ func TestFirstVersionStillOpens(t *testing.T) {
 		f.ok(f.Index(f.ctx, recut(f.indexing(job.TurnID, chat.IndexOK), 2)))
 	}
 	if n, err := f.RequeueOlder(f.ctx, 2, 100); n != 0 || err != nil {
-		t.Errorf("%d turns are still to be cut anew, %v", n, err)
+		t.Errorf("%d turns are still to be cut again, %v", n, err)
 	}
 	f.fill(embedder, 50)
 	f.verifyClean()

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A restore tells which deletions for good it undoes: those whose text is in the
+// A restore tells which permanent deletions it undoes: those whose text is in the
 // backup and no more in the data.
 func TestRestoreTellsWhatComesBack(t *testing.T) {
 	f := newFixture(t)

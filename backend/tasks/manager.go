@@ -22,7 +22,7 @@ type Store interface {
 	DropSetting(ctx context.Context, key string) error
 }
 
-// Publisher is told when a task is different.
+// Publisher is notified when a task is different.
 type Publisher interface {
 	Change(chat.Change)
 }

@@ -6,14 +6,14 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// frameEvery is how often the window is told of progress at most; saveEvery is how
+// frameEvery is how often progress is sent to the window at most; saveEvery is how
 // often it is stored.
 const (
 	frameEvery = 100 * time.Millisecond
 	saveEvery  = 5 * time.Second
 )
 
-// Progress is told by the work how far it is. It never waits, neither for the window
+// Progress gets from the work how far it is. It never waits, neither for the window
 // nor for the database, so that it may be told from within a transaction.
 type Progress struct {
 	m *Manager

@@ -32,7 +32,7 @@ type codexPayload struct {
 	} `json:"info"`
 }
 
-// codex reads a rollout of Codex: a list of items. What was said is told twice, as
+// codex reads a rollout of Codex: a list of items. What was said is recorded twice, as
 // response_item and as event_msg; the items are taken, and the events only of a file
 // that has no items.
 type codex struct {

@@ -12,7 +12,7 @@
 //
 // Guarantees: memory is bounded by the largest single conversation and not by the
 // file; a bad entry is skipped by itself, with its place and the reason, and the rest
-// is read; of a torn file what was read stands, and the report says where it ended;
+// is read; of a torn file what was read is kept, and the report says where it ended;
 // what no block describes is kept as it was in an Unknown block; nothing is fetched
 // from anywhere; the same file gives the same conversations and keys on any day and
 // machine; every limit is a constant of this package and is named when it is met.

@@ -17,7 +17,7 @@ type kind int
 
 const (
 	kindVoid      kind = iota // a place in the tree without content: a root, an empty system message
-	kindHidden                // content that the source does not show: kept raw, in the turn where it stands
+	kindHidden                // content that the source does not show: kept raw, in the turn where it is
 	kindSystem                // instructions: the system prompt where nobody has spoken yet, else as hidden
 	kindUser                  // begins a turn
 	kindAssistant             // continues with one

@@ -285,7 +285,7 @@ func arguments(raw json.RawMessage) json.RawMessage {
 }
 
 // output is a result's content: a text, a list of pieces, or an object that no piece
-// describes, which stands as its own text.
+// describes, which becomes its own text.
 func output(source Source, raw json.RawMessage, level int) chat.Blocks {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '{' {

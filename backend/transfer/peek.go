@@ -49,7 +49,7 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 	return "", unknownFormat(name)
 }
 
-// PackedBundle is a bundle in an archive, where it stands as it is.
+// PackedBundle is a bundle in an archive, at its place there.
 type PackedBundle struct {
 	Name string
 	Data *io.SectionReader

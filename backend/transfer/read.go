@@ -41,7 +41,7 @@ type Report struct {
 	Already       int          `json:"already"`       // skipped by Options.Skip, or met twice in the file
 	SkippedCount  int          `json:"skipped_count"`
 	Skipped       []SkippedRow `json:"skipped"` // the first MaxReported of them
-	Torn          bool         `json:"torn"`    // it ended before its end; what was read stands
+	Torn          bool         `json:"torn"`    // it ended too early; what was read is kept
 	TornAt        int64        `json:"torn_at,omitempty"`
 	Cancelled     bool         `json:"cancelled,omitempty"`
 	Bytes         int64        `json:"bytes"` // read
@@ -76,7 +76,7 @@ type run struct {
 const progressStep = 1 << 20
 
 // Read reads a file and calls emit with each conversation, in the order of the file.
-// An error of emit ends it and is returned. The report stands whatever the error.
+// An error of emit ends it and is returned. The report is valid whatever the error.
 func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) error) (Report, error) {
 	r := &run{ctx: ctx, opts: opts, emit: emit, seen: map[[16]byte][16]byte{}, total: in.Size}
 	r.report.Skipped, r.report.Notices, r.report.Unread.Examples = []SkippedRow{}, []Notice{}, []string{}

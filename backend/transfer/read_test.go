@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // read reads a text as a file of that name.
 func read(t testing.TB, name, text string, opts Options) ([]Conversation, Report) {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// element is one value of a stream, or why it could not be had.
+// element is one value of a stream, or why it could not be read.
 type element struct {
 	raw    []byte // valid until the next one is asked for; nil when refused
 	offset int64  // of its first byte

@@ -51,7 +51,7 @@ type attempt struct {
 	err     error // of the transport; nil when the stream ended by itself
 	events  int   // that arrived
 	number  int   // from 1
-	earlier bool  // visible text stands from earlier steps or attempts
+	earlier bool  // there is visible text from earlier steps or attempts
 	stopped bool  // recovery: the journal ends with a stopped entry
 	shrunk  int   // times the context was assembled smaller already
 	mode    llm.ToolsMode

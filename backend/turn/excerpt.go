@@ -11,7 +11,7 @@ import (
 // where other parts answer the message.
 const headShare = 0.5
 
-// gap stands where parts of a document are left out.
+// gap marks where parts of a document are left out.
 const gap = "\n\n[…]\n\n"
 
 // excerpt is as much of a document as most tokens hold: its beginning, and then, in

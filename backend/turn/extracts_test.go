@@ -54,7 +54,7 @@ func TestExtractsAreRemembered(t *testing.T) {
 			}
 		}
 		if cold != warm[string(id)] {
-			t.Errorf("turn %s: an extract that was remembered is not what is made anew", id)
+			t.Errorf("turn %s: an extract that was remembered is not what is made again", id)
 		}
 	}
 	w.clean()

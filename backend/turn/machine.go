@@ -146,7 +146,7 @@ func (r *run) loadEarlier(ctx context.Context) error {
 	}
 	all, err := r.e.broughtBefore(ctx, steps, steps[len(steps)-1].Index+1)
 	if err != nil {
-		return err // what stands from before is not known: it must not be taken for nothing
+		return err // what exists from before is not known: it must not be treated as empty
 	}
 	r.earlier = all.stands()
 	return nil
@@ -376,7 +376,7 @@ func (r *run) settleNothing(cause error) state {
 		if r.brought.calls {
 			return r.stopCalls
 		}
-		// Stop while a retry or continuation had not begun: what stood before stands again.
+		// Stop while a retry or continuation had not begun: what was there before is restored.
 		r.end.verdict, r.end.failure = verdictIncomplete, failureOf(errStoppedEarly)
 		return r.interrupt
 	case verdictIncomplete:

@@ -107,7 +107,7 @@ type Brancher interface {
 	Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error)
 }
 
-// Publisher is told of what the window should see. Its methods must not block.
+// Publisher is notified of what the window should see. Its methods must not block.
 type Publisher interface {
 	Frame(chat.Frame)
 	Change(chat.Change)

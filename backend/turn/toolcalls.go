@@ -426,7 +426,7 @@ func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatc
 	return out, nil
 }
 
-// waitsForPerson is what a message is told that is sent behind a turn whose tool calls wait.
+// waitsForPerson is the error of a message that is sent after a turn whose tool calls wait.
 func waitsForPerson(t chat.Turn) error {
 	return chat.Errorf(chat.CodeBusy, "turn.send", "Turn %d has tool calls that wait for your decision.", t.Seq).
 		WithHint("decide about them, or stop or discard the answer")

@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// What the model is told of calls that did not run, or of which nobody knows how they
-// ended. It is told the truth, so that it neither repeats a call nor believes in it.
+// What the model reads about calls that did not run, or of which it is unknown how they
+// ended: the truth, so that it neither repeats a call nor relies on it.
 const (
 	deniedWords   = "Not run: the user did not allow this call."
 	stoppedWords  = "Not run: the user stopped the answer before this call began."

@@ -397,7 +397,7 @@ func (l *killing) check(ctx context.Context, full bool) error {
 	return o.verify(ctx, l.home)
 }
 
-// glance shows the end of the newest session's transcript as it stands.
+// glance shows the end of the newest session's transcript as it is.
 func (l *killing) glance(ctx context.Context, o *oracle) error {
 	session := l.book.session(0.99)
 	if session == "" {

@@ -62,7 +62,7 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 	}
 }
 
-// checkStored checks that the message stands as it was sent, or that there is nothing.
+// checkStored checks that the message is stored as it was sent, or that there is nothing.
 func checkStored(h *harness.Home, text string, stored bool) {
 	h.T.Helper()
 	var doc struct {

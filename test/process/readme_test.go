@@ -47,7 +47,7 @@ func guide(t *testing.T) []string {
 	return append(pages, harness.InModule("README.md"))
 }
 
-// Every example of the README and the user guide does what it says, as it stands
+// Every example of the README and the user guide does what it says, as it is
 // there, in the page's order, on a machine that has one session.
 func TestEveryExampleOfTheDocs(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ func masked(s string) string {
 }
 
 // seeded is a home with one session of two turns, made without anybody else, and
-// what verbs are told of it.
+// what verbs say about it.
 func seeded(t *testing.T, config string) (h *harness.Home, session string, turns []string) {
 	t.Helper()
 	h = harness.NewHome(t, harness.Shipped(t), config)

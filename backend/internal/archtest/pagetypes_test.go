@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/pagetypes"
 )
 
-var update = flag.Bool("update", false, "write the page's types anew")
+var update = flag.Bool("update", false, "write the page's types again")
 
 // TestThePageHasTheTypesOfTheProgram compares the page's types with what backend/api says now. With -update it writes them.
 func TestThePageHasTheTypesOfTheProgram(t *testing.T) {

@@ -38,6 +38,57 @@ var replacedWords = []string{
 	"what nobody knows", "No effect on the token budget", "was not found; check", "Nothing to do",
 	// deleting permanently
 	"for good", "Erase this", "Erase a", "erased for good", "is erased", "was erased for", "Erased on",
+	// words in an order or a sense that nobody speaks
+	"mend ", " anew", "not there any more", " stands here", "no longer stands", "nobody signs in", "nobody who ", "nobody can be asked", "how it went",
+	"hold no conversations", "is as it was", "that is no number", "leaves at once", "goes by itself", "started again by itself", "of them at most",
+}
+
+// replacedInProse are phrases that the documents and the comments no longer use.
+var replacedInProse = []string{
+	" anew", "mend its", "as it stands", "as they stand", "where it stands", "stands as it was", "is told of ", "are told of ", "is told, and", "stands in [",
+	"stands beside ", "stands there,", "eleting for good", "deletions for good", "be had",
+}
+
+// TestProseIsPlain reads the documents and the comments of the program.
+func TestProseIsPlain(t *testing.T) {
+	root := moduleRoot(t)
+	lines := 0
+	for _, dir := range []string{".", "docs", "backend", "scripts", "test"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				if err == nil && (dir == "." && file != root || d.Name() == "testdata" || d.Name() == "node_modules") {
+					return fs.SkipDir
+				}
+				return err
+			}
+			ext := filepath.Ext(file)
+			if ext != ".go" && ext != ".md" || filepath.Base(file) == "words_test.go" {
+				return nil
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			for line := range strings.Lines(string(text)) {
+				if ext == ".go" {
+					line = lineComment.FindString(line)
+				}
+				lines++
+				for _, word := range replacedInProse {
+					if strings.Contains(line, word) {
+						t.Errorf("%s: %q is not plain: %s", file, word, strings.TrimSpace(line))
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lines < 100_000 {
+		t.Errorf("only %d lines were read", lines)
+	}
 }
 
 // allowedWords are strings that contain a replaced phrase and are not read by a person.

@@ -2,7 +2,7 @@
 //
 // After Write returns nil the new content is on the disk and will be there
 // after a power cut. After any error, or a crash at any moment, the old content
-// stands unchanged. A symbolic link is followed: its target is replaced and the
+// is unchanged. A symbolic link is followed: its target is replaced and the
 // link stays.
 package atomicfile
 

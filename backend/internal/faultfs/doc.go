@@ -8,7 +8,7 @@
 // package keeps account of what was made durable, so that a simulated loss of
 // power can take the rest away: bytes that were not fsynced, and entries of
 // directories that were not. Directories are durable when they are made, and bytes
-// that are written over others in place are kept; nothing of ours stands on either.
+// that are written over others in place are kept; nothing of ours depends on either.
 package faultfs
 
 // Class says what a file is for, in the names of I/O sites: io.<class>.<op>.

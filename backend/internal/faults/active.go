@@ -18,7 +18,7 @@ const Enabled = true
 // ExitCode is what the shell reports of a process killed by signal 9.
 const ExitCode = 137
 
-// ErrInjected is what a point returns when it is told to fail.
+// ErrInjected is what a point returns when a test makes it fail.
 var ErrInjected = errors.New("faults: injected error")
 
 var current = sync.OnceValue(func() *plan {

@@ -21,7 +21,7 @@ var stopWords = Set(strings.Join(slices.Collect(maps.Values(stopWordLists)), " "
 // stopWordLists are the commonest words of languages, and the words with which people
 // address a memory rather than name what they look for. The vectors of the embedded
 // embedder depend on them: a change needs another version of it. Scripts without spaces have
-// none: a pair of characters that stands everywhere is left out of a search by how many
+// none: a pair of characters that occurs everywhere is left out of a search by how many
 // units hold it.
 var stopWordLists = map[string]string{
 	"English": `

@@ -42,7 +42,7 @@ type enum struct {
 
 // Generate returns the file for the module at root.
 //
-// Errors: a type that the page cannot be given, named with where it stands.
+// Errors: a type that the page cannot be given, named with its place.
 func Generate(root string) ([]byte, error) {
 	others := map[string]*source{}
 	app, err := read(root, appDir, others)

@@ -49,7 +49,7 @@ type heldEvent struct {
 
 // literal is a string in an event's JSON.
 type literal struct {
-	place    string // where it stands: the same place in the next event continues it
+	place    string // where it is: the same place in the next event continues it
 	from, to int    // in the event's bytes, with its quotes
 	text     string
 }

@@ -54,7 +54,7 @@ func encodeDefinition(d chat.ToolDefinition) map[string]any {
 
 // declareTools defines the tools of calls that the conversation holds where the request
 // offers none (tools are off, or the calls come from another program): the API does not
-// promise to take calls without any definition. The model is told to call none of them.
+// promise to take calls without any definition. The instructions say to call none of them.
 func declareTools(body map[string]any, groups []wire.Group) {
 	if wire.HasTools(body) {
 		return

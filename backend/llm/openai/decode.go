@@ -279,7 +279,7 @@ func (d *decoder) end(status llm.StepStatus, reason string) {
 }
 
 // failed reads an error event, nested or flat. The response.failed that follows
-// it repeats it; the first one stands.
+// it repeats it; the first one counts.
 func (d *decoder) failed(_ *event, data []byte) []llm.Delta {
 	words, _ := wire.ReadWords(data)
 	if words.Type == "error" {

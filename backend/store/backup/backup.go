@@ -52,7 +52,7 @@ type Archive struct {
 	log             *slog.Logger
 	steps           fs.FS
 	open            opener
-	// At is told of each step of a restore: tests end the process there.
+	// At is called at each step of a restore: tests end the process there.
 	At func(step string)
 }
 
@@ -362,7 +362,7 @@ func targetError(path string, err error) error {
 }
 
 // BeforeUpgrade writes a copy named by the version it has and the moment. An upgrade
-// that fails is tried at each start: the copy that stands from the try before is enough.
+// that fails is tried at each start: the copy from the attempt before is enough.
 func (a *Archive) BeforeUpgrade(ctx context.Context, version int64) (string, error) {
 	dir := filepath.Join(a.dir, sqlite.BackupDir)
 	if err := sqlite.MakeDir(dir); err != nil {

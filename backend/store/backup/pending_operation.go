@@ -22,7 +22,7 @@ type PendingOperation struct {
 	Path string `json:"path"` // of the backup; the new folder
 }
 
-// What an errand can be.
+// Kinds of pending operations.
 const (
 	PendingRestore = "restore"
 	PendingMove    = "move"

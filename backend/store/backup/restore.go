@@ -36,7 +36,7 @@ const maxTold = 20
 //
 // Errors: CodeLocked (a program has the data open), CodeNotFound, CodeInvalid (no
 // backup of this program), CodeNewer, CodeCorrupt, CodeNoSpace. In all of them the
-// data stands as it was.
+// data is unchanged.
 func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error) {
 	if err := sqlite.MakeDir(a.dir); err != nil {
 		return chat.Restoration{}, sqlite.MapError(opRestore, err)

@@ -122,7 +122,7 @@ type copier struct {
 	*core.Tx
 	store  *Bundles
 	from   original
-	branch schema.BranchRow            // as it stands so far
+	branch schema.BranchRow            // as it is so far
 	ids    map[chat.TurnID]chat.TurnID // of the original's turns
 	files  map[chat.FileID]chat.FileID
 	pins   map[string]string // of pins, by first version
@@ -221,7 +221,7 @@ func (c *copier) state(st chat.State) error {
 	return err
 }
 
-// Pin pins a fact again, as it stands now.
+// Pin pins a fact again, as it is now.
 func (c *copier) pin(p records.Pinned) error {
 	segs, err := core.Segments(c.DB, chat.BranchID(c.branch.ID))
 	if err != nil {

@@ -97,7 +97,7 @@ func (c *copier) message(m chat.Message) (chat.Message, error) {
 	return m, nil
 }
 
-// document is the copy's own copy of a document, made once. Its turn is told by accept.
+// document is the copy's own copy of a document, made once. accept sets its turn.
 func (c *copier) document(id chat.FileID) (chat.FileID, error) {
 	if made, ok := c.files[id]; ok {
 		return made, nil

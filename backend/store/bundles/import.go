@@ -154,7 +154,7 @@ func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
 	return err
 }
 
-// relation is how a bundle stands to what is here.
+// relation compares a bundle with what is here.
 type relation struct {
 	outcome chat.ImportOutcome
 	from    int64          // the last event that both have, where one continues from the other

@@ -24,7 +24,7 @@ type Core struct {
 	Version  string // of the program: bundles name what wrote them
 	ReadOnly bool
 	Scratch  bool // nothing in it is to survive: the disk is not waited for
-	Copied   bool // a copy of the data stands elsewhere: an upgrade needs none
+	Copied   bool // there is a copy of the data elsewhere: an upgrade needs none
 	Clock    clock.Clock
 	Log      *slog.Logger
 	DB       *sqlite.DB

@@ -46,7 +46,7 @@ func New(c *core.Core, s *search.Search) *Deletion { return &Deletion{c, s} }
 
 const OpErase = "content.erase"
 
-// ErasedMark stands where content was.
+// ErasedMark replaces content that was permanently deleted.
 const ErasedMark = chat.ErasedMark
 
 // Erasing is one permanent deletion, in its transaction.

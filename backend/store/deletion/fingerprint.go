@@ -15,8 +15,8 @@ import (
 // ones, are left out: two texts share those in any case.
 type WordSet map[string]bool
 
-// A word is told by its length: shorter ones are in every text. One with a digit or
-// a sign in it is told by less.
+// A word is recognized by its length: shorter ones are in every text. One with a digit or
+// a sign in it is recognized by fewer.
 const (
 	shortestWord = 4
 	shortestSign = 3

@@ -35,7 +35,7 @@ type affectedContexts struct {
 	steps  bool // what the turn's own tools returned
 }
 
-// requestMark stands where a request was.
+// requestMark replaces a request.
 func (e *Erasing) requestMark() []byte { return []byte(`{"erased":{"receipt":"` + e.receipt + `"}}`) }
 
 // dropAffected drops the requests of turns for a mark, takes what is erased out of

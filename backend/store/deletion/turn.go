@@ -70,7 +70,7 @@ func (x *erasingTurn) gather() error {
 	return err
 }
 
-// branchesThatSee are those of a session on which one of its turns stands.
+// branchesThatSee are those of a session on which one of its turns is.
 func (e *Erasing) branchesThatSee(session string, turns ...schema.TurnRow) (map[string]bool, error) {
 	sees := map[string]bool{}
 	branches, err := sqlite.All[string](e.DB, `SELECT id FROM branches WHERE session_id = ? ORDER BY id`, session)

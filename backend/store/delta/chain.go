@@ -126,7 +126,7 @@ func (c Chain) dictionary(quotes []byte, quoted QuotedTexts, base []byte) ([]byt
 func (base LinkRow) linkable() bool { return base.ID != "" && base.Depth+1 < MaxChain }
 
 // pack encodes a value against its base and the chunks it quotes, where that is worth
-// it. The link, nil where it stands alone, is to be stored with it. What cannot be
+// it. The link, nil where it has no base, is to be stored with it. What cannot be
 // read is skipped: verify names it, and nothing new depends on it.
 func (c Chain) pack(db *gorm.DB, base LinkRow, value []byte, chunks []int64, recent *core.RecentValues) ([]byte, *LinkRow, error) {
 	if len(value) < codec.MinLinked {

@@ -121,7 +121,7 @@ func quotable(db *gorm.DB, ns []int64) (QuotedTexts, []byte, error) {
 	return texts, EncodeQuotes(quoted), nil
 }
 
-// ArtifactOf is a chunk as it stands, whole, in a context's memory, where nothing in
+// ArtifactOf is a chunk as it is, whole, in a context's memory, where nothing in
 // its words has to be made visible.
 func ArtifactOf(c chat.ChunkText) string {
 	who := string(c.Role)

@@ -33,7 +33,7 @@ func New(c *core.Core, r *records.Records) *Imports { return &Imports{c, r} }
 // find. The last part writes the key of the whole content: until it is there the
 // conversation is not done.
 //
-// The same way serves a conversation that grew. A turn continues where its parent stands:
+// The same way serves a conversation that grew. A turn continues where its parent is:
 // after it, where that is the last of its branch, else on a branch of its own beside
 // what was said here meanwhile.
 
@@ -97,7 +97,7 @@ func (s *Imports) ImportConversation(ctx context.Context, c transfer.Conversatio
 
 const noticeFuture = "Some messages of a conversation are dated in the future; they were imported with the time of the import."
 
-// Importer writes one conversation. It knows where each turn stands that is there.
+// Importer writes one conversation. It knows where each turn is that is there.
 type Importer struct {
 	Store        *Imports
 	Ctx          context.Context
@@ -134,7 +134,7 @@ type branchTip struct {
 	closed  bool    // it is put away, or a turn of it is open: nothing is added
 }
 
-// spot is where a turn stands.
+// spot is the place of a turn.
 type spot struct {
 	on      *branchTip
 	id      chat.TurnID

@@ -44,7 +44,7 @@ func longPayload(data any, mark string, write func(io.Writer) error) (*core.Payl
 	return &core.Payload{Packed: packed, Hash: hash.Sum(nil)}, err
 }
 
-// IndexedPayload packs what is told of many units, a chunk at a time.
+// IndexedPayload packs what is recorded of many units, a chunk at a time.
 func IndexedPayload(told ledger.TurnIndexed) (*core.Payload, error) {
 	chunks := told.Chunks
 	told.Chunks = []ledger.IndexedChunk{}

@@ -24,14 +24,14 @@ import (
 // visible is the condition on row p of what a lineage shows.
 const visible = `p.after_turn_seq <= seg."to" AND (p.created_at < seg.left_at OR p.created_at = seg.left_at AND p.id < seg.left_by)`
 
-// Pinned is a pin as it stands on a branch.
+// Pinned is a pin as it is on a branch.
 type Pinned struct {
 	schema.PinRow
 	First   string // id of its first version, which orders refer to
 	version int    // from 1
 }
 
-// PinsOn is what stands on a lineage, in order.
+// PinsOn returns the pins of a lineage, in order.
 func PinsOn(db *gorm.DB, segs []core.Segment) ([]Pinned, error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {

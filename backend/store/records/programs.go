@@ -308,7 +308,7 @@ func (s *Records) ClearAccesses(ctx context.Context) error {
 	})
 }
 
-// noteAnswer is what stands as the answer to a note: no model is asked about it.
+// noteAnswer is stored as the answer to a note: no model is asked about it.
 const noteAnswer = "Noted."
 
 // sourceProgram is the source of sessions that other programs write notes into.

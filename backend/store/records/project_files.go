@@ -97,7 +97,7 @@ func (s *Records) PutProjectFile(ctx context.Context, n chat.NewProjectFile) (ma
 	return made, err
 }
 
-// fileAnswer stands as the answer of a turn that holds a file: no model is asked about it.
+// fileAnswer is stored as the answer of a turn that holds a file: no model is asked about it.
 const fileAnswer = "Kept."
 
 // holdFile makes the session of a file, with its turn committed and due for the index.

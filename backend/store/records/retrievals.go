@@ -93,7 +93,7 @@ func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (reme
 	return out, t.DB.CreateInBatches(&rows, events.RetrievedBatch).Error
 }
 
-// HashRetrieved is what the ledger is told of records.
+// HashRetrieved is what the ledger holds of records.
 func HashRetrieved(rows []schema.NamedRetrieval) string {
 	return schema.HexHash(events.RetrievedText(rows))
 }

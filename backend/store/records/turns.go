@@ -340,7 +340,7 @@ func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.Stat
 }
 
 // unpackStates makes the summaries of a lineage's states readable, newest first as
-// they are. One that cannot be decoded stands empty and is logged: verify names it.
+// they are. One that cannot be decoded is left empty and logged: verify names it.
 func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []schema.StateRow) error {
 	for i := len(rows) - 1; i >= 0; i-- {
 		r := &rows[i]

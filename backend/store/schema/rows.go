@@ -1,4 +1,4 @@
-// Package schema is the database as it stands on the disk: the rows and their translation, the
+// Package schema is the database as it is on the disk: the rows and their translation, the
 // list of tables with rows of sessions, and how a file of an earlier version gets to this one.
 package schema
 

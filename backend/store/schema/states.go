@@ -30,7 +30,7 @@ func (r StateRow) Packed(db *gorm.DB) (StateRow, error) {
 }
 
 // Unpack makes the state's summary readable. One that cannot be decoded is an
-// error, and stands empty.
+// error, and is left empty.
 func (r *StateRow) Unpack(db *gorm.DB) error {
 	if r.SummaryZ == nil {
 		return nil

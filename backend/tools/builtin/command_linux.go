@@ -95,7 +95,7 @@ func RunCommand(args []string, errs io.Writer) int {
 	confine, folder, temporary, command := Confinement(args[1]), args[2], args[3], args[4]
 	stopped := make(chan os.Signal, 1)
 	signal.Notify(stopped, syscall.SIGTERM, syscall.SIGINT)
-	runtime.LockOSThread() // the shell is told of the end of this thread
+	runtime.LockOSThread() // the shell gets a signal when this thread ends
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		fmt.Fprintln(errs, "the command was not run: what it starts could not be ended:", err)
 		return exitNotRun

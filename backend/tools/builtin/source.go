@@ -119,7 +119,7 @@ func define(name, title, description, schema string, effects bool) chat.ToolDefi
 	}
 }
 
-// arguments reads a call's arguments strictly: a model that misspells one is told so.
+// arguments reads a call's arguments strictly: a model that misspells one gets an error.
 func arguments(c tools.Call, into any) error {
 	raw := c.Arguments
 	if len(raw) == 0 {

@@ -36,7 +36,7 @@ type Head struct {
 	Hash     string `json:"hash"` // in hex
 }
 
-// Counts say what to expect. They are told, not checked.
+// Counts say what to expect. They are informative, not checked.
 type Counts struct {
 	Branches  int `json:"branches"`
 	Turns     int `json:"turns"`

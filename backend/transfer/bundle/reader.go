@@ -135,7 +135,7 @@ func (b *Reader) whole(name string, limit int64) ([]byte, error) {
 // Read goes through the ledger in order and hands on each event, with what it tells by
 // hash. A gap, an event of another session, one that is damaged or does not follow from
 // the one before it ends it with an error that names it, at the latest after the last:
-// whether a permanent deletion put a payload where it is, is told by a later event. torn: the
+// whether a permanent deletion put a payload where it is, is in a later event. torn: the
 // last line was cut off and is left out; what is before it is whole.
 func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err error) {
 	r, err := b.open(eventsName)

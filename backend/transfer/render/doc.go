@@ -1,5 +1,5 @@
 // Package render writes a conversation as Markdown, as JSON and as a page of HTML that
-// stands by itself (SPEC 12). It reads turns one after another and keeps none of them.
+// needs nothing else (SPEC 12). It reads turns one after another and keeps none of them.
 //
 // What people and models wrote is never trusted to leave the document as it is. In
 // Markdown its headings move below those of the document, and HTML, a fence that is

@@ -21,7 +21,7 @@ var style string
 // listed is from how many messages on a page lists them.
 const listed = 6
 
-// HTML writes the document as one page that stands by itself: no script, nothing
+// HTML writes the document as one page that needs nothing else: no script, nothing
 // fetched, which its policy says too, light or dark as the reader's system is. The
 // user's words are as they were written, answers are drawn from their Markdown. The
 // list of contents is last, since it is known last, and is linked to first.

@@ -102,7 +102,7 @@ describe('the page of tool servers', () => {
     expect(form.getByLabelText('Address')).toHaveValue('https://x.example/mcp');
   });
 
-  it('switches one off, starts it anew, signs in, and removes it only when confirmed', async () => {
+  it('switches one off, restarts it, signs in, and removes it only when confirmed', async () => {
     const { backend, server } = await page();
     await userEvent.click(within(server('files')).getByRole('checkbox', { name: 'files is on' }));
     await waitFor(() => expect(server('files')).toHaveTextContent('It is off.'));

@@ -198,8 +198,8 @@ describe('long work', () => {
 
   it('keeps a refused act beside what it was asked of', async () => {
     const { backend } = await mountWith(WorkDialog, {}, {}, (fake) => (fake.tasks.list = [taskView({ id: 'x', state: 'done', kind: 'export', title: 'Export a.md', path: '/gone/a.md' })]));
-    backend.failNext('transfer.reveal', { message: '/gone/a.md is not there any more' });
+    backend.failNext('transfer.reveal', { message: '/gone/a.md no longer exists' });
     await user.click(screen.getByRole('button', { name: 'Show in folder' }));
-    expect(await screen.findByRole('alert')).toHaveTextContent('/gone/a.md is not there any more');
+    expect(await screen.findByRole('alert')).toHaveTextContent('/gone/a.md no longer exists');
   });
 });

@@ -1377,7 +1377,7 @@ export interface DegradedTurn {
   error: string;
 }
 
-/** IndexStatus is where the index of memory stands. */
+/** IndexStatus is the state of the index of memory. */
 export interface IndexStatus {
   /** false: memory is off, or nothing may be retrieved */
   on: boolean;
@@ -2091,7 +2091,7 @@ export interface RestorePreview {
   findings: string[];
   /** it is of an older version and will be upgraded */
   schemaUpgrade: boolean;
-  /** Undone are deletions for good whose text comes back, newest first. */
+  /** Undone are permanent deletions whose text comes back, newest first. */
   undone: ReceiptView[];
 }
 
@@ -2666,7 +2666,7 @@ export interface InspectService {
   dismissSuggestedPin(id: string): Promise<void>;
 }
 
-/** Memory shows what is remembered, searches it, and says where its index stands. */
+/** Memory shows what is remembered, searches it, and shows the state of its index. */
 export interface MemoryService {
   /**
    * Known is a page of what is remembered of one kind, in all sessions: pin, suggestion, instructions or summary. What
@@ -2685,7 +2685,7 @@ export interface MemoryService {
   /** Chip is what a message says that a chunk is attached to by hand. */
   chip(id: string): Promise<MemoryChip>;
   /**
-   * Status is where the index of memory stands. Of the turns that were given up those of the branch's session come
+   * Status is the state of the index of memory. Of the turns that were given up those of the branch's session come
    * first.
    */
   status(branchID: string): Promise<IndexStatus>;

@@ -24,7 +24,7 @@ export function contextItem(more: Partial<ContextItem>): ContextItem {
 /** What was sent for a turn. One that was never sent has nothing. */
 export function contextOf(world: World, turnId: string): ContextView {
   const turn = world.turn(turnId);
-  if (turn.state === 'unsent') throw new BackendError(errorView(`Turn #${turn.seq} was never sent`, 'Send it, and what the model sees of it stands here.', 'not_found'));
+  if (turn.state === 'unsent') throw new BackendError(errorView(`Turn #${turn.seq} was never sent`, 'Send it, and what the model sees of it is shown here.', 'not_found'));
   const view = assemble(world, turn.branchId, turn.model, textsOf(turn.user), turn.seq);
   const before = [...world.lineage(turn.branchId)].reverse().find((other) => other.seq < turn.seq && other.state !== 'unsent');
   if (before) mark(view, assemble(world, turn.branchId, before.model, textsOf(before.user), before.seq));

@@ -86,7 +86,7 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
     },
     printable: async (request) => `<!doctype html><title>${request.scope}</title><p>${plan(request).turns} turns</p>`,
     reveal: async (path) => {
-      if (!files.written.has(path) && !files.folders.has(path)) throw new BackendError(errorView(`${path} is not there any more`, '', 'not_found'));
+      if (!files.written.has(path) && !files.folders.has(path)) throw new BackendError(errorView(`${path} no longer exists`, '', 'not_found'));
       files.revealed.push(path);
     },
     attach: async (branchId, path) => {
@@ -125,7 +125,7 @@ function importing(world: World, file: DroppedFile): TaskScript {
   imported.set(world, known);
   return {
     kind: 'import', title: `Import ${file.name}`, unit: 'sessions', total: sessions, details: Array.from({ length: 10 }, (_, i) => titles[i % titles.length]!),
-    ...(broken.test(file.name) ? { fails: errorView('The file ends in the middle of conversation 31 of 40', 'The 30 before it are in your history. Export it anew and import it again: what is there is not added twice.', 'invalid') } : {}),
+    ...(broken.test(file.name) ? { fails: errorView('The file ends in the middle of conversation 31 of 40', 'The 30 before it are in your history. Export it again and import the new file: what is there is not added twice.', 'invalid') } : {}),
     ends: (cancelled) => {
       const report = reportOf(file, cancelled ? Math.floor(sessions / 2) : sessions, known.has(file.path));
       known.add(file.path);

@@ -66,7 +66,7 @@ export class FakeTasks {
   /** Goes on with what is left; what a task of before this run did is not known here, and is taken for half of it. */
   resume(id: string): TaskView {
     const task = this.find(id);
-    if (!task.resumable) throw new BackendError(errorView('This cannot be taken up again', 'Begin it anew.'));
+    if (!task.resumable) throw new BackendError(errorView('This cannot be taken up again', 'Start it again.'));
     Object.assign(task, { state: 'running', resumable: false, endedAt: 0, error: null });
     const script = this.#scripts.get(id) ?? { kind: task.kind, title: task.title, unit: task.unit, total: task.total, details: ['', ''], ends: () => ({ ...(task.import ? { import: { ...task.import, cancelled: false } } : {}) }) };
     this.#scripts.set(id, { ...script, fails: undefined });
