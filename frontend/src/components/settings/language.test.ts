@@ -1,4 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
+import { fakeBackend } from '$lib/backend/fake';
+import { StartupState } from '$lib/state/startup.svelte';
 import { chooseLanguage, t } from '$lib/words/words.svelte';
 import { startedApp } from '../../test/mount';
 import { languageKey, SettingsEditor } from './settings.svelte';
@@ -15,8 +17,9 @@ it('the language changes with its setting, and goes back with it', async () => {
 });
 
 it('what is configured is shown from the first moment', async () => {
-  const { app, backend } = await startedApp({ data: 'rich' });
+  const backend = fakeBackend({ data: 'rich' });
+  backend.program.set(languageKey, 'zh-CN');
   Object.assign(backend.program.startup, { language: 'zh-CN' });
-  await app.startup.load();
+  await new StartupState(backend).load();
   expect(t('shared.cancel')).toBe('取消');
 });
