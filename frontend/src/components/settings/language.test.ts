@@ -8,12 +8,13 @@ import { languageKey, SettingsEditor } from './settings.svelte';
 afterEach(() => chooseLanguage('en'));
 
 it('the language changes with its setting, and goes back with it', async () => {
-  const { backend } = await startedApp({ data: 'rich' });
+  const { app, backend } = await startedApp({ data: 'rich' });
   const editor = new SettingsEditor(backend);
   await editor.set(languageKey, 'de');
   expect([t('shared.cancel'), document.documentElement.lang]).toEqual(['Abbrechen', 'de']);
   await editor.reset(languageKey);
   expect([t('shared.cancel'), document.documentElement.lang]).toEqual(['Cancel', 'en']);
+  app.stop(); // it would read the settings again, in the middle of the next test
 });
 
 it('what is configured is shown from the first moment', async () => {
