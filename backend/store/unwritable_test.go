@@ -103,7 +103,7 @@ func onUnwritable(t *testing.T, seed string) {
 			}
 			if c.seed == "beside" {
 				t.Setenv("TMPDIR", dir)
-				if _, err := Open(t.Context(), Options{DataDir: dir, ReadOnly: true}); chat.CodeOf(err) != chat.CodeNoSpace || !strings.Contains(err.Error(), "from a copy only") {
+				if _, err := Open(t.Context(), Options{DataDir: dir, ReadOnly: true}); chat.CodeOf(err) != chat.CodeNoSpace || !strings.Contains(err.Error(), "only be read from a copy") {
 					t.Errorf("with no room for a copy: %v", err)
 				}
 			}
