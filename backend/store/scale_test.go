@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gorm.io/gorm"
+
 	"contextinfinity/backend/chat"
 )
 
@@ -34,4 +36,28 @@ func TestTitlesOfAMegabyte(t *testing.T) {
 		t.Errorf("now %d bytes in %q", len(after.Title), after.Folder)
 	}
 	f.verifyClean()
+}
+
+// TestVerifyReadsLittleOfEmptySessions: a session is not looked for in tables that hold nothing
+// of it. Preparing those queries was most of the time that a hundred thousand sessions took.
+func TestVerifyReadsLittleOfEmptySessions(t *testing.T) {
+	f := newFixture(t)
+	queries := 0
+	f.ok(f.core.DB.Reader.Callback().Row().Register("count", func(*gorm.DB) { queries++ }))
+	count := func() int {
+		queries = 0
+		f.verifyClean()
+		return queries
+	}
+	add := func(sessions int) {
+		for range sessions {
+			f.session("empty")
+		}
+	}
+	add(1)
+	one := count()
+	add(50)
+	if each := (count() - one) / 50; each < 1 || each > 5 {
+		t.Errorf("an empty session costs %d queries", each)
+	}
 }

@@ -1,6 +1,9 @@
 package schema
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // table is what permanent deletion, imported bundles and verification need to know of a
 // table that holds rows of sessions.
@@ -79,4 +82,30 @@ var EverySession = func() string {
 		}
 	}
 	return strings.Join(from, ` UNION `) + ` ORDER BY 1`
+}()
+
+// ErasedContent stands in EmptyTables for the events of a session that record permanent deletions.
+const ErasedContent = "events of permanent deletions"
+
+// EmptyTables are what a session may hold nothing of. EmptyTablesQuery reads for every session its
+// id and a number, in which bit n is set when the session holds nothing of EmptyTables[n]: one query
+// in place of one for each table of each session. Its parameter is the type of the events of
+// permanent deletions.
+var EmptyTables, EmptyTablesQuery = func() (names []string, query string) {
+	var bits []string
+	add := func(name, rows string) {
+		bits = append(bits, `((NOT EXISTS (SELECT 1 FROM `+rows+`)) << `+strconv.Itoa(len(names))+`)`)
+		names = append(names, name)
+	}
+	for _, t := range SessionTables {
+		of := t.Verified
+		if of == "" && t.Travels {
+			of = t.Of
+		}
+		if of != "" && t.Name != "sessions" {
+			add(t.Name, t.Name+` WHERE `+strings.ReplaceAll(of, "?", "every.id"))
+		}
+	}
+	add(ErasedContent, `events WHERE session_id = every.id AND type = ?`)
+	return names, `SELECT every.id, ` + strings.Join(bits, " | ") + ` AS empty FROM (` + EverySession + `) AS every ORDER BY every.id`
 }()

@@ -70,6 +70,9 @@ type chainAudit struct {
 // Chain reads the session's links of a kind and checks them by themselves.
 func (a *Audit) chain(c delta.Chain) *chainAudit {
 	ca := &chainAudit{Chain: c, links: map[string]delta.LinkRow{}}
+	if !a.mayHold(c.Links) {
+		return ca
+	}
 	rows, err := sqlite.All[delta.LinkRow](a.DB, `SELECT `+c.Key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.Links+
 		` WHERE `+c.Within(c.Key), a.session)
 	a.expect(err == nil, findUnreadable, c.Links, "", "Links cannot be read.")

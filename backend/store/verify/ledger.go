@@ -36,18 +36,32 @@ var tableChecks = map[string]func(*Audit){
 // contents of its records, and these against what the ledger makes of them. No more
 // than one session's state is held.
 func (a *Audit) replays() {
-	ids, err := sqlite.All[string](a.DB, schema.EverySession)
+	type session struct {
+		ID    string
+		Empty int64
+	}
+	sessions, err := sqlite.All[session](a.DB, schema.EmptyTablesQuery, ledger.EventContentErased)
+	if err != nil { // a table is damaged: every table is read for every session, so that what cannot be read is named
+		sessions, err = sqlite.All[session](a.DB, `SELECT id, 0 AS empty FROM (`+schema.EverySession+`)`)
+	}
 	if err != nil {
-		ids, err = sqlite.All[string](a.DB, `SELECT id FROM sessions ORDER BY id`)
+		sessions, err = sqlite.All[session](a.DB, `SELECT id, 0 AS empty FROM sessions ORDER BY id`)
 	}
 	a.expect(err == nil, findUnreadable, "sessions", "", "The table cannot be read.")
-	for _, id := range ids {
+	for _, s := range sessions {
 		if a.DB.Statement.Context.Err() != nil {
 			break
 		}
-		a.Replay(id)
+		a.empty = s.Empty
+		a.Replay(s.ID)
 	}
-	a.session = ""
+	a.session, a.empty = "", 0
+}
+
+// mayHold reports that the session at hand may have rows in a table (schema.EmptyTables).
+func (a *Audit) mayHold(table string) bool {
+	n := slices.Index(schema.EmptyTables, table)
+	return n < 0 || a.empty&(1<<n) == 0
 }
 
 func (a *Audit) Replay(session string) {
@@ -140,6 +154,10 @@ func (a *Audit) ledger() {
 // erasures reads what permanent deletions took out of the session's ledger, and holds each
 // against its receipt.
 func (a *Audit) erasures() {
+	a.erased = ledger.Erasures{}
+	if !a.mayHold(schema.ErasedContent) {
+		return
+	}
 	var err error
 	a.erased, err = core.ErasuresIn(a.DB, a.session)
 	a.expect(err == nil, findUnreadable, "events", a.session, "What was erased cannot be read.")

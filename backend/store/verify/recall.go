@@ -57,6 +57,14 @@ func (a *Audit) vectors() {
 
 // retrievals adds to the session's turns what stood in their contexts.
 func (a *Audit) retrievals() {
+	if a.mayHold("retrieved") {
+		a.retrievedHere()
+	}
+	a.retrievedElsewhere()
+}
+
+// retrievedHere adds what was retrieved of sessions that are here.
+func (a *Audit) retrievedHere() {
 	type row struct {
 		Row  schema.NamedRetrieval `gorm:"embedded"`
 		Turn string
@@ -71,7 +79,6 @@ func (a *Audit) retrievals() {
 			t.Retrieved = ledger.SumOf(events.RetrievedText(list))
 		}
 	}
-	a.retrievedElsewhere()
 }
 
 // retrievedElsewhere adds what was retrieved of sessions that are not here.

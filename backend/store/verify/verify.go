@@ -51,6 +51,7 @@ type Audit struct {
 	// session is the one whose records are checked; empty: those of all
 	session    string
 	scopes     map[string]string // conditions that keep to its rows, by table
+	empty      int64             // tables that hold nothing of it, as bits (schema.EmptyTables)
 	erased     ledger.Erasures   // of it
 	Want, Have *ledger.State     // of it: as its ledger says, and as it is stored
 	named      map[string]bool   // records of it that cannot be read, as table/id
@@ -187,6 +188,9 @@ func (a *Audit) scope() []any {
 // page of the file is damaged the rows are read one by one, so that only those lying on
 // it are lost.
 func each[R any](a *Audit, table, columns, order string, do func(R)) {
+	if a.session != "" && !a.mayHold(table) {
+		return
+	}
 	where, args := ` WHERE true`, []any{}
 	if scope := a.scopes[table]; scope != "" && a.session != "" {
 		where, args = ` WHERE `+scope, []any{a.session}

@@ -58,3 +58,42 @@ for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) 
     await withNotice(page, 'the settings');
   });
 }
+
+for (const language of ['en', 'de', 'zh-CN']) {
+  test(`no field of the header lies on another one, with a project and a narrow window, in ${language}`, async ({ home, provider, launch, page }) => {
+    home.configure(provider, `[ui]\nlanguage = "${language}"`);
+    provider.answer('Tell me', 'Told.');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await launch();
+    const field = (name: string) => page.getByRole('banner').locator(`[data-field="${name}"]`);
+    await expect(field('context')).toBeVisible();
+    await page.locator('main form textarea').fill('Tell me');
+    await page.keyboard.press('Enter');
+    await expect(page.locator('[data-turn] .answer')).toContainText('Told.');
+    await expect(field('head')).toContainText('1');
+    const session = await page.locator('[data-session][aria-current]').getAttribute('data-session');
+    for (const project of ['', 'Moving the orders into the new database']) {
+      if (project) await page.evaluate(async ([id, name]) => {
+        const { Projects, Sessions } = (window as unknown as { go: { api: Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>> } }).go.api;
+        await Projects?.['Create']?.(name);
+        await Sessions?.['SetFolder']?.([id], name);
+      }, [session, project]);
+      if (project) await expect(field('project')).toContainText(project);
+      for (const width of [1440, 1280, 1100, 1000]) {
+        await page.setViewportSize({ width, height: 800 });
+        await expect.poll(() => page.evaluate(() => window.innerWidth)).toBe(width);
+        await expect.poll(() => page.getByRole('banner').evaluate(crowded), { message: `${width} px, project “${project}”` }).toEqual([]);
+      }
+    }
+  });
+}
+
+/** Fields that reach over their neighbour on the same row or out of the header, and those too narrow to be read. */
+function crowded(banner: Element): string[] {
+  const boxes = [...banner.querySelectorAll<HTMLElement>('.header__where, [data-field], .header__end > :last-child')]
+    .map((one) => ({ name: one.dataset['field'] ?? one.className, box: one.getBoundingClientRect() }));
+  return boxes.flatMap(({ name, box }, i) => [
+    ...(box.right > banner.getBoundingClientRect().right + 1 || box.width < 24 ? [name] : []),
+    ...boxes.slice(i + 1).filter((other) => Math.abs(other.box.top - box.top) < 10 && other.box.left < box.right - 1 && box.left < other.box.right - 1).map((other) => `${name} on ${other.name}`),
+  ]);
+}
