@@ -117,7 +117,12 @@ type Commit struct {
 	// Job is completed in the same transaction, which is refused if it is held no more.
 	Job         Lease
 	SummarizeMs int64
+	Retitle     Retitle
 }
+
+// Retitle gives a session the title that a model made of its first turns, if it still has
+// the one made of its first message. With an empty To nothing changes.
+type Retitle struct{ From, To string }
 
 // Indexing is TX-C: chunks and units, the text index, vectors, phase Indexed and
 // Done. What is already there by (turn, type, hash, version) is not inserted again.

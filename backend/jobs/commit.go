@@ -199,19 +199,37 @@ func (r *Runner) tryCommit(ctx context.Context, turns []chat.Turn, c commitment)
 			return err
 		}
 	}
+	titled := chat.Retitle{}
+	if u.Model != nil && len(u.ModelTurns) > 0 && u.ModelTurns[0].Seq == 1 { // it was given nothing before
+		if titled.From, u.Titled, err = r.automaticTitle(ctx, u.ModelTurns[0]); err != nil {
+			return err
+		}
+	}
 	sum := r.librarian().Update(ctx, u)
+	titled.To = sum.Title
 	if ctx.Err() != nil {
 		return ctx.Err() // stopped, not fallen back: it is done again next time
 	}
 	_, err = r.d.Store.Commit(ctx, chat.Commit{
 		BranchID: b.ID, Epoch: b.Epoch, Turns: idsOf(turns), Summary: sum.Summary, PinnedFacts: pinnedFacts(pins),
 		TokenCount: sum.Tokens, Origin: sum.Origin, Model: sum.Model, Validation: sum.Validation, Job: c.job,
-		SummarizeMs: time.Since(begun).Milliseconds(),
+		SummarizeMs: time.Since(begun).Milliseconds(), Retitle: titled,
 	})
 	if err == nil {
+		if titled.To != "" {
+			r.d.Publish.Change(chat.Change{Kind: chat.ChangeSessions, ID: string(b.SessionID), Session: b.SessionID})
+			r.d.Publish.Change(chat.Change{Kind: chat.ChangeSession, ID: string(b.SessionID), Session: b.SessionID})
+		}
 		r.committed(ctx, b, turns)
 	}
 	return err
+}
+
+// automaticTitle is a session's title, and whether it was made of its first message: then a
+// model may give a better one.
+func (r *Runner) automaticTitle(ctx context.Context, first chat.Turn) (string, bool, error) {
+	session, err := r.d.Store.Session(ctx, first.SessionID)
+	return session.Title, err == nil && session.Title == first.User.Title(), err
 }
 
 func idsOf(turns []chat.Turn) []chat.TurnID {

@@ -92,6 +92,62 @@ func TestStatesByAModel(t *testing.T) {
 	}
 }
 
+// TestAModelTitlesASession: its first state brings a title in place of the first words, unless somebody chose one
+// before or while it was made; no later one does.
+func TestAModelTitlesASession(t *testing.T) {
+	const said = "We decided to use plan alpha."
+	for name, test := range map[string]struct{ before, meanwhile, want string }{
+		"of the first words": {said, "", "Plan alpha"},
+		"chosen before":      {"My plans", "", "My plans"},
+		"chosen meanwhile":   {said, "My plans", "My plans"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.must(b.store.RenameSession(t.Context(), b.branch.SessionID, test.before))
+			m := &titling{meanwhile: func() {
+				if test.meanwhile != "" {
+					b.must(b.store.RenameSession(t.Context(), b.branch.SessionID, test.meanwhile))
+				}
+			}}
+			r := jobs.NewRunner(b.deps(m))
+			for range 2 {
+				b.say(said, "Fine.")
+				_, err := r.Drain(t.Context())
+				b.must(err)
+			}
+			session, err := b.store.Session(t.Context(), b.branch.SessionID)
+			b.must(err)
+			if session.Title != test.want {
+				t.Errorf("the session is called %q, want %q", session.Title, test.want)
+			}
+			if st := b.state(); st.Origin != chat.StateLibrarian || strings.Contains(st.Summary, "Title") {
+				t.Errorf("%s:\n%s", st.Origin, st.Summary)
+			}
+			if asked := map[bool]int{true: 1}[test.before == said]; m.asked != asked {
+				t.Errorf("a title was asked for %d times, want %d", m.asked, asked)
+			}
+		})
+	}
+}
+
+// titling is a model that gives a title when it is asked for one.
+type titling struct {
+	asked     int
+	meanwhile func()
+}
+
+func (*titling) Name() string    { return "titling" }
+func (*titling) InputLimit() int { return 100_000 }
+func (m *titling) Complete(_ context.Context, system, _ string, _ int) (string, *chat.Usage, error) {
+	answer := "## Decisions\n- We decided to use plan alpha.\n"
+	if strings.Contains(system, `"Title: "`) {
+		m.asked++
+		m.meanwhile()
+		answer = "Title: Plan alpha\n\n" + answer
+	}
+	return answer, nil, nil
+}
+
 type broke struct{}
 
 func (broke) Name() string    { return "broke" }

@@ -99,6 +99,10 @@ func (m *memory) turn(id chat.TurnID) *chat.Turn {
 	return &m.turns[i]
 }
 
+func (m *memory) Session(context.Context, chat.SessionID) (chat.Session, error) {
+	return chat.Session{}, nil
+}
+
 func (m *memory) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) { return *m.turn(id), nil }
 
 func (m *memory) Branch(context.Context, chat.BranchID) (chat.Branch, error) { return m.branch, nil }

@@ -27,6 +27,7 @@ type Store interface {
 	NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error)
 	RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error
 	JitterJobs(ctx context.Context, within time.Duration) (int, error)
+	Session(context.Context, chat.SessionID) (chat.Session, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	State(context.Context, chat.StateID) (chat.State, error)

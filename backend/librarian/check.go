@@ -1,6 +1,7 @@
 package librarian
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -119,7 +120,7 @@ type attempt struct {
 // validate reads a model's answer. problem says why it cannot be used at all: it is no
 // summary, or not one of this conversation.
 func (r *run) validate(answer, previous string, ps []passage, required []need) (a attempt, problem string) {
-	answer = unwrap(answer)
+	title, answer := r.takeTitle(unwrap(answer))
 	if problem = r.shape(answer); problem != "" {
 		return a, problem
 	}
@@ -137,6 +138,7 @@ func (r *run) validate(answer, previous string, ps []passage, required []need) (
 		return a, "there is nothing under its headings"
 	}
 	s = r.shorten(s.byAge(Parse(previous)))
+	r.title = cmp.Or(title, r.title)
 	return attempt{summary: s, answer: answer, missing: missingFrom(s, required)}, ""
 }
 

@@ -42,6 +42,7 @@ type Update struct {
 	Model         Model
 	ModelPrevious string
 	ModelTurns    []chat.Turn
+	Titled        bool // it is asked for a title of the conversation too
 }
 
 // Result is a new summary. Tokens is at most the update's target.
@@ -53,6 +54,7 @@ type Result struct {
 	Validation json.RawMessage
 	Usage      *chat.Usage // of every call, also of those that came to nothing
 	Tries      int         // calls of the model
+	Title      string      // empty: none was asked for, or given
 
 	made Validation
 }

@@ -68,7 +68,7 @@ func (l Librarian) Update(ctx context.Context, u Update) Result {
 	hidden := newMask(u.Pins)
 	r := &run{
 		ctx: ctx, timeout: l.timeout(), model: u.Model, count: u.Count, kind: updateTask, target: u.Target,
-		pins: u.Pins, fails: updateFails,
+		pins: u.Pins, fails: updateFails, titled: u.Titled,
 	}
 	previous, ps := hidden.hide(Parse(u.ModelPrevious).withoutExchange().Render()), passagesOf(u.ModelTurns, hidden)
 	s, ok := r.fold(previous, ps, func() string { return hidden.hide(Fallback(u.older()).Summary) })
@@ -101,6 +101,7 @@ type run struct {
 	target  int
 	pins    []chat.Pin
 	style   string // of a range's summary
+	titled  bool   // a title is asked for
 	fails   int    // rejected answers that are left
 
 	tries    int
@@ -111,6 +112,7 @@ type run struct {
 	required int
 	kept     int // of what was required, by the model
 
+	title        string   // that was given
 	dropped      []string // for the target's sake
 	droppedCount int
 }
@@ -142,7 +144,7 @@ func (r *run) fold(previous string, ps []passage, older func() string) (Summary,
 // room is what conversation may take in one call, in tokens. What comes back may
 // be twice as long as it should be, and the next call is given that.
 func (r *run) room(previous string) int {
-	system := r.count(render(r.kind.prompt+".system", question{Target: r.target, Pins: len(r.pins)}))
+	system := r.count(render(r.kind.prompt+".system", question{Target: r.target, Pins: len(r.pins), Titled: r.titled}))
 	earlier := max(r.count(escape(previous)), r.target)
 	return r.limit() - system - earlier - r.target/requiredShare - promptReserve
 }
@@ -155,7 +157,7 @@ func (r *run) limit() int { return r.model.InputLimit() * 9 / 10 }
 // again, and then the better of the two is kept.
 func (r *run) step(previous string, ps []passage) (Summary, bool) {
 	required := r.needs(previous, ps)
-	q := question{Target: r.target, Pins: len(r.pins), Previous: escape(strings.TrimSpace(previous)), Passages: renderPassages(ps), Style: r.style}
+	q := question{Target: r.target, Pins: len(r.pins), Titled: r.titled, Previous: escape(strings.TrimSpace(previous)), Passages: renderPassages(ps), Style: r.style}
 	system := render(r.kind.prompt+".system", q)
 	var best *attempt
 	for r.fails > 0 {
@@ -279,7 +281,7 @@ func (r *run) result(s Summary, turns int) Result {
 	tokens := r.count(text)
 	return Result{
 		Summary: text, Tokens: tokens, Origin: chat.StateLibrarian, Model: r.model.Name(), Usage: r.usage, Tries: r.tries,
-		Validation: r.account(string(chat.StateLibrarian), s, turns, tokens),
+		Validation: r.account(string(chat.StateLibrarian), s, turns, tokens), Title: r.title,
 	}
 }
 

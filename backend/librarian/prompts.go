@@ -20,6 +20,7 @@ type question struct {
 	Pins     int
 	Previous string
 	Passages string
+	Titled   bool     // a title is asked for, before the summary
 	Style    string   // of a range's prose: "" or StyleNarrative
 	Problem  string   // of the attempt before
 	Rejected string   // what it was

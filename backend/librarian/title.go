@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/internal/highlight"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // Title suggests what a conversation could be called, without a model: what was first
@@ -171,6 +172,33 @@ func count(terms map[string]*term, text string, message, weight int) {
 			t.weight += weight
 		}
 	}
+}
+
+// titleLine is what a model begins an answer with that was asked for a title.
+var titleLine = pattern.New(`(?i)^(?:#+ *)?[*_]*title[*_]*[:：][*_ ]*(.*)`)
+
+// takeTitle parts an answer into the title that it begins with, if one was asked for, and the rest.
+func (r *run) takeTitle(answer string) (title, rest string) {
+	if !r.titled {
+		return "", answer
+	}
+	first, rest, _ := strings.Cut(answer, "\n")
+	found := titleLine.FindStringSubmatch(first)
+	if found == nil {
+		return "", answer
+	}
+	return titleOf(found[1]), strings.TrimSpace(rest)
+}
+
+// titleOf is a title as it is kept: without marks around it or a stop, whole, and about what was said;
+// empty: it is not one.
+func titleOf(given string) string {
+	const marks = "\"'`*_“”„«»「」# "
+	title := strings.TrimLeft(strings.TrimRight(given, marks+".…。\t"), marks+"\t")
+	if strings.Contains(title, pinnedMark) || chat.TitleFrom(title) != title {
+		return "" // longer than a title, or with characters that no list shows
+	}
+	return title
 }
 
 // titleFirst and titleLast are how many turns of a conversation a title is made from.

@@ -47,7 +47,7 @@ const (
 	freeOfPeople   = 2.0  // factor of the length that costs nothing
 	nearbyOfPeople = 1.75 // factor of the best nearby
 	bareOfPeople   = 0.8  // factor of a message that only asks
-	wholeLine      = 25.0 // tokens from which a line is a step of its own
+	wholeLine      = 16.0 // tokens from which a line is a step of its own
 	leastDistance  = 0.25 // of a step, that a shorter one is
 
 	narrowBudget = 4000.0 // tokens; a larger budget takes more of what is near a match

@@ -12,8 +12,9 @@ const percent = 20
 
 var tight struct {
 	sync.Mutex
-	n      int
-	before int // percent
+	n       int
+	before  int    // percent
+	ballast []byte // of a command; a long answer ends what it is for
 }
 
 // Tighten has memory that is no longer used taken back sooner, until release: a long
@@ -23,6 +24,7 @@ func Tighten() (release func()) {
 	tight.Lock()
 	defer tight.Unlock()
 	if tight.n++; tight.n == 1 {
+		tight.ballast = nil
 		tight.before = debug.SetGCPercent(percent)
 	}
 	return loosen

@@ -53,7 +53,23 @@ func Commit(t *core.Tx, c chat.Commit) (schema.StateRow, error) {
 	if err := coverTurns(t, turns, committedMetrics(c)); err != nil {
 		return st, err
 	}
+	if err := retitle(t, branch.SessionID, c.Retitle); err != nil {
+		return st, err
+	}
 	return st, queue.FinishJob(t, c.Job)
+}
+
+// retitle leaves a title alone that somebody chose meanwhile.
+func retitle(t *core.Tx, id string, r chat.Retitle) error {
+	to := chat.BoundTitle(schema.Clean(r.To))
+	if to == "" || to == r.From {
+		return nil
+	}
+	now, err := sqlite.All[string](t.DB, `SELECT title FROM sessions WHERE id = ?`, id)
+	if err != nil || len(now) == 0 || now[0] != r.From {
+		return err
+	}
+	return events.Record(t, chat.SessionID(id), ledger.EventSessionRenamed, id, ledger.TextChanged{Text: to})
 }
 
 // checkRun refuses turns that are not the branch's oldest pending ones in order.

@@ -1,0 +1,26 @@
+package jobs
+
+import (
+	"testing"
+	"time"
+)
+
+// TestJumpsOfTheClockAreNoticed: in both directions, each once, and not where time only passed.
+func TestJumpsOfTheClockAreNoticed(t *testing.T) {
+	var l clockJumps
+	wall, steady := time.Now(), time.Now()
+	for n, step := range []struct{ wall, steady, jump time.Duration }{
+		{0, 0, 0},
+		{time.Hour, time.Hour, 0},
+		{time.Minute, 0, 0},
+		{72 * time.Hour, time.Second, 72*time.Hour - time.Second},
+		{time.Second, time.Second, 0},
+		{-72 * time.Hour, time.Second, -72*time.Hour - time.Second},
+		{time.Second, time.Second, 0},
+	} {
+		wall, steady = wall.Add(step.wall), steady.Add(step.steady)
+		if got := l.since(wall, steady); got != step.jump {
+			t.Errorf("step %d: a jump of %v, want %v", n, got, step.jump)
+		}
+	}
+}

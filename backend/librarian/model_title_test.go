@@ -1,0 +1,46 @@
+package librarian_test
+
+import (
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/librarian"
+)
+
+// TestATitleOfAModel: where a title is asked for, an answer may begin with one; the summary
+// is the same with it, without it, and with one that is none.
+func TestATitleOfAModel(t *testing.T) {
+	plain := librarian.Librarian{}.Update(t.Context(), request(&script{answers: []string{goodState}}))
+	for given, want := range map[string]string{
+		"Title: SQLite without logged keys":           "SQLite without logged keys",
+		"title: \"Schlüssel nie protokollieren.\"":    "Schlüssel nie protokollieren",
+		"**Title:** Keys and logs …":                  "Keys and logs",
+		"# Title: SQLite\n":                           "SQLite",
+		"Title：数据库选择":                                 "数据库选择",
+		"Title: " + strings.Repeat("many words ", 20): "",
+		"Title: about [pinned fact]":                  "",
+		"Title:":                                      "",
+	} {
+		m := &script{answers: []string{given + "\n" + goodState}}
+		u := request(m)
+		u.Titled = true
+		got := librarian.Librarian{}.Update(t.Context(), u)
+		if got.Title != want || got.Summary != plain.Summary || got.Tries != 1 {
+			t.Errorf("%q: titled %q, want %q, after %d tries:\n%s", given, got.Title, want, got.Tries, got.Summary)
+		}
+		if !strings.Contains(m.asked[0], `one line "Title: "`) {
+			t.Errorf("no title was asked for:\n%s", m.asked[0])
+		}
+	}
+	unasked := &script{answers: []string{"Title: SQLite\n" + goodState}}
+	if got := (librarian.Librarian{}).Update(t.Context(), request(unasked)); got.Title != "" || strings.Contains(unasked.asked[0], "Title:") {
+		t.Errorf("unasked: %q", got.Title)
+	}
+	rejected := &script{answers: []string{"Title: SQLite\nI'm sorry."}}
+	u := request(rejected)
+	u.Titled = true
+	if got := (librarian.Librarian{}).Update(t.Context(), u); got.Title != "" || got.Origin != chat.StateFallback {
+		t.Errorf("of a rejected answer: %q, %s", got.Title, got.Origin)
+	}
+}
