@@ -145,6 +145,7 @@ export default {
   coversNone: 'umfasst noch keine Runde',
   stateSummary: 'Zustandszusammenfassung',
   stateNamed: 'Zustand {id}',
+  nothingYet: 'noch nichts',
   startsEmpty: 'Der Verlauf beginnt leer',
   startsMore: 'Nach jeder Antwort wird die Unterhaltung hier zusammengefasst: Tatsachen, Entscheidungen, Vorgaben, offene Aufgaben. Die Zusammenfassung ist Teil jeder späteren Anfrage, damit nichts Wichtiges vergessen wird.',
   nothingToRollBack: 'Der Zweig endet mit dieser Runde: Es gibt nichts zurückzusetzen',

@@ -89,6 +89,7 @@ export default {
   buffered: 'Gepuffert',
   bufferedMore: 'Text erscheint, wie er eintrifft. Jedes Stück wird sofort an das System übergeben; ein Absturz dieses Programms verliert also nichts. Ein Stromausfall kann kosten, was seit dem letzten Schreiben auf die Platte kam: den gestreiften Teil.',
   writeAhead: 'Erst schreiben',
+  inForce: 'gilt jetzt',
   writeAheadMore: 'Text erscheint erst, wenn er auf der Platte ist, bis zu 50 ms später. Was Sie gelesen haben, übersteht selbst einen Stromausfall, soweit die Platte Wort hält.',
   embedder: 'Embedding-Modell',
   lookAgain: 'Erneut suchen',

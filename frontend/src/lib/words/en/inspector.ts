@@ -142,6 +142,7 @@ export default {
   coversNone: 'covers no turn yet',
   stateSummary: 'State summary',
   stateNamed: 'State {id}',
+  nothingYet: 'nothing yet',
   startsEmpty: 'The history starts empty',
   startsMore: 'After each answer the conversation is summarised here: facts, decisions, constraints, open tasks. The summary is part of every later request, so nothing important is forgotten.',
   nothingToRollBack: 'The branch ends with this turn: there is nothing to roll back',

@@ -86,6 +86,7 @@ export default {
   buffered: 'Buffered',
   bufferedMore: 'Text is shown as it arrives. Each piece is handed to the system at once, so a crash of this program loses nothing. A power cut may cost what came since the last flush: the striped part.',
   writeAhead: 'Write ahead',
+  inForce: 'in force',
   writeAheadMore: 'Text is shown only once it is on disk, up to 50 ms later. What you have read survives even a power cut, if the disk writes what it confirms.',
   embedder: 'Embedder',
   lookAgain: 'Look again',

@@ -145,6 +145,7 @@ export default {
   coversNone: '尚未涵盖任何轮次',
   stateSummary: '状态摘要',
   stateNamed: '状态 {id}',
+  nothingYet: '暂无内容',
   startsEmpty: '历史从空开始',
   startsMore: '每次回答后，对话会在此汇总：事实、决定、约束、待办任务。摘要会包含在之后的每个请求中，因此不会遗忘重要内容。',
   nothingToRollBack: '分支以此轮结束：没有可回滚的内容',

@@ -89,6 +89,7 @@ export default {
   buffered: '缓冲',
   bufferedMore: '文本一到达即显示。每一段都立即交给系统，因此本程序崩溃不会丢失任何内容。断电可能丢失上次刷盘之后收到的部分，即条纹部分。',
   writeAhead: '先写后显',
+  inForce: '当前生效',
   writeAheadMore: '文本写入磁盘后才显示，最多晚 50 毫秒。只要磁盘可靠，您读到的内容即使断电也不会丢失。',
   embedder: '嵌入模型',
   lookAgain: '重新查找',
