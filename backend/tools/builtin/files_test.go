@@ -86,7 +86,7 @@ func TestFiles(t *testing.T) {
 	d.refuses("read_file", map[string]any{"path": "b.bin"}, "not text")
 	d.refuses("read_file", map[string]any{"path": "notes"}, "it is a folder")
 	d.refuses("read_file", map[string]any{"path": "nowhere"}, "there is no such file")
-	d.refuses("read_file", map[string]any{"file": "b.bin"}, "do not fit the schema")
+	d.refuses("read_file", map[string]any{"file": "b.bin"}, "do not match the schema")
 	d.answers("list_directory", map[string]any{}, "b.bin (2 bytes)\nempty (0 bytes)\nnotes/")
 	d.answers("search_files", map[string]any{"text": "three"}, full+":3: Three")
 	d.answers("search_files", map[string]any{"text": "three", "names": "*.go"}, "no file has this text")
