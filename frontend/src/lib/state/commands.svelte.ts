@@ -1,3 +1,4 @@
+import { flushSync } from 'svelte';
 import { grouped } from './sessionGroups';
 import { BackendError } from '$lib/backend/errors';
 import { findState } from '$lib/commands/commands';
@@ -300,7 +301,11 @@ export class CommandRunner {
   }
 }
 
+/** What is typed next belongs into the field: it has the focus at once, and again after a dialog that led here gave it back. */
 function searchTitles(layout: Parts['layout']): void {
+  const focus = () => document.querySelector<HTMLInputElement>('[data-shortcut="search"]')?.focus();
   layout.reveal('sessions');
-  requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-shortcut="search"]')?.focus());
+  flushSync();
+  focus();
+  if (document.querySelector('dialog[open]')) requestAnimationFrame(focus);
 }
