@@ -28,8 +28,8 @@ function drawn(page: Page): Promise<string[]> {
 
 /** Nothing that is drawn now has a word of the insides in it; and something is drawn. */
 async function speaksPlainly(page: Page, seen: RegExp): Promise<void> {
-  const texts = await drawn(page);
-  expect(texts.join('\n')).toMatch(seen);
+  let texts: string[] = [];
+  await expect.poll(async () => (texts = await drawn(page)).join('\n')).toMatch(seen);
   expect(texts.filter((text) => ledgerWords.test(text))).toEqual([]);
 }
 

@@ -68,7 +68,10 @@ const slow: [string, string][] = [
   ['20 000 rules', '---\n\n'.repeat(20_000)],
 ];
 
-test('what engines lay out slowly holds the page no longer than 0.1 s more than ordinary words', async ({ provider, launch, page, browser }) => {
+/** How many times as long as for ordinary words. What is laid out as a whole takes fifty times as long and more. */
+const most = 20;
+
+test('what engines lay out slowly holds the page hardly longer than ordinary words', async ({ provider, launch, page, browser }) => {
   await launch();
   const chat = new Conversation(page);
   const took: Record<string, number> = {};
@@ -84,13 +87,13 @@ test('what engines lay out slowly holds the page no longer than 0.1 s more than 
     await expect(chat.answer(1)).not.toBeEmpty();
     return longest;
   };
-  const words = (took['ordinary words'] = await measure('Now ordinary words', 'word '.repeat(20_000)));
+  const words = Math.max(30, (took['ordinary words'] = await measure('Now ordinary words', 'word '.repeat(20_000)))); // less than that is mostly chance
   for (const [name, text] of slow) {
     took[name] = Infinity;
     // Processors that others use too take longer for the same: the least of three counts.
-    for (let n = 1; n <= 3 && took[name]! >= words + 100; n++) took[name] = Math.min(took[name]!, await measure(`Now ${name}, ${n}`, text));
+    for (let n = 1; n <= 3 && took[name]! >= most * words; n++) took[name] = Math.min(took[name]!, await measure(`Now ${name}, ${n}`, text));
   }
-  for (const [name] of slow) expect(took[name], `${name}: ${JSON.stringify(took)}`).toBeLessThan(words + 100);
+  for (const [name] of slow) expect(took[name], `${name}: ${JSON.stringify(took)}`).toBeLessThan(most * words);
 });
 
 /**
