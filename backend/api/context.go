@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
@@ -51,8 +52,8 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 		v.StepID = string(steps[n-1].ID)
 		if u := steps[n-1].Usage; u != nil {
 			v.Reported, v.Cached = u.InputTokens, u.CachedInputTokens
-			if u.NotBelieved != "" {
-				v.UsageNote = "The provider's token counts were ignored: " + u.NotBelieved + "."
+			if n := u.NotBelieved; n != "" {
+				v.UsageNote = strings.ToUpper(n[:1]) + n[1:] + "."
 			}
 		}
 	}
@@ -261,9 +262,9 @@ func label(p prompt.Part) string {
 	case "project_fact":
 		return "Pinned fact of the project"
 	case "state":
-		return "State summary " + chat.ShortID(p.ID)
+		return fmt.Sprintf("State summary %s", chat.ShortID(p.ID))
 	case "chunk":
-		return "Memory " + chat.ShortID(p.ID)
+		return fmt.Sprintf("Memory %s", chat.ShortID(p.ID))
 	case "day":
 		return "Date of the passages below"
 	case "now":
@@ -273,7 +274,7 @@ func label(p prompt.Part) string {
 	case "partial":
 		return "The answer so far"
 	case "tool":
-		return "Tool " + p.ID
+		return fmt.Sprintf("Tool %s", p.ID)
 	case "step":
 		if p.Role == string(chat.RoleAssistant) {
 			return "This turn so far, the model"

@@ -44,14 +44,15 @@ func (s Summary) Entries(sec Section) []string { return s.entries[sec] }
 
 // Parse reads a summary, also one that a model wrote: known headings of any
 // level may be in any order, repeat or lack; what is under none of them
-// is a fact. Parse(s.Render()) is s.
+// is a fact, except for the sentences with which a model introduces the
+// document ("Here is the updated memory:"). Parse(s.Render()) is s.
 func Parse(markdown string) Summary {
 	if len(markdown) > maxParse {
 		markdown = markdown[:maxParse]
 	}
 	var s Summary
 	sec, open := Facts, false // open: the last entry may continue
-	for line := range strings.Lines(markdown) {
+	for line := range strings.Lines(afterIntroduction(markdown)) {
 		text := strings.TrimSpace(line)
 		if text == "" {
 			open = false
@@ -75,6 +76,27 @@ func Parse(markdown string) Summary {
 		}
 	}
 	return s
+}
+
+// afterIntroduction is the document from its first list entry or known heading on; all of it if no known heading follows.
+func afterIntroduction(markdown string) string {
+	begin, at := -1, 0
+	for line := range strings.Lines(markdown) {
+		text := strings.TrimSpace(line)
+		title, isHeading := headingText(text)
+		_, isEntry := cutBullet(text)
+		if isHeading {
+			_, isHeading = sectionOf(title)
+		}
+		if begin < 0 && (isHeading || isEntry) {
+			begin = at
+		}
+		if isHeading {
+			return markdown[begin:]
+		}
+		at += len(line)
+	}
+	return markdown
 }
 
 // headingText is the title of a Markdown heading line.
