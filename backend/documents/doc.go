@@ -31,6 +31,12 @@ type Document struct {
 	Plain bool
 }
 
+// Store keeps documents.
+type Store interface {
+	Branch(context.Context, chat.BranchID) (chat.Branch, error)
+	AddFile(context.Context, chat.NewFile) (chat.File, error)
+}
+
 // New is the document as the store keeps it. tokens counts those of its text.
 func (d Document) New(session chat.SessionID, content []byte, tokens int) chat.NewFile {
 	n := chat.NewFile{SessionID: session, Name: d.Name, MediaType: d.MediaType, Content: content, Tokens: tokens}
@@ -38,6 +44,15 @@ func (d Document) New(session chat.SessionID, content []byte, tokens int) chat.N
 		n.Text = d.Text
 	}
 	return n
+}
+
+// Keep stores a document that was read from content in the session of a branch. count counts the tokens of its text.
+func (d Document) Keep(ctx context.Context, to Store, branch chat.BranchID, content []byte, count func(string) int) (chat.File, error) {
+	b, err := to.Branch(ctx, branch)
+	if err != nil {
+		return chat.File{}, err
+	}
+	return to.AddFile(ctx, d.New(b.SessionID, content, count(d.Text)))
 }
 
 // Reader reads documents.

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -51,6 +52,25 @@ const (
 	// MaxAtOnce is how many files are looked at in one go.
 	MaxAtOnce = 10_000
 )
+
+// imageTypes are those that every provider takes.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// IsImage reports whether models take images of a media type.
+func IsImage(media string) bool { return slices.Contains(imageTypes, media) }
+
+// NewImage is an image for a message; name is what its errors call it.
+//
+// Errors: CodeInvalid for a type that no model takes, and for more than MaxImageBytes.
+func NewImage(name, media string, data []byte) (chat.Image, error) {
+	switch {
+	case !IsImage(media):
+		return chat.Image{}, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is of a type that no model accepts (%s); nothing was sent.", name, media).WithHint("use PNG, JPEG, GIF or WebP")
+	case len(data) > MaxImageBytes:
+		return chat.Image{}, chat.Errorf(chat.CodeInvalid, "chat.image", "%s has %d bytes, more than 5 MB; nothing was sent.", name, len(data)).WithHint("scale it down")
+	}
+	return chat.NewImage(media, data), nil
+}
 
 // MediaType is an image's, by its first bytes; empty: of none that a model takes.
 func MediaType(head []byte) string {

@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// chunkTextRow is a chunk with what places it.
+// chunkTextRow is a chunk with its position.
 type chunkTextRow struct {
 	Chunk        schema.ChunkRow
 	TurnSeq      int64
@@ -20,7 +20,7 @@ func ChunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	return NewSources(db).Chunks(ids)
 }
 
-// Sources are what chunks are cut from, each read once.
+// Sources are the texts that chunks are cut from, each read once.
 type Sources struct {
 	db    *gorm.DB
 	said  map[sourceKey]saying
@@ -28,8 +28,8 @@ type Sources struct {
 	held  int // bytes of the documents' texts
 }
 
-// mostHeld bounds the documents that are kept for the chunks that follow: theirs lie
-// together, and all of them may be more than there is memory.
+// mostHeld limits the documents kept for later chunks: chunks of a document are adjacent, and all documents together
+// may not fit into memory.
 const mostHeld = 64 << 20
 
 type sourceKey struct {
@@ -37,7 +37,7 @@ type sourceKey struct {
 	role chat.Role
 }
 
-// saying is a message's rendered text, and the person it names.
+// saying is a message's rendered text, and the person named as its speaker.
 type saying struct{ text, speaker string }
 
 type sourceFile struct {
@@ -50,8 +50,8 @@ func NewSources(db *gorm.DB) *Sources {
 	return &Sources{db: db, files: map[string]sourceFile{}}
 }
 
-// Chunks reads chunks with their words. Documents that earlier ones were of are
-// not read again; messages are kept no longer than for one call.
+// Chunks reads chunks with their text. Documents of earlier chunks are not read again; messages are kept only during
+// one call.
 func (s *Sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	list, err := chat.MarshalJSON(ids)
 	if err != nil {
@@ -77,8 +77,8 @@ func (s *Sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	return out, nil
 }
 
-// readChunkTexts reads the rows of a JSON list of chunks, in its order. By hand: a search
-// reads hundreds, and reflection would be half of the time.
+// readChunkTexts reads the rows of a JSON list of chunks, in its order. Rows are scanned by hand: a search reads
+// hundreds, and reflection would take half of the time.
 func readChunkTexts(db *gorm.DB, ids string) ([]chunkTextRow, error) {
 	found, err := db.Raw(`SELECT c.id, coalesce(c.n, 0), c.session_id, c.branch_id, c.source_turn, c.file_id, c.ordinal, c.role, c.start_offset, c.end_offset,
 		  c.chunk_type, c.token_est, c.chunker_version, c.created_at, c.content_hash, c.summary, c.rendered_text, t.turn_seq, s.title, s.source, t.created_at
@@ -101,8 +101,7 @@ func readChunkTexts(db *gorm.DB, ids string) ([]chunkTextRow, error) {
 	return out, found.Err()
 }
 
-// readMessages reads the messages that rows are of, and of their turns no other: what
-// is decoded in vain was most of the time.
+// readMessages reads only the messages that the rows need: decoding others took most of the time.
 func (s *Sources) readMessages(rows []chunkTextRow) error {
 	s.said = map[sourceKey]saying{}
 	var need [][2]string
@@ -134,14 +133,14 @@ func (s *Sources) readMessages(rows []chunkTextRow) error {
 			return err
 		}
 		if message != nil {
-			m, _ := schema.DecodeMessage(key.role, *message) // one that cannot be read holds the words of no chunk
+			m, _ := schema.DecodeMessage(key.role, *message) // an unreadable message contains no chunk's words
 			s.said[key] = saying{m.IndexedText(), m.Name}
 		}
 	}
 	return found.Err()
 }
 
-// File is a document with its text; one that is gone is not ok.
+// file is a document with its text; ok is false if it is missing.
 func (s *Sources) file(id string) (sourceFile, error) {
 	if f, ok := s.files[id]; ok {
 		return f, nil
@@ -163,7 +162,7 @@ func (s *Sources) file(id string) (sourceFile, error) {
 	return f, err
 }
 
-// Chunk is a chunk with its words; false if its source does not hold them.
+// chunk is a chunk with its text; false if its source does not contain it.
 func (s *Sources) chunk(r chunkTextRow) (chat.ChunkText, bool, error) {
 	out := chat.ChunkText{TurnSeq: r.TurnSeq, SessionTitle: r.SessionTitle, ProjectFile: r.Source == chat.SourceFiles, At: schema.Moment(r.TurnAt)}
 	if r.Chunk.FileID == nil {
