@@ -22,7 +22,7 @@ func (s *Inspect) Context(turnID string) (ContextView, error) {
 
 // seen draws what a turn's model saw, with each item marked against the turn before.
 func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
-	t, err := c.Store.Turn(ctx, id)
+	t, err := c.History.Turn(ctx, id)
 	if err != nil {
 		return ContextView{}, err
 	}
@@ -35,7 +35,7 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	if err := c.explain(ctx, &v, seen.Manifest, t.SessionID); err != nil {
 		return v, err
 	}
-	looked, err := c.Store.LookedUp(ctx, id)
+	looked, err := c.States.LookedUp(ctx, id)
 	if err != nil {
 		return v, err
 	}
@@ -44,7 +44,7 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 			Tool: l.Tool, SessionID: string(l.Session), SessionTitle: chat.BoundTitle(l.Title), TurnID: string(l.Turn), TurnSeq: l.TurnSeq,
 		})
 	}
-	steps, err := c.Store.Steps(ctx, id)
+	steps, err := c.History.Steps(ctx, id)
 	if err != nil {
 		return v, err
 	}
@@ -66,7 +66,7 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 // textsBefore are the items of the request before a turn's, if there was one
 // that can be assembled again.
 func (c *Core) textsBefore(ctx context.Context, t chat.Turn) ([]prompt.Text, bool) {
-	_, id, err := c.Store.PreviousManifest(ctx, t.BranchID, t.Seq)
+	_, id, err := c.States.PreviousManifest(ctx, t.BranchID, t.Seq)
 	if err != nil || id == "" {
 		return nil, false
 	}
@@ -129,7 +129,7 @@ func (c *Core) next(ctx context.Context, before chat.Turn, model string, p promp
 	}
 	v := contextView(p.Manifest(), p.Texts())
 	v.Same = true
-	b, err := c.Store.Branch(ctx, before.BranchID)
+	b, err := c.Sessions.Branch(ctx, before.BranchID)
 	if err != nil {
 		return v, err
 	}
@@ -149,14 +149,14 @@ func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
 		return d, err
 	}
 	ctx := s.c.ctx()
-	t, err := s.c.Store.Turn(ctx, chat.TurnID(turnID))
+	t, err := s.c.History.Turn(ctx, chat.TurnID(turnID))
 	if err != nil {
 		return d, err
 	}
 	if d.To, err = s.c.seen(ctx, t.ID); err != nil {
 		return d, err
 	}
-	_, before, err := s.c.Store.PreviousManifest(ctx, t.BranchID, t.Seq)
+	_, before, err := s.c.States.PreviousManifest(ctx, t.BranchID, t.Seq)
 	if err != nil {
 		return d, err
 	}
