@@ -20,6 +20,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/erasing"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/importing"
 	"contextinfinity/backend/jobs"
@@ -28,7 +29,9 @@ import (
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/pins"
 	"contextinfinity/backend/projects"
+	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
@@ -182,7 +185,11 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	s := &cli.Services{
 		Library: library.New(db, engine, o.Publish.Change),
 		Tools:   registry, Calls: engine, ToolsMode: func() string { return cfg.Config().Tools.Mode },
-		Store: db, Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Answers: answers.New(db, engine, branching), Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
+		Sessions: sessions.New(sessions.Deps{Store: db, Limits: engine, Publish: o.Publish.Change, Wake: runner.Wake}),
+		Pins:     pins.New(pins.Deps{Store: db, Limits: engine, Count: func(text string) int { return words{}.Count("", text) }, Publish: o.Publish.Change}),
+		Erasing:  erasing.New(erasing.Deps{Store: db, Publish: o.Publish.Change}),
+		History:  db, States: db, Drafts: db, Chunks: db, Queue: db, Figures: db, Waiting: db, Verify: db.Verify,
+		Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Answers: answers.New(db, engine, branching), Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err

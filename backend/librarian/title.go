@@ -1,7 +1,6 @@
 package librarian
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -196,27 +195,4 @@ func titleOf(given string) string {
 		return "" // longer than a title, or with characters that no list shows
 	}
 	return title
-}
-
-// titleFirst and titleLast are how many turns of a conversation are used for a title.
-const (
-	titleFirst = 100
-	titleLast  = 300
-)
-
-// SuggestTitle suggests a session's title from its active branch.
-func SuggestTitle(ctx context.Context, store interface {
-	Session(context.Context, chat.SessionID) (chat.Session, error)
-	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
-}, id chat.SessionID) (string, error) {
-	sess, err := store.Session(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	first, err := store.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, Limit: titleFirst})
-	if err != nil {
-		return "", err
-	}
-	last, err := store.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, FromSeq: titleFirst + 1, Limit: titleLast, Newest: true})
-	return Title(append(first, last...)), err
 }

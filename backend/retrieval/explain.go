@@ -89,16 +89,16 @@ func (m Match) String() string {
 	}
 	var parts []string
 	if len(m.Words) > 0 {
-		parts = append(parts, "matched: "+listed(m.Words))
+		parts = append(parts, listed("matched: %s", "matched: %s and %d more", m.Words))
 	}
 	if len(m.Around) > 0 {
-		parts = append(parts, "nearby: "+listed(m.Around))
+		parts = append(parts, listed("nearby: %s", "nearby: %s and %d more", m.Around))
 	}
 	if len(parts) == 0 && m.Keyword > 0 {
 		parts = append(parts, "shares words with the question")
 	}
 	if m.Similarity > 0 {
-		parts = append(parts, "more similar than "+percent(m.Similarity)+" unrelated text")
+		parts = append(parts, moreSimilar(m.Similarity))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "next to a passage that matches")
@@ -130,18 +130,19 @@ func (m Match) reason(r chat.Reason) string {
 	return ""
 }
 
-func listed(words []string) string {
-	list := strings.Join(words[:min(len(words), namedWords)], ", ")
-	if rest := len(words) - namedWords; rest > 0 {
-		list += fmt.Sprintf(" and %d more", rest)
+// listed names the words in one of two sentences, which translations have as they are written here.
+func listed(all, more string, words []string) string {
+	rest := len(words) - namedWords
+	if rest <= 0 {
+		return fmt.Sprintf(all, strings.Join(words, ", "))
 	}
-	return list
+	return fmt.Sprintf(more, strings.Join(words[:namedWords], ", "), rest)
 }
 
-// percent is a share as text, rounded down so that it never claims too much.
-func percent(share float64) string {
+// moreSimilar describes a similarity, rounded down so that it never claims too much.
+func moreSimilar(share float64) string {
 	if share >= 1 {
-		return "all"
+		return "more similar than all unrelated text"
 	}
-	return strconv.FormatFloat(math.Floor(share*100+1e-6), 'f', -1, 64) + " % of"
+	return fmt.Sprintf("more similar than %s %% of unrelated text", strconv.FormatFloat(math.Floor(share*100+1e-6), 'f', -1, 64))
 }
