@@ -88,14 +88,14 @@ type setup struct {
 }
 
 // closeTimeout bounds how long running answers may take to be put away.
-var closeTimeout = 5 * time.Second // tests on a busy machine wait longer
+var closeTimeout = 5 * time.Second // tests do not wait
 
-// indexPatience bounds how long recall waits for an embedding server before it answers
-// from what is indexed.
+// manyJobs is the number of jobs from which the wait is limited in the same way: indexing an imported history takes
+// minutes.
 var indexPatience = 5 * time.Second // tests do not
 
-// manyJobs is from how many jobs on they are waited for no longer than that: a history
-// that was imported takes minutes to be indexed.
+// openSetup opens configuration, keys and models. An error in the file is not an error here: defaults are used, and
+// config.Err describes the error.
 const manyJobs = 500
 
 // openSetup opens configuration, keys and models. A fault in the file is not an
@@ -353,7 +353,7 @@ func (o *outbound) rules() string {
 	return o.id
 }
 
-// counter counts tokens as each model would.
+// commandLine is the program's interface for the verbs.
 type counter struct{}
 
 func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID).CountText(text) }

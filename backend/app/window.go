@@ -17,8 +17,7 @@ import (
 	"contextinfinity/backend/tokens"
 )
 
-// window opens the data directory and binds the services to a page. When it
-// cannot be opened, the page says why.
+// window opens the data directory and binds the services to a page. If it cannot be opened, the page says why.
 func window(o cli.OpenOptions, page Page) desktop.Window {
 	hub := api.NewHub()
 	o.Publish, o.Serve = hub, true
@@ -80,8 +79,8 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	return w
 }
 
-// openForWindow opens the data with its background tasks. Data that cannot be written is opened to be read, and core says
-// why. With an error nothing is open.
+// openForWindow opens the data with its background tasks. Data that is not writable is opened read-only, and core
+// says why. With an error nothing is open.
 func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app, error) {
 	a, err := openApp(context.Background(), o, keys)
 	if unwritable(err) {
@@ -99,7 +98,7 @@ func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app
 	return a, nil
 }
 
-// records gives the services of the window what is kept.
+// provide sets the dependencies of the window's services.
 func (a *app) records(core *api.Core) {
 	core.Sessions, core.Pins, core.Erasing = a.sessions, a.pins, a.erasing()
 	core.History, core.States, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.store, a.store
@@ -172,7 +171,7 @@ func openToRead(o cli.OpenOptions, keys *secrets.Store) (*app, error) {
 	return openApp(context.Background(), o, keys)
 }
 
-// readOnlyWords say why the data can only be read.
+// retrieves says whether turns get memory, and from where.
 func readOnlyWords(a *app, refused error) string {
 	if note := a.store.Note(); note != "" {
 		return note
