@@ -148,14 +148,14 @@ func (a *app) carryOut(c handover.Call, s handover.Streams) int {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, leave := range left {
-		leave() // also of a verb that left without closing
+		leave() // also for a verb that exited without closing
 	}
 	a.jobs.Wake()
-	a.fanout.Change(chat.Change{Kind: chat.ChangeSessions}) // it may have made, renamed or erased some
+	a.fanout.Change(chat.Change{Kind: chat.ChangeSessions}) // it may have changed sessions
 	return code
 }
 
-// handOver has the program that is the writer carry out a command line.
+// handOver lets the program that is the writer run a command line.
 func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool, error) {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	call := handover.NewCall(h.Args)
@@ -167,8 +167,8 @@ func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool
 	return ask(ctx, cfg.Config().DataDir, call, handover.Asker{In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts})
 }
 
-// raiseOther brings another program's window on this data to the front, with the files
-// this start was given. Where nobody is served, the error is the lock's.
+// raiseOther brings another program's window on this data to the front, and passes on this start's files. If that
+// program serves nobody, the lock's error is returned.
 func raiseOther(o cli.OpenOptions, locked error) error {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	_, served, err := ask(context.Background(), cfg.Config().DataDir, handover.ToFront(o.Files, o.NewChat), handover.Asker{})
@@ -178,7 +178,7 @@ func raiseOther(o cli.OpenOptions, locked error) error {
 	return err
 }
 
-// ask asks the writer of a data directory, once it listens. false: it does not.
+// ask sends a request to the writer of a data directory, once it listens. false: it does not.
 func ask(ctx context.Context, dir string, call handover.Call, a handover.Asker) (int, bool, error) {
 	for begun := time.Now(); ; {
 		wait := lockingTime
@@ -200,7 +200,7 @@ func ask(ctx context.Context, dir string, call handover.Call, a handover.Asker) 
 	}
 }
 
-// realPath is the one name of a file, as far as the file system tells.
+// realPath is the canonical path of a file.
 func realPath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -214,8 +214,7 @@ func realPath(path string) string {
 	return path
 }
 
-// fanout publishes to the program's own window or verb, and to the verbs that it
-// carries out for others.
+// fanout publishes to the program's own window or verb, and to the verbs that it runs for others.
 type fanout struct {
 	main turn.Publisher
 
