@@ -82,10 +82,13 @@ func bubble(t *testing.T, f func(*testing.T)) {
 
 func (b *bench) close() { _ = b.store.Close() }
 
-func (b *bench) runner(s interface {
+// kept is a store of jobs and of what they are about.
+type kept interface {
 	jobs.Queue
 	jobs.Store
-}) *jobs.Runner {
+}
+
+func (b *bench) runner(s kept) *jobs.Runner {
 	return jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }})
 }
 
