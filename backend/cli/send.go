@@ -65,7 +65,7 @@ when it waits for you to decide about calls of tools: contextinfinity tools wait
 	cmd.Flags().StringVar(&f.incomplete, "incomplete", string(turn.IncompleteDiscard),
 		"what to do with an incomplete or unsent turn that is in the way: keep, discard, fail")
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
-	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code or PDF (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code, PDF, Word, Excel, PowerPoint, OpenDocument or EPUB (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.allow, "allow", nil, "run this tool without asking, for this message alone (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.models, "model", nil, "a configured model, instead of the session's (two to four: all of them answer)")
 	cmd.Flags().StringVar(&f.assistant, "assistant", "", "start a new session with this assistant")
