@@ -8,7 +8,11 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/erasing"
+	"contextinfinity/backend/pins"
+	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
+	"contextinfinity/backend/turn"
 )
 
 type words struct{}
@@ -27,7 +31,20 @@ func chatOver(t *testing.T) (*Chat, *store.Store, chat.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewChat(&Core{Store: s, Counter: words{}, Hub: NewHub()}), s, session
+	return NewChat(coreOver(s)), s, session
+}
+
+// coreOver is what the services work with, over a real store and one small model.
+func coreOver(s *store.Store) *Core {
+	hub := NewHub()
+	engine := turn.NewEngine(turn.Deps{Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Models: small{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
+	return &Core{
+		Sessions: sessions.New(sessions.Deps{Store: s, Limits: engine, Publish: hub.Change, Wake: func() {}}),
+		Pins:     pins.New(pins.Deps{Store: s, Limits: engine, Count: func(text string) int { return words{}.Count("", text) }, Publish: hub.Change}),
+		Erasing:  erasing.New(erasing.Deps{Store: s, Publish: hub.Change}),
+		History:  s, States: s, Drafts: s, Chunks: s, Queue: s, Figures: s, Calls: s, Settings: s, Verify: s.Verify,
+		Turns: engine, Counter: words{}, Hub: hub,
+	}
 }
 
 func part(s chat.Session, upload, data string, last bool) AttachPart {

@@ -25,7 +25,7 @@ func (s *Storage) checking(ctx context.Context, p *tasks.Progress) (tasks.Result
 		what  string
 		check func(context.Context) ([]chat.Finding, error)
 	}{
-		{"the database: records, ledger and index", s.c.Store.Verify},
+		{"the database: records, ledger and index", s.c.Verify},
 		{"what models saw, assembled again", s.c.Turns.VerifyContexts},
 		{"journals of answers", s.c.Turns.VerifyJournals},
 	}

@@ -2,13 +2,23 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
-	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 )
+
+// StateStore keeps what stands for turns in a request, and what requests held.
+type StateStore interface {
+	State(context.Context, chat.StateID) (chat.State, error)
+	States(context.Context, chat.BranchID) ([]chat.State, error)
+	StateTurnSeq(context.Context, chat.StateID) (int64, error)
+	LookedUp(context.Context, chat.TurnID) ([]chat.LookedUp, error)
+	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
+	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
+}
 
 // Inspect shows and steers what goes on behind the conversation: pending turns,
 // states, pins, jobs, recovery, raw requests.
@@ -23,15 +33,15 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 		return nil, err
 	}
 	ctx := s.c.ctx()
-	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
 		return nil, err
 	}
-	turns, err := s.c.Store.PendingTurns(ctx, b.ID)
+	turns, err := s.c.History.PendingTurns(ctx, b.ID)
 	if err != nil {
 		return nil, err
 	}
-	covers, err := s.c.Store.StateTurnSeq(ctx, b.HeadState)
+	covers, err := s.c.States.StateTurnSeq(ctx, b.HeadState)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +49,7 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 	held := s.heldByNext(ctx, b.ID)
 	out := make([]PendingView, 0, len(turns))
 	for i, t := range turns {
-		job, _, err := s.c.Store.JobFor(ctx, t.ID, chat.JobSummarizeTurn)
+		job, _, err := s.c.Queue.JobFor(ctx, t.ID, chat.JobSummarizeTurn)
 		if err != nil {
 			return nil, err
 		}
@@ -114,17 +124,17 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 		return p, err
 	}
 	ctx := s.c.ctx()
-	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 	if err != nil {
 		return p, err
 	}
-	states, err := s.c.Store.States(ctx, b.ID)
+	states, err := s.c.States.States(ctx, b.ID)
 	if err != nil {
 		return p, err
 	}
 	p.History = make([]StateView, 0, len(states))
 	for _, st := range states {
-		seq, err := s.c.Store.StateTurnSeq(ctx, st.ID)
+		seq, err := s.c.States.StateTurnSeq(ctx, st.ID)
 		if err != nil {
 			return p, err
 		}
@@ -149,7 +159,7 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 // and what the state and the pins take in it.
 func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) error {
 	p.Ranges = []RangeView{}
-	all, err := s.c.Store.AllSummaries(ctx, b.SessionID)
+	all, err := s.c.States.AllSummaries(ctx, b.SessionID)
 	if err != nil {
 		return err
 	}
@@ -206,20 +216,20 @@ func (s *Inspect) StateByID(stateID string) (StateView, error) {
 		return StateView{}, err
 	}
 	ctx := s.c.ctx()
-	st, err := s.c.Store.State(ctx, chat.StateID(stateID))
+	st, err := s.c.States.State(ctx, chat.StateID(stateID))
 	if err != nil {
 		return StateView{}, err
 	}
-	b, err := s.c.Store.Branch(ctx, st.BranchID)
+	b, err := s.c.Sessions.Branch(ctx, st.BranchID)
 	if err != nil {
 		return StateView{}, err
 	}
-	seq, err := s.c.Store.StateTurnSeq(ctx, st.ID)
+	seq, err := s.c.States.StateTurnSeq(ctx, st.ID)
 	return stateView(st, b.HeadState, seq), err
 }
 
 func (s *Inspect) pins(ctx context.Context, b chat.Branch) ([]PinView, error) {
-	pins, err := s.c.Store.Pins(ctx, b.ID)
+	pins, err := s.c.Pins.Pins(ctx, b.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -235,69 +245,36 @@ func pinView(p chat.Pin, branch chat.BranchID) PinView {
 
 // AddPin pins a fact: it is sent verbatim with every request from now on.
 func (s *Inspect) AddPin(branchID, text string) (PinView, error) {
-	return s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
-		text, err := pinText(text)
-		if err != nil {
-			return chat.Pin{}, err
-		}
-		if err := s.c.Turns.CheckPin(ctx, b, "", text); err != nil {
-			return chat.Pin{}, err
-		}
-		return s.c.Store.AddPin(ctx, b, text, s.c.Counter.Count("", text))
-	})
+	return s.pin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) { return s.c.Pins.Add(ctx, b, text) })
 }
 
 // EditPin makes a new version of a pinned fact; the old one is kept.
 func (s *Inspect) EditPin(branchID, pinID, text string) (PinView, error) {
-	return s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
-		text, err := pinText(text)
-		if err != nil {
-			return chat.Pin{}, err
-		}
-		if err := s.c.Turns.CheckPin(ctx, b, chat.PinID(pinID), text); err != nil {
-			return chat.Pin{}, err
-		}
-		return s.c.Store.EditPin(ctx, b, chat.PinID(pinID), text, s.c.Counter.Count("", text))
+	return s.pin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
+		return s.c.Pins.Edit(ctx, b, chat.PinID(pinID), text)
 	})
+}
+
+func (s *Inspect) pin(branchID string, do func(context.Context, chat.BranchID) (chat.Pin, error)) (PinView, error) {
+	if err := s.c.ready(); err != nil {
+		return PinView{}, err
+	}
+	p, err := do(s.c.ctx(), chat.BranchID(branchID))
+	return pinView(p, chat.BranchID(branchID)), err
 }
 
 // RemovePin unpins a fact on this branch.
 func (s *Inspect) RemovePin(branchID, pinID string) error {
-	_, err := s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
-		return chat.Pin{}, s.c.Store.RemovePin(ctx, b, chat.PinID(pinID))
-	})
-	return err
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.Pins.Remove(s.c.ctx(), chat.BranchID(branchID), chat.PinID(pinID))
 }
 
 // MovePin puts a fact at a position, counted from 0.
 func (s *Inspect) MovePin(branchID, pinID string, position int) error {
-	_, err := s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
-		return chat.Pin{}, s.c.Store.MovePin(ctx, b, chat.PinID(pinID), position)
-	})
-	return err
-}
-
-func (s *Inspect) changePin(branchID string, do func(context.Context, chat.BranchID) (chat.Pin, error)) (PinView, error) {
 	if err := s.c.ready(); err != nil {
-		return PinView{}, err
+		return err
 	}
-	ctx, id := s.c.ctx(), chat.BranchID(branchID)
-	b, err := s.c.Store.Branch(ctx, id)
-	if err != nil {
-		return PinView{}, err
-	}
-	p, err := do(ctx, id)
-	if err != nil {
-		return PinView{}, err
-	}
-	s.c.Hub.Change(chat.Change{Kind: chat.ChangePins, ID: branchID, Session: b.SessionID})
-	return pinView(p, id), nil
-}
-
-func pinText(s string) (string, error) {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return "", chat.Errorf(chat.CodeInvalid, "pin", "A pinned fact needs some text; nothing was changed.")
-	}
-	return s, nil
+	return s.c.Pins.Move(s.c.ctx(), chat.BranchID(branchID), chat.PinID(pinID), position)
 }

@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/sessions"
 )
 
 func TestExcerpt(t *testing.T) {
@@ -87,7 +88,8 @@ func TestChunkRowBeginsWithWords(t *testing.T) {
 
 // givenUp is a store with dead jobs of indexing.
 type givenUp struct {
-	Store
+	QueueStore
+	HistoryStore
 	asked chat.JobQuery
 	turns map[chat.TurnID]chat.Turn
 	jobs  []chat.Job
@@ -106,7 +108,10 @@ func (g *givenUp) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
 	return t, nil
 }
 
-func (g *givenUp) Branch(context.Context, chat.BranchID) (chat.Branch, error) {
+// mine is a store whose branches are of one session.
+type mine struct{ sessions.Store }
+
+func (mine) Branch(context.Context, chat.BranchID) (chat.Branch, error) {
 	return chat.Branch{SessionID: "mine"}, nil
 }
 
@@ -131,7 +136,7 @@ func TestStatusNamesWhatWasGivenUp(t *testing.T) {
 			"a": turn("a", "other", chat.IndexDegraded), "b": turn("b", "mine", chat.IndexDegraded), "c": turn("c", "mine", chat.IndexOK),
 		},
 	}
-	m := NewMemory(&Core{Store: g, Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
+	m := NewMemory(&Core{Queue: g, History: g, Sessions: sessions.New(sessions.Deps{Store: mine{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
 		Vectors: noVectors{}, Retrieves: func() (bool, chat.Scope) { return true, chat.ScopeSession },
 	}})
 	st, err := m.Status("branch")

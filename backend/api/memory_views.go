@@ -15,7 +15,7 @@ import (
 
 // chunk is one chunk with its words.
 func (c *Core) chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, error) {
-	found, err := c.Store.ChunkTexts(ctx, []chat.ChunkID{id})
+	found, err := c.Chunks.ChunkTexts(ctx, []chat.ChunkID{id})
 	if err != nil {
 		return chat.ChunkText{}, err
 	}
@@ -32,7 +32,7 @@ func (c *Core) chunks(ctx context.Context, ids []chat.ChunkID) (map[chat.ChunkID
 	if len(ids) == 0 {
 		return out, nil
 	}
-	found, err := c.Store.ChunkTexts(ctx, ids)
+	found, err := c.Chunks.ChunkTexts(ctx, ids)
 	for _, t := range found {
 		out[t.ID] = t
 	}
@@ -194,7 +194,7 @@ func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []Turn
 
 // recalled fills in what memory turns have, or why they have none.
 func (c *Core) recalled(ctx context.Context, ids []chat.TurnID, views []TurnView) {
-	found, err := c.Store.Recalled(ctx, ids)
+	found, err := c.History.Recalled(ctx, ids)
 	if err != nil {
 		c.Log.Warn("what memory turns have cannot be read", "err", err)
 		return

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -59,7 +58,7 @@ func (c *Core) explain(ctx context.Context, v *ContextView, m prompt.Manifest, s
 			it.Memory.Why = partWhy(p, question, t, it.Text)
 			if ok {
 				row := chunkRow(t, passageStart(p, t))
-				it.Memory.Chunk, it.Label = &row, chunkLabel(t, session)
+				it.Memory.Chunk = &row
 			}
 		}
 	}
@@ -93,23 +92,4 @@ func (v *ContextView) messageText() string {
 		}
 	}
 	return strings.Join(texts, "\n")
-}
-
-// chunkLabel names a chunk of a context: what belongs to another session by its title.
-func chunkLabel(c chat.ChunkText, session chat.SessionID) string {
-	if row := chunkRow(c, 0); row.TurnSeq == 0 && row.Document != "" {
-		return row.Document
-	}
-	label := fmt.Sprintf("Turn %d, %s, %s", c.TurnSeq, speaker(c), day(c.At))
-	if c.SessionID != session {
-		return titleOf(c) + ", t" + label[1:]
-	}
-	return label
-}
-
-func titleOf(c chat.ChunkText) string {
-	if c.SessionTitle == "" {
-		return "Untitled conversation"
-	}
-	return c.SessionTitle
 }

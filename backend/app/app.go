@@ -31,10 +31,12 @@ import (
 	"contextinfinity/backend/llm/recall"
 	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/pins"
 	"contextinfinity/backend/projects"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/redact"
 	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tokens"
@@ -54,6 +56,8 @@ type app struct {
 	branches  *branches.Service
 	imports   *importing.Service
 	library   *library.Library
+	sessions  *sessions.Service
+	pins      *pins.Service
 	projects  *projects.Service
 	tools     *tools.Registry
 	servers   *servers
@@ -156,7 +160,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	journals := journal.New(journalOptions(cfg))
 	a.config.Subscribe(func(c *config.Config) { journals.Configure(journalOptions(c)) })
 	a.jobs = jobs.NewRunner(jobs.Deps{
-		Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
+		Queue: a.store, Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
 		TargetTokens: func() int { return a.config.Config().Librarian.TargetTokens },
 		Timeout:      func() time.Duration { return a.config.Config().Librarian.Timeout() },
 		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges, PlanAll: a.planAll, Vectors: a.vectors,
@@ -168,11 +172,13 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.tools = a.newTools(o.Publish)
 	a.servers = a.newServers(o.Publish)
 	a.turns = turn.NewEngine(turn.Deps{
-		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
+		Turns: a.store, History: a.store, Contexts: a.store, Drafts: a.store, Calls: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
 		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
 	})
 	a.library = library.New(a.store, a.turns, a.fanout.Change)
+	a.sessions = sessions.New(sessions.Deps{Store: a.store, Limits: a.turns, Publish: a.fanout.Change, Wake: a.jobs.Wake})
+	a.pins = pins.New(pins.Deps{Store: a.store, Limits: a.turns, Count: func(text string) int { return counter{}.Count("", text) }, Publish: a.fanout.Change})
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
 	})
@@ -388,7 +394,9 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 // services are the app's as the verbs use them.
 func (a *app) services() *cli.Services {
 	return &cli.Services{
-		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
+		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, States: a.store, Drafts: a.store, Chunks: a.store,
+		Queue: a.store, Figures: a.store, Waiting: a.store, Verify: a.store.Verify,
+		Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
 		Answers: several.New(a.store, a.turns, a.branches),
 		Tools:   a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },
 		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library, Programs: a.programs(), Projects: a.projects, Servers: a.verbServers(), ConfigFault: a.config.Err(),

@@ -27,8 +27,8 @@ type Page struct {
 // Run runs the program: a verb on the command line, without one the window. It
 // returns the exit code of the process.
 func Run(args []string, page Page) int {
-	if readsPDF(args) {
-		return documents.ReadPDF(os.Stdin, os.Stdout)
+	if readsDocument(args) {
+		return documents.ReadFile(os.Stdin, os.Stdout)
 	}
 	if builtin.RunsCommand(args) {
 		return builtin.RunCommand(args, os.Stderr)

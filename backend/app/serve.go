@@ -124,7 +124,6 @@ func (a *app) carryOut(c handover.Call, s handover.Streams) int {
 	var left []func()
 	open := func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 		services := a.services()
-		services.Store = verbStore{a.store, a.tasks, a.fanout}
 		leave := a.fanout.join(o.Publish)
 		mu.Lock()
 		left = append(left, leave)

@@ -99,9 +99,17 @@ func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app
 	return a, nil
 }
 
+// records gives the services of the window what is kept.
+func (a *app) records(core *api.Core) {
+	core.Sessions, core.Pins, core.Erasing = a.sessions, a.pins, a.erasing()
+	core.History, core.States, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.store, a.store
+	core.Figures, core.Calls, core.Settings, core.Verify = a.store, a.store, a.store, a.store.Verify
+}
+
 // provide gives the services of the window what they work with.
 func (a *app) provide(core *api.Core) {
-	core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
+	a.records(core)
+	core.Turns, core.Jobs, core.Branches = a.turns, a.jobs, a.branches
 	core.Answers = several.New(a.store, a.turns, a.branches)
 	core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
 	core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())

@@ -4,11 +4,9 @@ import (
 	"context"
 
 	"contextinfinity/backend/api"
-	"contextinfinity/backend/chat"
 	"contextinfinity/backend/desktop"
-	"contextinfinity/backend/store"
+	"contextinfinity/backend/erasing"
 	"contextinfinity/backend/tasks"
-	"contextinfinity/backend/turn"
 )
 
 // taskTime is the share of closeTimeout in which long work may end: running answers
@@ -33,38 +31,13 @@ func (a *app) stopTasks(ctx context.Context) {
 	}
 }
 
-// verbStore is the store for a verb that is carried out here: what it erases is not
-// remembered by the long work of this program either, and not shown by its window.
-type verbStore struct {
-	*store.Store
-	tasks  *tasks.Manager
-	window turn.Publisher
-}
-
-// Erase implements cli.Store.
-func (s verbStore) Erase(ctx context.Context, kind, id string) (chat.Receipt, error) {
-	p, err := s.ErasePreview(ctx, kind, id)
-	if err != nil {
-		return chat.Receipt{}, err
+// erasing deletes permanently. Where a window has long work, what is erased is not remembered by it either.
+func (a *app) erasing() *erasing.Service {
+	d := erasing.Deps{Store: a.store, Publish: a.fanout.Change}
+	if a.tasks != nil {
+		d.Forget = a.tasks.Forget
 	}
-	session := chat.SessionID(p.Session)
-	if s.tasks != nil && p.Reason == "" { // else it is refused, and nothing is cancelled for it
-		if err := s.tasks.Forget(ctx, session, p.NamedIn); err != nil {
-			return chat.Receipt{}, err
-		}
-	}
-	receipt, err := s.Store.Erase(ctx, kind, id)
-	if receipt.ID != "" {
-		s.window.Change(chat.Change{Kind: chat.ChangeSessions})
-		s.window.Change(chat.Change{Kind: chat.ChangeSession, Session: session})
-		if kind == chat.EraseProject {
-			s.window.Change(chat.Change{Kind: chat.ChangeProjects, ID: id})
-		}
-		if kind == chat.EraseTurn {
-			s.window.Change(chat.Change{Kind: chat.ChangeTurn, Session: session, ID: id})
-		}
-	}
-	return receipt, err
+	return erasing.New(d)
 }
 
 // What the dialogs offer to show.

@@ -49,6 +49,21 @@ type Image struct {
 	Source    json.RawMessage `json:"source"`
 }
 
+// NewImage is an image of bytes that are given with it.
+func NewImage(media string, data []byte) Image {
+	source, _ := json.Marshal(map[string][]byte{"data": data}) // bytes can always be written
+	return Image{MediaType: media, Source: source}
+}
+
+// Data is the image in base64; empty: it is elsewhere, and nothing is fetched automatically (SPEC 13).
+func (i Image) Data() string {
+	var source struct {
+		Data string `json:"data"`
+	}
+	_ = json.Unmarshal(i.Source, &source) // the source of another program may be anything
+	return source.Data
+}
+
 // Reasoning is a model's thinking. EncryptedContent and Raw are opaque, bound to
 // Provider, replayed only to it and dropped for another (SPEC 3).
 type Reasoning struct {

@@ -71,7 +71,7 @@ func (o Options) filled() Options {
 // extensions say how a document is read. What is not here is read by its media
 // type, else as plain text.
 var extensions = map[form]map[string]bool{
-	formMarkdown: lexical.Set(`.md .markdown .mdown .mkd .mdx .qmd .rmd`),
+	formMarkdown: lexical.Set(`.md .markdown .mdown .mkd .mdx .qmd .rmd .docx .docm .dotx .xlsx .xlsm .pptx .pptm .odt .ods .odp .epub`),
 	formCode: lexical.Set(`.go .py .pyi .js .mjs .cjs .jsx .ts .tsx .mts .cts .svelte .vue .rs .java .kt .kts .scala .groovy .c .h .cc .cpp .cxx .hh
 		.hpp .m .mm .cs .fs .vb .swift .dart .rb .php .pl .pm .lua .r .jl .ex .exs .erl .hs .clj .lisp .el .ml .nim .zig .d .sol .asm .s
 		.sh .bash .zsh .fish .ps1 .bat .cmd .sql .proto .graphql .gql .tf .hcl .cmake .mk .gradle .nix .css .scss .less .html .htm .xml

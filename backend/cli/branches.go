@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -11,6 +12,18 @@ import (
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/transfer/render"
 )
+
+// StateStore keeps what stands for turns in a request, and what requests held.
+type StateStore interface {
+	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)
+	State(context.Context, chat.StateID) (chat.State, error)
+	States(context.Context, chat.BranchID) ([]chat.State, error)
+	StateTurnSeq(context.Context, chat.StateID) (int64, error)
+	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
+	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
+	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
+	LookedUp(context.Context, chat.TurnID) ([]chat.LookedUp, error)
+}
 
 type branchesReply struct {
 	SessionID chat.SessionID     `json:"session_id"`
@@ -26,7 +39,7 @@ func (c *call) branchesCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		all, err := s.Store.Branches(ctx, session.ID)
+		all, err := s.Sessions.Branches(ctx, session.ID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -90,11 +103,11 @@ type branchReply struct {
 }
 
 func (s *Services) branchReply(ctx context.Context, b chat.Branch, done string) (reply, error) {
-	session, err := s.Store.Session(ctx, b.SessionID)
+	session, err := s.Sessions.Session(ctx, b.SessionID)
 	if err != nil {
 		return reply{}, err
 	}
-	covers, err := s.Store.StateTurnSeq(ctx, b.HeadState)
+	covers, err := s.States.StateTurnSeq(ctx, b.HeadState)
 	doc := branchReply{b.SessionID, b.ID, b.Label, session.ActiveBranch == b.ID, b.HeadState, b.HeadSeq, covers}
 	return reply{doc: doc, text: func(o *output) {
 		o.printf("%s %s (%s), head %s.\n", done, b.ID, line(b.Label), headOf(covers, b.HeadState))
@@ -184,7 +197,7 @@ func (s *Services) rolledBack(ctx context.Context, made chat.Branch, left chat.B
 	if err != nil {
 		return r, err
 	}
-	branches, err := s.Store.Branches(ctx, made.SessionID)
+	branches, err := s.Sessions.Branches(ctx, made.SessionID)
 	if err != nil {
 		return r, err
 	}
@@ -277,13 +290,13 @@ func (s *Services) states(ctx context.Context, typed, branch string) (reply, err
 	if err != nil {
 		return reply{}, err
 	}
-	all, err := s.Store.States(ctx, b.ID)
+	all, err := s.States.States(ctx, b.ID)
 	if err != nil {
 		return reply{}, err
 	}
 	doc := statesReply{SessionID: session.ID, BranchID: b.ID, States: []stateRow{}}
 	for _, st := range all {
-		seq, err := s.Store.StateTurnSeq(ctx, st.ID)
+		seq, err := s.States.StateTurnSeq(ctx, st.ID)
 		if err != nil {
 			return reply{}, err
 		}

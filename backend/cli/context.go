@@ -114,7 +114,7 @@ func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn)
 	}
 	doc.TurnID, doc.TurnSeq, doc.BranchID = t.ID, t.Seq, t.BranchID
 	doc.Manifest, doc.Items, doc.Same, doc.Note = seen.Manifest, seen.Texts, seen.Same, seen.Note
-	if doc.LookedUp, err = s.Store.LookedUp(ctx, t.ID); err != nil {
+	if doc.LookedUp, err = s.States.LookedUp(ctx, t.ID); err != nil {
 		return err
 	}
 	if t.Usage != nil {
@@ -137,7 +137,7 @@ func (s *Services) fillRecalled(ctx context.Context, doc *contextReply) error {
 			ids = append(ids, chat.ChunkID(it.ID))
 		}
 	}
-	known, err := s.Store.ChunkTexts(ctx, ids)
+	known, err := s.Chunks.ChunkTexts(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (s *Services) fillRecalled(ctx context.Context, doc *contextReply) error {
 }
 
 func (s *Services) fillDiff(ctx context.Context, doc *contextReply, before int64) error {
-	_, id, err := s.Store.PreviousManifest(ctx, doc.BranchID, before)
+	_, id, err := s.States.PreviousManifest(ctx, doc.BranchID, before)
 	if err != nil || id == "" {
 		return err
 	}
@@ -301,7 +301,7 @@ func (c *call) summarizeCommand() *cobra.Command {
 		if doc.Summarized, err = s.Jobs.SummarizeRanges(ctx, b.ID, *force); err != nil {
 			return reply{}, err
 		}
-		doc.Ranges, err = s.Store.Summaries(ctx, b.ID)
+		doc.Ranges, err = s.States.Summaries(ctx, b.ID)
 		doc.Ranges = append([]chat.RangeSummary{}, doc.Ranges...)
 		return reply{doc: doc, text: doc.print}, err
 	})

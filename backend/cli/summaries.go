@@ -50,7 +50,7 @@ type summaryRow struct {
 
 // rangeSummaries are those of a branch's session, and which its next request holds.
 func (s *Services) rangeSummaries(ctx context.Context, b chat.Branch, orphans bool) ([]summaryRow, error) {
-	all, err := s.Store.AllSummaries(ctx, b.SessionID)
+	all, err := s.States.AllSummaries(ctx, b.SessionID)
 	if err != nil {
 		return nil, err
 	}

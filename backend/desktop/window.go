@@ -144,7 +144,7 @@ func Run(w Window) error {
 	s := sizeOf(w)
 	return wails.Run(&options.App{
 		Title: programTitle, Width: s.width, Height: s.height, MinWidth: s.minWidth, MinHeight: s.minHeight, AlwaysOnTop: w.Quick,
-		AssetServer:    &assetserver.Options{Assets: w.Assets, Handler: w.Handler},
+		AssetServer:    &assetserver.Options{Assets: w.Assets, Handler: w.Handler, Middleware: windowMiddleware()},
 		StartHidden:    w.Hidden,
 		Menu:           systemMenu(),
 		Bind:           w.Bind,

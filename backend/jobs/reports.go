@@ -120,10 +120,8 @@ func decodeReport(text string) (chat.RecoveryReport, error) {
 }
 
 // LastReport is the newest report that said something, of whichever run of the program.
-func LastReport(ctx context.Context, settings interface {
-	Setting(context.Context, string) (string, bool, error)
-}) (chat.RecoveryReport, error) {
-	text, ok, err := settings.Setting(ctx, settingReport)
+func (r *Reconciler) LastReport(ctx context.Context) (chat.RecoveryReport, error) {
+	text, ok, err := r.d.Store.Setting(ctx, settingReport)
 	if err != nil || !ok {
 		return chat.RecoveryReport{}, err
 	}

@@ -1,12 +1,10 @@
 package mcpclient
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,9 +14,6 @@ import (
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/scrub"
 )
-
-// imageTypes are those that every provider takes.
-var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // blocksOf are the parts of a result as texts and images. What can be neither is named, so that
 // nobody takes it for complete.
@@ -91,7 +86,7 @@ func note(format string, args ...any) chat.Block {
 func image(media string, data []byte) chat.Block {
 	media = strings.ToLower(strings.TrimSpace(media))
 	switch {
-	case !slices.Contains(imageTypes, media):
+	case !filetype.IsImage(media):
 		return note("an image of a type that cannot be shown, %s, %d bytes", display.Shorten(media, 100), len(data))
 	case len(data) > filetype.MaxImageBytes:
 		return note("an image of %d bytes: too large to be shown", len(data))
@@ -100,11 +95,10 @@ func image(media string, data []byte) chat.Block {
 	}
 	// What it is goes by its bytes: a provider refuses the whole request over one that is something
 	// else than it is said to be.
-	if media = http.DetectContentType(data); !slices.Contains(imageTypes, media) {
+	if media = http.DetectContentType(data); !filetype.IsImage(media) {
 		return note("an image whose data is not of a type that can be shown, %d bytes", len(data))
 	}
-	source, _ := json.Marshal(map[string]string{"data": base64.StdEncoding.EncodeToString(data)})
-	return chat.Image{MediaType: media, Source: source}
+	return chat.NewImage(media, data)
 }
 
 func link(p *mcp.ResourceLink) chat.Block {

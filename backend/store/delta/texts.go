@@ -15,7 +15,7 @@ func ChunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	return NewSources(db).Chunks(ids)
 }
 
-// Sources are what chunks are cut from, each read once.
+// Sources are the texts that chunks are cut from, each read once.
 type Sources struct {
 	db       *gorm.DB
 	said     map[sourceKey]saying
@@ -24,11 +24,11 @@ type Sources struct {
 	held     int // bytes of the documents' texts
 }
 
-// mostHeld bounds the documents that are kept for the chunks that follow: theirs lie
-// together, and all of them may be more than there is memory.
+// mostHeld limits the documents kept for later chunks: chunks of a document are adjacent, and all documents together
+// may not fit into memory.
 const mostHeld = 64 << 20
 
-// sourceKey names a message. A chunk of a document has its turn, and no role.
+// sourceKey identifies a message. For a chunk of a document it is the turn without a role.
 type sourceKey struct {
 	turn string
 	role chat.Role
@@ -41,7 +41,7 @@ func keyOf(c schema.ChunkRow) sourceKey {
 	return sourceKey{c.SourceTurn, chat.Role(c.Role)}
 }
 
-// saying is a message's rendered text and the person it names, with the place of its turn.
+// saying is a message's rendered text and the person named as its speaker, with the number and time of its turn.
 type saying struct {
 	seq           int64
 	at            time.Time
@@ -60,8 +60,8 @@ func NewSources(db *gorm.DB) *Sources {
 	return &Sources{db: db, sessions: map[string]sessionHead{}, files: map[string]sourceFile{}}
 }
 
-// Chunks reads chunks with their words. Documents that earlier ones were of are
-// not read again; messages are kept no longer than for one call.
+// Chunks reads chunks with their text. Documents of earlier chunks are not read again; messages are kept only during
+// one call.
 func (s *Sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	rows, err := readChunks(s.db, ids)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *Sources) Chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	return out, nil
 }
 
-// readChunks reads the rows of chunks, in the order asked for. By hand: a search reads
-// hundreds, and reflection would be half of the time.
+// readChunks reads the rows of chunks, in the requested order. Rows are scanned by hand: a search reads hundreds, and
+// reflection would take half of the time.
 func readChunks(db *gorm.DB, ids []chat.ChunkID) ([]schema.ChunkRow, error) {
 	list, err := chat.MarshalJSON(ids)
 	if err != nil {
@@ -118,8 +118,8 @@ func readChunks(db *gorm.DB, ids []chat.ChunkID) ([]schema.ChunkRow, error) {
 	return out, found.Err()
 }
 
-// readMessages reads the messages that chunks are of, each once, and of their turns no other:
-// what is decoded in vain was most of the time.
+// readMessages reads the messages of chunks, each once, and no others of their turns: decoding others took most of
+// the time.
 func (s *Sources) readMessages(chunks []schema.ChunkRow) error {
 	s.said = map[sourceKey]saying{}
 	var need [][2]string
@@ -162,7 +162,7 @@ func (s *Sources) readMessages(chunks []schema.ChunkRow) error {
 	return found.Err()
 }
 
-// readSessions reads what is told of the sessions of chunks, each once.
+// readSessions reads the titles and origins of the chunks' sessions, each once.
 func (s *Sources) readSessions(chunks []schema.ChunkRow) error {
 	var need []string
 	for _, c := range chunks {

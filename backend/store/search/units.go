@@ -15,9 +15,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// SearchUnits finds units that hold any of the terms, best first by bm25 (SPEC 8).
-// What is asked costs by how common the terms are: choose rare ones by
-// TermFrequencies. Nothing in a term is syntax.
+// SearchUnits finds units with any of the terms, best first by bm25 (SPEC 8). The cost depends on how common the
+// terms are: choose rare ones with TermFrequencies. Nothing in a term is syntax.
 func (s *Search) SearchUnits(ctx context.Context, terms []string, in chat.Within, limit int) ([]chat.UnitScore, error) {
 	match := MatchAny(terms)
 	if match == "" {
@@ -43,11 +42,10 @@ func (s *Search) SearchUnits(ctx context.Context, terms []string, in chat.Within
 		args := append(append(append(c.head, match, first, last), c.args...), limit)
 		join := `CROSS JOIN units u ON u.n = f.n `
 		if c.where == "" {
-			join = `` // everything is in reach: a unit's page need not be read to know it
+			join = `` // no scope limits: the row of a unit need not be read
 		}
-		// Not by worth alone: FTS5 would then sort by itself, and compute each again in an order
-		// in which the pages of lengths are read over and over. Units are read best first, up to
-		// the limit: of a common term not all.
+		// The ORDER BY is not the score alone: FTS5 would then sort by itself and compute each score again in an
+		// order that reads the pages of lengths over and over. For common terms the limit ends the reading early.
 		rows, err := db.Raw(c.with+`SELECT f.n, -f.worth FROM (SELECT rowid AS n, rank AS worth FROM units_fts
 			  WHERE units_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY worth, n LIMIT -1) f `+join+`
 			WHERE true`+c.where+` LIMIT ?`, args...).Rows()
@@ -68,8 +66,7 @@ func (s *Search) SearchUnits(ctx context.Context, terms []string, in chat.Within
 	return out, err
 }
 
-// Units reads what is known of units, in no order. Those that are gone, or outside
-// the scope, are left out.
+// Units reads units, in no order. Deleted ones, and those outside the scope, are left out.
 func (s *Search) Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.UnitRef, error) {
 	if len(ns) == 0 {
 		return nil, nil
@@ -78,9 +75,8 @@ func (s *Search) Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.
 		func(scope) any { return ns })
 }
 
-// UnitsNear reads the units of turns, in (branch, seq, chunk, unit) order. A span
-// of the scope's lineage continues over fork points: it names turns of the lineage,
-// whatever branch they belong to.
+// UnitsNear reads the units of turns, in (branch, seq, chunk, unit) order. A span of the scope's lineage continues
+// across fork points: it names turns of the lineage, whatever branch they belong to.
 func (s *Search) UnitsNear(ctx context.Context, in chat.Within, spans []chat.SeqSpan) ([]chat.UnitRef, error) {
 	if len(spans) == 0 {
 		return nil, nil
@@ -94,15 +90,14 @@ func (s *Search) UnitsNear(ctx context.Context, in chat.Within, spans []chat.Seq
 	return out, err
 }
 
-// Signs between the columns and the rows of a list that is read as one text.
+// Separators between the columns and the rows of a list that is read as one text.
 const (
 	columnSign = "\x1f"
 	rowSign    = "\x1e"
 )
 
-// unitRefs reads units in reach from a source of one parameter, which is a list. All rows
-// come as one text: a search reads a thousand of seventeen columns, and asking the driver
-// for each would take twice the time.
+// unitRefs reads units in scope; source is a list and has one parameter. All rows are read as one text: a search
+// reads a thousand rows of seventeen columns, and fetching each value through the driver takes twice as long.
 func (s *Search) unitRefs(ctx context.Context, in chat.Within, from string, list func(scope) any) ([]chat.UnitRef, error) {
 	var out []chat.UnitRef
 	err := s.Read(ctx, "search.read", func(db *gorm.DB) error {
@@ -140,7 +135,7 @@ func (s *Search) unitRefs(ctx context.Context, in chat.Within, from string, list
 	return out, err
 }
 
-// unitRefOf reads a row of unitRefs.
+// unitRefOf parses a row of unitRefs.
 func unitRefOf(row string) (u chat.UnitRef, err error) {
 	text := func() string {
 		v, rest, _ := strings.Cut(row, columnSign)
@@ -164,8 +159,7 @@ func unitRefOf(row string) (u chat.UnitRef, err error) {
 	return u, err
 }
 
-// SpeakerIn is the person that an indexed text, "[date] name, heading: words", is of; empty
-// where it is by role alone.
+// SpeakerIn is the person named in an indexed text, "[date] name, heading: words"; empty if it only has a role.
 func SpeakerIn(indexed string) string {
 	_, rest, dated := strings.Cut(indexed, "] ")
 	name, _, named := strings.Cut(rest, ": ")
@@ -176,7 +170,7 @@ func SpeakerIn(indexed string) string {
 	return name
 }
 
-// UnitTotals returns how many units there are, and their tokens.
+// UnitTotals returns the number of units and of their tokens.
 func (s *Search) UnitTotals(ctx context.Context) (units int, tokens int64, err error) {
 	err = s.Read(ctx, "search.totals", func(db *gorm.DB) error {
 		return db.Raw(`SELECT count(*), coalesce(sum(tokens), 0) FROM units`).Row().Scan(&units, &tokens)
@@ -184,8 +178,8 @@ func (s *Search) UnitTotals(ctx context.Context) (units int, tokens int64, err e
 	return units, tokens, err
 }
 
-// UnitCount is about how many units there are: of how many a term that occurs in a
-// few is rare. Row numbers of units that were superseded count too.
+// UnitCount is the approximate number of units, used to judge whether a term is rare. It includes row numbers of
+// superseded units.
 func (s *Search) UnitCount(ctx context.Context) (int, error) {
 	return core.Query(ctx, s, "search.count", func(db *gorm.DB) (int, error) {
 		return sqlite.One[int](db, "units", "", `SELECT coalesce(max(n), 0) FROM units`)

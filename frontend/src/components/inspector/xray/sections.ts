@@ -2,7 +2,8 @@
 import type { ContextItem, ContextSection, ContextView } from '$lib/backend/types';
 import { program } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
-import { decimal, grouped, percentage } from '$shared/format';
+import { dated, decimal, grouped, percentage, sized } from '$shared/format';
+import { whoSaid } from '../../memory/words';
 
 interface Look {
   number: number;
@@ -100,6 +101,23 @@ export function doorOf(item: ContextItem): string {
 export function nameOf(item: ContextItem): string {
   if (item.source !== 'turn') return program(item.label);
   return item.role === 'assistant' ? t('inspector.theModel') : item.role === 'user' ? t('inspector.you') : item.role;
+}
+
+/** What an item is called where its door is not beside it: "Turn 12, you". A chunk is called by who said it and when, and by its session if that is not the open one. */
+export function labelOf(item: ContextItem, sessionId: string): string {
+  const chunk = item.memory?.chunk;
+  if (!chunk) return program(item.label);
+  if (chunk.turnSeq === 0) return chunk.document;
+  const said = { seq: chunk.turnSeq, who: whoSaid(chunk), day: dated(chunk.at, { day: 'numeric', month: 'long', year: 'numeric' }) };
+  return chunk.sessionId === sessionId ? t('inspector.saidIn', said) : t('inspector.saidInSession', { ...said, title: chunk.sessionTitle || t('programs.untitled') });
+}
+
+const roles: Readonly<Record<string, PlainKey>> = { system: 'inspector.roleSystem', user: 'inspector.roleUser', assistant: 'inspector.roleAssistant', tool: 'inspector.roleTool' };
+
+/** As whose an item is sent, and its size: "user, 532 B". */
+export function sentAs(item: ContextItem): string {
+  const role = roles[item.role];
+  return role ? t('inspector.sentAs', { role: t(role), size: sized(item.bytes) }) : sized(item.bytes);
 }
 
 /** The form a chunk was packed in. */
