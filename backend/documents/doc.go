@@ -80,6 +80,10 @@ func (r Reader) Read(ctx context.Context, name string, data []byte) (Document, e
 		d.MediaType, d.Text = media, text
 		return d, err
 	}
+	if looksOffice(data) {
+		return d, refused("%s begins like an office document and is damaged or cut off; nothing was attached.", d.Name).
+			WithHint("check that it was copied completely, or open it in its program and save it again")
+	}
 	if isCompound(data) {
 		return d, refused("%s has a password, or was written by an Office from before 2007; nothing was attached.", d.Name).
 			WithHint("save it without a password as .docx, .xlsx, .pptx or PDF")

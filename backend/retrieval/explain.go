@@ -12,22 +12,21 @@ import (
 )
 
 const (
-	// maxMatchWords bounds the words of a Match.
+	// maxMatchWords limits the words of a Match.
 	maxMatchWords = 24
 	// namedWords is how many of them its sentence names.
 	namedWords = 5
 )
 
-// Match is why a passage was found, ready to be shown: of a hit, or of a passage in a
-// stored request.
+// Match is the reason why a passage was found, for display: of a hit, or of a passage in a stored request.
 type Match struct {
 	Words      []string // of the question, as the passage writes them
-	Around     []string // of the question, that only its surroundings say
-	Similarity float64  // calibrated; 0 where vectors did not find it
+	Around     []string // of the question, only found in its surroundings
+	Similarity float64  // calibrated; 0 if not found by vectors
 	Keyword    float64
-	Turn       int64 // sequence number of the turn it is from; 0: unknown
+	Turn       int64 // turn_seq of its turn; 0: unknown
 	Reasons    []chat.Reason
-	Attached   bool // by hand, whatever was searched
+	Attached   bool // attached by hand, not found by a search
 }
 
 // Match explains a hit of a query.
@@ -38,14 +37,14 @@ func (h Hit) Match(query string) Match {
 	switch {
 	case len(h.Why.Words) > 0:
 		m.Words = matchedWords(h.Why.Words, h.Text, true)
-	case len(h.Why.Around) == 0 && !h.Why.Continues: // the plain ranking explains nothing
+	case len(h.Why.Around) == 0 && !h.Why.Continues: // the plain ranking gives no explanation
 		m.Words = matchedWords(Terms(Ends(query)), h.Text, false)
 	}
 	return m
 }
 
-// MatchOf explains a passage of a stored request by what was stored with it, and by the
-// words that it shares with the question.
+// MatchOf explains a passage of a stored request by what was stored with it, and by the words that it shares with the
+// question.
 func MatchOf(question, text string, p prompt.Part, turn int64) Match {
 	return Match{
 		Words: matchedWords(Terms(Ends(question)), text, false), Similarity: p.Similarity, Keyword: p.Keyword,
@@ -53,9 +52,8 @@ func MatchOf(question, text string, p prompt.Part, turn int64) Match {
 	}
 }
 
-// matchedWords returns the terms as a text writes them, in the order of the query. A term
-// that only a similar spelling matched is returned as it is asked for, if certain says
-// that all terms match.
+// matchedWords returns the terms as a text writes them, in the order of the query. A term that only matched a similar
+// spelling is returned as in the query, if certain says that all terms match.
 func matchedWords(terms []string, text string, certain bool) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -67,7 +65,7 @@ func matchedWords(terms []string, text string, certain bool) []string {
 	}
 	for _, term := range terms {
 		found := false
-		// The space makes it a complete word instead of the beginning of one.
+		// The space makes it a complete word instead of a prefix.
 		for _, parsed := range highlight.Parse(term + " ") {
 			for _, s := range parsed.Spans(text) {
 				found = true
@@ -84,7 +82,7 @@ func matchedWords(terms []string, text string, certain bool) []string {
 	return out
 }
 
-// String says it in one line: "matched: dual, writes · answer to the question of #19".
+// String describes the match in one line: "matched: dual, writes · answer to the question of #19".
 func (m Match) String() string {
 	if m.Attached {
 		return "attached by hand"
@@ -141,7 +139,7 @@ func listed(all, more string, words []string) string {
 	return fmt.Sprintf(more, strings.Join(words[:namedWords], ", "), rest)
 }
 
-// moreSimilar is a share in words, rounded down so that it never claims too much.
+// moreSimilar describes a similarity, rounded down so that it never claims too much.
 func moreSimilar(share float64) string {
 	if share >= 1 {
 		return "more similar than all unrelated text"

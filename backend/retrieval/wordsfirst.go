@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// smallShare is the share of a score below which vectors hardly change the order of what
-// words find: a unit that only vectors find would rank below all of it.
+// smallShare is the share of a score below which vectors hardly change the order of keyword results: a unit found
+// only by vectors would rank below all of them.
 const smallShare = 0.1
 
-// wordsFirst reports that the vectors of an embedder are compared only with what words
-// found. An index over all vectors of the scope is then needed only for a query whose
-// words find nothing, so that an ordinary search reads no index and waits for none.
+// wordsFirst reports that an embedder's vectors are only compared with keyword results. The index over all vectors of
+// the scope is then needed only if the keywords find nothing, so an ordinary search reads no index and waits for
+// none.
 func (s Settings) wordsFirst(embedder string) bool { return s.share(embedder) < smallShare }
 
-// afterWords completes the vector half of a search that began with words: with the
-// cosines of what words found or, if they found nothing, with the nearest in the scope.
+// afterWords completes the vector half of a search that began with words: with the cosines of the keyword results or,
+// if there are none, with the nearest in the scope.
 func (e *Engine) afterWords(ctx context.Context, q Query, s Settings, w words, v *similar) error {
 	if v.query.Vector == nil || !s.wordsFirst(v.name) {
 		return nil
