@@ -37,7 +37,7 @@ func chatOver(t *testing.T) (*Chat, *store.Store, chat.Session) {
 // coreOver is what the services work with, over a real store and one small model.
 func coreOver(s *store.Store) *Core {
 	hub := NewHub()
-	engine := turn.NewEngine(turn.Deps{Store: s, Models: small{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
+	engine := turn.NewEngine(turn.Deps{Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Models: small{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
 	return &Core{
 		Sessions: sessions.New(sessions.Deps{Store: s, Limits: engine, Publish: hub.Change, Wake: func() {}}),
 		Pins:     pins.New(pins.Deps{Store: s, Limits: engine, Count: func(text string) int { return words{}.Count("", text) }, Publish: hub.Change}),

@@ -159,7 +159,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	journals := journal.New(journalOptions(cfg))
 	a.config.Subscribe(func(c *config.Config) { journals.Configure(journalOptions(c)) })
 	a.jobs = jobs.NewRunner(jobs.Deps{
-		Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
+		Queue: a.store, Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
 		TargetTokens: func() int { return a.config.Config().Librarian.TargetTokens },
 		Timeout:      func() time.Duration { return a.config.Config().Librarian.Timeout() },
 		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges, PlanAll: a.planAll, Vectors: a.vectors,
@@ -171,7 +171,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.tools = a.newTools(o.Publish)
 	a.servers = a.newServers(o.Publish)
 	a.turns = turn.NewEngine(turn.Deps{
-		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
+		Turns: a.store, History: a.store, Contexts: a.store, Drafts: a.store, Calls: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
 		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
 	})

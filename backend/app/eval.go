@@ -31,7 +31,7 @@ func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*ev
 	}
 	r := newMemoryParts(memoryDeps{store: db, config: s.config.Config, keys: s.keys, redact: s.redactText, log: s.log})
 	runner := jobs.NewRunner(jobs.Deps{
-		Store: db, Publish: o.Publish, Counter: counter{}, Log: s.log, Vectors: r.vectors,
+		Queue: db, Store: db, Publish: o.Publish, Counter: counter{}, Log: s.log, Vectors: r.vectors,
 		TargetTokens: func() int { return s.config.Config().Librarian.TargetTokens },
 		Chunking:     func() chunking.Options { return chunkSizes(s.config.Config()) },
 	})

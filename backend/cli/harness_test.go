@@ -165,13 +165,13 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	if err != nil {
 		return nil, err
 	}
-	runner := jobs.NewRunner(jobs.Deps{Store: db, Publish: o.Publish, Counter: words{}, TargetTokens: func() int { return 1200 }})
+	runner := jobs.NewRunner(jobs.Deps{Queue: db, Store: db, Publish: o.Publish, Counter: words{}, TargetTokens: func() int { return 1200 }})
 	branching := branches.New(db, runner, o.Publish)
 	cat := h.catalog(cfg)
 	registry := tools.NewRegistry(db, func() tools.Settings { return tools.Settings{Allow: cfg.Config().Tools.Allow} })
 	registry.SetServers(h.sources)
 	engine := turn.NewEngine(turn.Deps{
-		Store: db, Journals: journal.New(journal.Options{Dir: filepath.Join(o.DataDir, "streams")}), Models: cat,
+		Turns: db, History: db, Contexts: db, Drafts: db, Calls: db, Journals: journal.New(journal.Options{Dir: filepath.Join(o.DataDir, "streams")}), Models: cat,
 		Branches: branching, Publish: o.Publish, Counter: words{}, ReadOnly: o.ReadOnly, Tools: registry,
 		Settings: func() turn.Settings {
 			return turn.Settings{

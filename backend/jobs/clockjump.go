@@ -43,7 +43,7 @@ func (r *Runner) handleClockJump(ctx context.Context) {
 	if off == 0 {
 		return
 	}
-	n, err := r.d.Store.JitterJobs(ctx, spread)
+	n, err := r.d.Queue.JitterJobs(ctx, spread)
 	if err != nil && ctx.Err() == nil {
 		r.d.Log.Warn("jobs could not be rescheduled after the clock jumped", "by", off, "err", err)
 		return

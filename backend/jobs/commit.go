@@ -44,7 +44,7 @@ const later = chat.MaxJobPause
 // waits until the policy says that there is enough.
 func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m mode) error {
 	if !turn.Pending() {
-		return r.d.Store.FinishJob(ctx, job.Lease())
+		return r.d.Queue.FinishJob(ctx, job.Lease())
 	}
 	policy := r.policy()
 	if policy.runs() && m != forced {
@@ -53,7 +53,7 @@ func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m 
 			return err
 		}
 		if !enough {
-			return r.d.Store.PostponeJob(ctx, job.Lease(), later)
+			return r.d.Queue.PostponeJob(ctx, job.Lease(), later)
 		}
 	}
 	_, err := r.commitPending(ctx, turn, commitment{job: job.Lease(), run: policy.runs(), ask: m != bounded})

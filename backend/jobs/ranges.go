@@ -33,10 +33,10 @@ func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Tur
 		return err
 	}
 	if done {
-		return r.d.Store.FinishJob(ctx, job.Lease())
+		return r.d.Queue.FinishJob(ctx, job.Lease())
 	}
 	if slices.ContainsFunc(w.gaps, chat.Turn.Pending) {
-		return r.d.Store.PostponeJob(ctx, job.Lease(), later)
+		return r.d.Queue.PostponeJob(ctx, job.Lease(), later)
 	}
 	pins, err := r.d.Store.Pins(ctx, job.BranchID)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Tur
 		return ctx.Err()
 	}
 	if sum.Text == "" || sum.Tokens >= original {
-		return r.d.Store.FinishJob(ctx, job.Lease())
+		return r.d.Queue.FinishJob(ctx, job.Lease())
 	}
 	return r.keepSummary(ctx, job, w, chat.NewSummary{
 		BranchID: job.BranchID, From: w.from, To: w.to, Content: sum.Text, TokenCount: sum.Tokens,
@@ -78,7 +78,7 @@ func (r *Runner) keepSummary(ctx context.Context, job chat.Job, w rangeWork, n c
 	switch {
 	case chat.LeaseLost(err):
 	case chat.CodeOf(err) == chat.CodeConflict:
-		return r.d.Store.FinishJob(ctx, job.Lease())
+		return r.d.Queue.FinishJob(ctx, job.Lease())
 	case err == nil:
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangeHead, ID: string(job.BranchID), Session: job.SessionID})
 	}

@@ -16,17 +16,8 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// Store is what the queue and its handlers need of the database.
+// Store is what the handlers of jobs need of the database.
 type Store interface {
-	ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error)
-	ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error)
-	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
-	FinishJob(context.Context, chat.Lease) error
-	FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error)
-	PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error
-	NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error)
-	RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error
-	JitterJobs(ctx context.Context, within time.Duration) (int, error)
 	Session(context.Context, chat.SessionID) (chat.Session, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
@@ -41,6 +32,19 @@ type Store interface {
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	TurnFiles(context.Context, chat.TurnID) ([]chat.FileText, error)
 	Index(context.Context, chat.Indexing) error
+}
+
+// Queue keeps the jobs.
+type Queue interface {
+	ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error)
+	ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error)
+	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
+	FinishJob(context.Context, chat.Lease) error
+	FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error)
+	PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error
+	NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error)
+	RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error
+	JitterJobs(ctx context.Context, within time.Duration) (int, error)
 	RequeueOlder(ctx context.Context, version, limit int) (int, error)
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 }
@@ -66,6 +70,7 @@ type Counter interface {
 
 // Deps are a Runner's dependencies.
 type Deps struct {
+	Queue   Queue
 	Store   Store
 	Publish Publisher
 	Counter Counter
@@ -240,7 +245,7 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	var wait time.Duration
 	var ok bool
 	if err == nil && !r.Paused() {
-		wait, ok, err = r.d.Store.NextJob(ctx, lanes[lane]...)
+		wait, ok, err = r.d.Queue.NextJob(ctx, lanes[lane]...)
 	}
 	if err != nil && ctx.Err() == nil {
 		r.d.Log.Error("the job queue could not be read", "err", err)
@@ -275,7 +280,7 @@ func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 func (r *Runner) drain(ctx context.Context, types []chat.JobType, m mode, enough func() bool) (int, error) {
 	n := 0
 	for ctx.Err() == nil && !enough() {
-		job, ok, err := r.d.Store.ClaimJob(ctx, lease, types...)
+		job, ok, err := r.d.Queue.ClaimJob(ctx, lease, types...)
 		if err != nil || !ok {
 			return n, err
 		}
@@ -318,7 +323,7 @@ func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Tu
 func (r *Runner) indexLeftOver(ctx context.Context, session chat.SessionID) error {
 	for _, typ := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
 		for _, state := range []chat.JobState{chat.JobQueued, chat.JobRunning} {
-			left, err := r.d.Store.Jobs(ctx, chat.JobQuery{Type: typ, State: state})
+			left, err := r.d.Queue.Jobs(ctx, chat.JobQuery{Type: typ, State: state})
 			if err != nil {
 				return err
 			}
@@ -369,7 +374,7 @@ const (
 func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) error {
 	refused := false
 	for pause := elsewhere; ; pause = min(2*pause, elsewhereMost) {
-		job, ok, err := r.d.Store.JobFor(ctx, id, typ)
+		job, ok, err := r.d.Queue.JobFor(ctx, id, typ)
 		if err != nil || !ok {
 			return err
 		}
@@ -377,7 +382,7 @@ func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) e
 			if refused { // and not because another worker has it
 				return nil
 			}
-			job, ok, err := r.d.Store.ClaimTurnJobs(ctx, lease, id, typ)
+			job, ok, err := r.d.Queue.ClaimTurnJobs(ctx, lease, id, typ)
 			if err != nil {
 				return err
 			}

@@ -68,7 +68,7 @@ func (r *Runner) tendVectors(ctx context.Context) {
 func (r *Runner) renew(ctx context.Context, enough func() bool) (int, error) {
 	total := 0
 	for ctx.Err() == nil && !enough() {
-		n, err := r.d.Store.RequeueOlder(ctx, chunking.Version, olderBatch)
+		n, err := r.d.Queue.RequeueOlder(ctx, chunking.Version, olderBatch)
 		if err != nil || n == 0 {
 			return total, err
 		}

@@ -41,7 +41,7 @@ func (r *Runner) work(ctx context.Context, job chat.Job, m mode) error {
 	switch {
 	case err == nil, chat.LeaseLost(err):
 	case ctx.Err() != nil: // stopped, not failed
-		if perr := r.d.Store.PostponeJob(context.WithoutCancel(ctx), job.Lease(), 0); perr != nil {
+		if perr := r.d.Queue.PostponeJob(context.WithoutCancel(ctx), job.Lease(), 0); perr != nil {
 			r.d.Log.Warn("a job that was stopped waits for its lease", "job", job.ID, "err", perr)
 		}
 	default:
@@ -65,7 +65,7 @@ func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, 
 				return
 			case <-tick.C:
 			}
-			err := r.d.Store.RenewJob(held, job.Lease(), lease)
+			err := r.d.Queue.RenewJob(held, job.Lease(), lease)
 			switch {
 			case chat.LeaseLost(err):
 				r.d.Log.Warn("a job was taken over", "job", job.ID, "type", job.Type)
@@ -112,7 +112,7 @@ func (r *Runner) handle(ctx context.Context, job chat.Job, m mode) error {
 }
 
 func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
-	after, err := r.d.Store.FailJob(ctx, job.Lease(), chat.AsError(cause).Error(), r.pause(job.Attempts))
+	after, err := r.d.Queue.FailJob(ctx, job.Lease(), chat.AsError(cause).Error(), r.pause(job.Attempts))
 	if err != nil {
 		r.d.Log.Error("a failed job could not be recorded", "job", job.ID, "err", err)
 		return

@@ -109,7 +109,7 @@ func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, erro
 }
 
 func (e *Engine) stepResult(ctx context.Context, s chat.Step) (llm.Result, error) {
-	r, err := e.replay(s.Provider, modeOf(s), 0, nil, func(yield func(chat.RawEvent) error) error { return e.store.StepEvents(ctx, s.ID, yield) })
+	r, err := e.replay(s.Provider, modeOf(s), 0, nil, func(yield func(chat.RawEvent) error) error { return e.past.StepEvents(ctx, s.ID, yield) })
 	return r.result, err
 }
 
@@ -119,7 +119,7 @@ func (e *Engine) Answer(ctx context.Context, t chat.Turn) (chat.Message, error) 
 	if t.Assistant != nil {
 		return *t.Assistant, nil
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil || len(steps) == 0 {
 		return chat.Message{Role: chat.RoleAssistant}, err
 	}

@@ -24,7 +24,7 @@ func (e *Engine) capsFor(ctx context.Context, branch chat.BranchID) (capsOf, err
 	} else if err != nil {
 		return capsOf{}, err
 	}
-	learned, err := e.store.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
+	learned, err := e.contexts.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
 	return capsOf{
 		model: m.Endpoint.Name, count: e.count(m), budget: prompt.NewBudget(m.Limits, e.settings().Policy.OrDefault(), learned.Factor),
 	}, err
@@ -38,7 +38,7 @@ func (e *Engine) CheckPin(ctx context.Context, branch chat.BranchID, replaces ch
 	if err != nil {
 		return err
 	}
-	all, err := e.store.Pins(ctx, branch)
+	all, err := e.contexts.Pins(ctx, branch)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (e *Engine) CheckPin(ctx context.Context, branch chat.BranchID, replaces ch
 
 // CheckInstructions refuses, before they are stored, instructions over their cap.
 func (e *Engine) CheckInstructions(ctx context.Context, session chat.SessionID, text string) error {
-	s, err := e.store.Session(ctx, session)
+	s, err := e.past.Session(ctx, session)
 	if err != nil || text == "" || text == s.SystemPrompt {
 		return err
 	}
@@ -76,7 +76,7 @@ func (e *Engine) CheckPreset(ctx context.Context, model, instructions string) er
 	} else if err != nil {
 		return changedNothing(err)
 	}
-	learned, err := e.store.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
+	learned, err := e.contexts.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
 	if err != nil || instructions == "" {
 		return err
 	}
@@ -94,11 +94,11 @@ func changedNothing(err error) error {
 // CheckCaps reports a session that nothing can be sent in, because its instructions or
 // pinned facts are over their caps: it was imported so.
 func (e *Engine) CheckCaps(ctx context.Context, session chat.SessionID) error {
-	s, err := e.store.Session(ctx, session)
+	s, err := e.past.Session(ctx, session)
 	if err != nil {
 		return err
 	}
-	pins, err := e.store.Pins(ctx, s.ActiveBranch)
+	pins, err := e.contexts.Pins(ctx, s.ActiveBranch)
 	if err != nil || len(pins) == 0 && s.SystemPrompt == "" {
 		return err
 	}

@@ -102,12 +102,12 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 	}
 	in.ResultMaxBytes = e.settings().ResultMaxBytes
 	a.earlier.into(&in)
-	b, err := e.store.Branch(ctx, a.branch)
+	b, err := e.past.Branch(ctx, a.branch)
 	if err != nil {
 		return in, err
 	}
 	a.here = b.SessionID
-	s, err := e.store.Session(ctx, b.SessionID)
+	s, err := e.past.Session(ctx, b.SessionID)
 	if err != nil {
 		return in, err
 	}
@@ -154,13 +154,13 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 func (e *Engine) knowledge(ctx context.Context, in *prompt.Input, a assembly, b chat.Branch) (err error) {
 	if a.cut != nil {
 		in.Head = a.cut.Head
-		in.Pins, err = e.store.PinsAt(ctx, a.branch, a.cut.Seq)
+		in.Pins, err = e.contexts.PinsAt(ctx, a.branch, a.cut.Seq)
 		return err
 	}
-	if in.Head, err = e.store.State(ctx, b.HeadState); err != nil {
+	if in.Head, err = e.contexts.State(ctx, b.HeadState); err != nil {
 		return err
 	}
-	in.Pins, err = e.store.Pins(ctx, a.branch)
+	in.Pins, err = e.contexts.Pins(ctx, a.branch)
 	return err
 }
 
@@ -176,7 +176,7 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 	}
 	in.Repeats = librarian.RepeatedLines
 	in.Remember = e.remembered(a.branch, e.counter.Encoding(a.model.Endpoint.ModelID))
-	summaries, err := e.store.UsableSummaries(ctx, a.branch)
+	summaries, err := e.contexts.UsableSummaries(ctx, a.branch)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 			ID: s.ID, From: s.From, To: s.To, Tokens: s.TokenCount, Text: s.Content, Model: s.GeneratedBy,
 		})
 	}
-	raw, _, err := e.store.PreviousManifest(ctx, a.branch, a.seq)
+	raw, _, err := e.contexts.PreviousManifest(ctx, a.branch, a.seq)
 	if err != nil || raw == nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 // where the cut advances anyway: a budget that moves by itself would move the
 // cut, and with it the prefix.
 func (e *Engine) calibrate(ctx context.Context, in *prompt.Input, a assembly) error {
-	learned, err := e.store.Calibration(ctx, a.model.Endpoint.Provider, a.model.Endpoint.ModelID)
+	learned, err := e.contexts.Calibration(ctx, a.model.Endpoint.Provider, a.model.Endpoint.ModelID)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (e *Engine) calibrate(ctx context.Context, in *prompt.Input, a assembly) er
 
 // fetch reads the finalized turns of [from, to) of a lineage.
 func (e *Engine) fetch(ctx context.Context, branch chat.BranchID, from, to int64) ([]chat.Turn, error) {
-	turns, err := e.store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, ToSeq: to - 1})
+	turns, err := e.past.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, ToSeq: to - 1})
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (e *Engine) fetch(ctx context.Context, branch chat.BranchID, from, to int64
 func (e *Engine) sizes(ctx context.Context, branch chat.BranchID, seq int64, m Model) ([]prompt.Size, error) {
 	// What a turn weighs follows from how it is rendered.
 	encoding := fmt.Sprintf("%s/%d", e.counter.Encoding(m.Endpoint.ModelID), prompt.AssemblerVersion)
-	all, err := e.store.Sizes(ctx, branch, encoding)
+	all, err := e.contexts.Sizes(ctx, branch, encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func (e *Engine) weigh(ctx context.Context, branch chat.BranchID, encoding strin
 			sizes[j].Tokens = tokens[sizes[j].Seq]
 		}
 		if !e.readOnly {
-			if err := e.store.PutSizes(ctx, encoding, sizes[i:n]); err != nil {
+			if err := e.contexts.PutSizes(ctx, encoding, sizes[i:n]); err != nil {
 				return err
 			}
 		}
@@ -385,14 +385,14 @@ func (e *Engine) enqueue(ctx context.Context, branch chat.BranchID, plan func(co
 	}
 	n := 0
 	for _, r := range ranges {
-		last, err := e.store.Lineage(ctx, chat.LineageQuery{Branch: branch, ToSeq: r.To - 1, Limit: 1, Newest: true})
+		last, err := e.past.Lineage(ctx, chat.LineageQuery{Branch: branch, ToSeq: r.To - 1, Limit: 1, Newest: true})
 		if err != nil {
 			return n, err
 		}
 		if len(last) == 0 {
 			continue
 		}
-		added, err := e.store.EnqueueRange(ctx, branch, r.From, last[0].ID)
+		added, err := e.contexts.EnqueueRange(ctx, branch, r.From, last[0].ID)
 		if err != nil {
 			return n, err
 		}

@@ -25,7 +25,7 @@ func (r *run) continuation(ctx context.Context) (*llm.Continuation, error) {
 	if !r.mayContinue() || len(r.cycle) == 0 || len(r.partial) > 0 || r.response == "" {
 		return nil, nil
 	}
-	raw, err := r.e.store.Manifest(ctx, r.turn.ID)
+	raw, err := r.e.contexts.Manifest(ctx, r.turn.ID)
 	if err != nil || raw == nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (e *Engine) batchesByStep(ctx context.Context, turn chat.TurnID) (map[chat.
 }
 
 func (e *Engine) batchesOf(ctx context.Context, turn chat.TurnID) ([]chat.ToolBatch, error) {
-	all, err := e.store.ToolBatches(ctx, []chat.TurnID{turn})
+	all, err := e.toolCalls.ToolBatches(ctx, []chat.TurnID{turn})
 	return all[turn], err
 }
 

@@ -13,7 +13,7 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	r := e.runs[id]
 	e.mu.Unlock()
 	if r == nil {
-		t, err := e.store.Turn(ctx, id)
+		t, err := e.past.Turn(ctx, id)
 		if _, left := e.unsavedTurn(id); err == nil && left { // a call whose end is known is not unknown
 			t, err = e.settledTurn(ctx, id, "turn.stop")
 		}
@@ -59,7 +59,7 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	if err != nil {
 		return t, err
 	}
-	t, err = e.store.Finalize(ctx, chat.Finalization{
+	t, err = e.turns.Finalize(ctx, chat.Finalization{
 		TurnID: id, Message: answer, Outcome: chat.OutcomeKept, Usage: t.Usage,
 	})
 	return e.decided(ctx, t, err)
@@ -78,7 +78,7 @@ func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error)
 	if f == nil {
 		f = &chat.Failure{Code: chat.CodeCancelled, Message: "Discarded. The message and what had arrived stay readable."}
 	}
-	t, err = e.store.FailTurn(ctx, chat.TurnFailure{TurnID: id, Outcome: chat.OutcomeDiscarded, Failure: f})
+	t, err = e.turns.FailTurn(ctx, chat.TurnFailure{TurnID: id, Outcome: chat.OutcomeDiscarded, Failure: f})
 	return e.decided(ctx, t, err)
 }
 
@@ -110,7 +110,7 @@ func CutShort(t chat.Turn) bool {
 const restMessage = "Please continue exactly where you stopped."
 
 func (e *Engine) askForRest(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
-	last, ok, err := e.store.LastTurn(ctx, t.BranchID)
+	last, ok, err := e.past.LastTurn(ctx, t.BranchID)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (e *Engine) resume(ctx context.Context, t chat.Turn, model string, advance 
 	if err != nil {
 		return nil, err
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (e *Engine) resume(ctx context.Context, t chat.Turn, model string, advance 
 	}
 	e.startMu.RLock()
 	defer e.startMu.RUnlock()
-	if err := e.store.Resume(ctx, t.ID); err != nil {
+	if err := e.turns.Resume(ctx, t.ID); err != nil {
 		return nil, err
 	}
 	t.Outcome, t.Failure = chat.OutcomeNone, nil
@@ -202,7 +202,7 @@ func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (ch
 	if e.IsRunning(id) {
 		return chat.Turn{}, chat.Errorf(chat.CodeBusy, op, "This turn is still running.").WithHint("stop it first")
 	}
-	t, err := e.store.Turn(ctx, id)
+	t, err := e.past.Turn(ctx, id)
 	if err != nil {
 		return t, err
 	}
@@ -210,7 +210,7 @@ func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (ch
 		if _, err := e.recoverLeft(ctx, id); err != nil {
 			return t, err
 		}
-		return e.store.Turn(ctx, id)
+		return e.past.Turn(ctx, id)
 	}
 	return t, nil
 }
@@ -252,7 +252,7 @@ func (e *Engine) retryCalls(ctx context.Context, t chat.Turn, model string) (*Ha
 	if err != nil {
 		return nil, err
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (e *Engine) retryCalls(ctx context.Context, t chat.Turn, model string) (*Ha
 	if e.IsRunning(t.ID) {
 		return nil, chat.Errorf(chat.CodeBusy, "turn.retry", "This turn is running again.").WithHint("stop it first")
 	}
-	if err := e.store.AbandonBatches(ctx, t.ID); err != nil {
+	if err := e.toolCalls.AbandonBatches(ctx, t.ID); err != nil {
 		return nil, err
 	}
 	return e.start(t, m, steps[len(steps)-1].Index)
@@ -294,7 +294,7 @@ func (e *Engine) decidedAs(ctx context.Context, t chat.Turn, err error, send boo
 	if err != nil {
 		return t, err
 	}
-	if steps, serr := e.store.Steps(ctx, t.ID); serr == nil {
+	if steps, serr := e.past.Steps(ctx, t.ID); serr == nil {
 		e.pruneAll(steps)
 	}
 	e.changed(chat.ChangeTurn, string(t.ID), t.SessionID)

@@ -51,7 +51,7 @@ func (e *Engine) freeze(ctx context.Context, m chat.Message, model Model) (chat.
 func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.FileID]chat.Document, error) {
 	out := map[chat.FileID]chat.Document{}
 	for _, d := range blocks.Documents() {
-		f, err := e.store.File(ctx, d.File)
+		f, err := e.past.File(ctx, d.File)
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			return nil, chat.Errorf(chat.CodeInvalid, "turn.document", "The document %q is no longer stored; nothing was sent.", d.Name).
 				WithHint("attach it again")
@@ -63,7 +63,7 @@ func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.Fi
 			d.Name = f.Name
 		}
 		d.MediaType, d.Tokens, d.Whole = f.MediaType, f.Tokens, true
-		if d.Text, err = e.store.FileText(ctx, d.File); err != nil {
+		if d.Text, err = e.past.FileText(ctx, d.File); err != nil {
 			return nil, err
 		}
 		out[d.File] = d

@@ -19,7 +19,11 @@ import (
 
 // Deps are what an Engine is built from; all are required but Log and Clock.
 type Deps struct {
-	Store    Store
+	Turns    TurnStore
+	History  HistoryStore
+	Contexts ContextStore
+	Drafts   DraftStore
+	Calls    CallStore
 	Journals *journal.Journals
 	Models   Models
 	Branches Brancher
@@ -43,20 +47,24 @@ type Deps struct {
 
 // Engine runs turns: any number at once, one at a time per branch.
 type Engine struct {
-	store    Store
-	journals *journal.Journals
-	models   Models
-	branches Brancher
-	publish  Publisher
-	counter  Counter
-	settings func() Settings
-	redact   func(string) (string, []prompt.Redaction)
-	shrink   func(context.Context, chat.Turn, string, int) string
-	memory   Memory
-	tools    Tools
-	readOnly bool
-	clock    clock.Clock
-	log      *slog.Logger
+	turns     TurnStore
+	past      HistoryStore
+	contexts  ContextStore
+	drafts    DraftStore
+	toolCalls CallStore
+	journals  *journal.Journals
+	models    Models
+	branches  Brancher
+	publish   Publisher
+	counter   Counter
+	settings  func() Settings
+	redact    func(string) (string, []prompt.Redaction)
+	shrink    func(context.Context, chat.Turn, string, int) string
+	memory    Memory
+	tools     Tools
+	readOnly  bool
+	clock     clock.Clock
+	log       *slog.Logger
 
 	queueMu sync.Mutex // see sendQueued
 	// startMu is held, shared, from when a turn is made open in the database until its
@@ -92,7 +100,8 @@ func NewEngine(d Deps) *Engine {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Engine{
-		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
+		turns: d.Turns, past: d.History, contexts: d.Contexts, drafts: d.Drafts, toolCalls: d.Calls,
+		journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
 		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, tools: d.Tools, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{},
 		calls: map[chat.ToolCallID]*runningCall{}, approved: map[chat.ToolCallID]bool{}, behind: map[chat.BranchID]bool{}, unsaved: map[chat.TurnID]unsaved{}, unsavedAdded: make(chan struct{}, 1), claims: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
 	}
@@ -180,7 +189,7 @@ func (e *Engine) accept(ctx context.Context, m Message, model Model) (*Handle, e
 func (e *Engine) begin(ctx context.Context, in chat.Acceptance, model Model) (*Handle, error) {
 	e.startMu.RLock()
 	defer e.startMu.RUnlock()
-	turn, err := e.store.Accept(ctx, in)
+	turn, err := e.turns.Accept(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +201,7 @@ func (e *Engine) begin(ctx context.Context, in chat.Acceptance, model Model) (*H
 // resolveBlockingTurn settles the turn that blocks a branch, if the policy says how. A turn
 // that no run of this process owns is first recovered from its journal.
 func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, policy IncompletePolicy) (bool, error) {
-	last, ok, err := e.store.LastTurn(ctx, branch)
+	last, ok, err := e.past.LastTurn(ctx, branch)
 	if err != nil || !ok || e.IsRunning(last.ID) {
 		return false, err
 	}
@@ -203,7 +212,7 @@ func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, 
 		if _, err := e.recoverLeft(ctx, last.ID); err != nil {
 			return false, err
 		}
-		if last, err = e.store.Turn(ctx, last.ID); err != nil {
+		if last, err = e.past.Turn(ctx, last.ID); err != nil {
 			return false, err
 		}
 	}
@@ -245,11 +254,11 @@ func checkContent(m chat.Message) error {
 
 // modelFor resolves the model a message goes to, with the session's own settings.
 func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string) (Model, error) {
-	b, err := e.store.Branch(ctx, branch)
+	b, err := e.past.Branch(ctx, branch)
 	if err != nil {
 		return Model{}, err
 	}
-	s, err := e.store.Session(ctx, b.SessionID)
+	s, err := e.past.Session(ctx, b.SessionID)
 	if err != nil {
 		return Model{}, err
 	}
@@ -330,7 +339,7 @@ func (e *Engine) afterRun(r *run) {
 func (e *Engine) sendQueued(ctx context.Context, branch chat.BranchID, session chat.SessionID, send bool) {
 	e.queueMu.Lock()
 	defer e.queueMu.Unlock()
-	d, ok, err := e.store.Draft(ctx, branch)
+	d, ok, err := e.drafts.Draft(ctx, branch)
 	if err != nil || !ok || !d.Queued {
 		return
 	}
@@ -341,7 +350,7 @@ func (e *Engine) sendQueued(ctx context.Context, branch chat.BranchID, session c
 			return
 		}
 		e.log.Warn("the queued message was not sent", "branch", branch, "err", err)
-		if _, still, derr := e.store.Draft(ctx, branch); derr == nil && !still {
+		if _, still, derr := e.drafts.Draft(ctx, branch); derr == nil && !still {
 			return // it was accepted before the program closed: it is a turn now
 		}
 	}
@@ -350,7 +359,7 @@ func (e *Engine) sendQueued(ctx context.Context, branch chat.BranchID, session c
 
 // release turns a queued draft back into a plain one, unless another took its place.
 func (e *Engine) release(ctx context.Context, d chat.Draft, session chat.SessionID) {
-	released, err := e.store.ReleaseDraft(ctx, d)
+	released, err := e.drafts.ReleaseDraft(ctx, d)
 	if err != nil {
 		e.log.Warn("the queued message could not be kept as a draft", "branch", d.BranchID, "err", err)
 	}
@@ -367,18 +376,18 @@ func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
 	if chat.CodeOf(err) != chat.CodeBusy {
 		return h, err
 	}
-	b, berr := e.store.Branch(ctx, m.Branch)
+	b, berr := e.past.Branch(ctx, m.Branch)
 	if berr != nil {
 		return nil, berr
 	}
 	e.claimQueue(m.Branch)
 	defer e.releaseQueue(m.Branch)
-	if err := e.store.SaveDraft(ctx, chat.Draft{BranchID: m.Branch, Message: m.Content, Queued: true}); err != nil {
+	if err := e.drafts.SaveDraft(ctx, chat.Draft{BranchID: m.Branch, Message: m.Content, Queued: true}); err != nil {
 		return nil, err
 	}
 	e.changed(chat.ChangeDraft, string(m.Branch), b.SessionID)
 	// The running turn may have ended before the draft was there to be found.
-	if last, ok, err := e.store.LastTurn(ctx, m.Branch); err == nil && ok && !e.IsRunning(last.ID) && !e.queuesBehind(ctx, last) {
+	if last, ok, err := e.past.LastTurn(ctx, m.Branch); err == nil && ok && !e.IsRunning(last.ID) && !e.queuesBehind(ctx, last) {
 		e.sendQueued(ctx, m.Branch, b.SessionID, last.Phase.Finalized())
 	}
 	return nil, nil

@@ -53,7 +53,7 @@ func (x *extracts) put(k extractKey, text string) {
 // remembered makes the extract of a piece once.
 func (e *Engine) remembered(branch chat.BranchID, encoding string) func(prompt.Piece, func() (string, error)) (string, error) {
 	return func(p prompt.Piece, extract func() (string, error)) (string, error) {
-		k := extractKey{branch: branch, from: p.From, to: p.To, target: p.Target, encoding: encoding, erasures: e.store.Erasures()}
+		k := extractKey{branch: branch, from: p.From, to: p.To, target: p.Target, encoding: encoding, erasures: e.past.Erasures()}
 		if text, ok := e.extracts.get(k); ok {
 			return text, nil
 		}

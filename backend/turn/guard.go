@@ -96,12 +96,12 @@ func (r *run) letGo(d *chat.Error) {
 
 // endCrashed ends a turn whose run died of a defect.
 func (e *Engine) endCrashed(ctx context.Context, id chat.TurnID, cause *chat.Error) (chat.Turn, error) {
-	t, err := e.store.Turn(ctx, id)
+	t, err := e.past.Turn(ctx, id)
 	switch {
 	case err != nil:
 		return t, err
 	case t.Unsent():
-		return e.store.FailTurn(ctx, chat.TurnFailure{
+		return e.turns.FailTurn(ctx, chat.TurnFailure{
 			TurnID: id, Outcome: chat.OutcomeFailed,
 			Failure: &chat.Failure{Code: cause.Code, Message: cause.Message + " Your message is saved.", Hint: "retry"},
 		})
@@ -110,5 +110,5 @@ func (e *Engine) endCrashed(ctx context.Context, id chat.TurnID, cause *chat.Err
 			return t, err
 		}
 	}
-	return e.store.Turn(ctx, id)
+	return e.past.Turn(ctx, id)
 }

@@ -103,7 +103,7 @@ func (r *run) prepare(ctx context.Context) state {
 	if err == nil {
 		packed := retrieved(r.context.Manifest())
 		r.memory.measure(&r.metrics, packed)
-		err = r.e.store.Prepare(ctx, chat.Preparation{
+		err = r.e.turns.Prepare(ctx, chat.Preparation{
 			TurnID: r.turn.ID, Manifest: manifest, Tokens: r.context.Tokens(), Retrieved: packed,
 			RetrievalError: r.context.Manifest().Inputs.RetrievalError,
 		})
@@ -136,7 +136,7 @@ func (r *run) request() llm.Request {
 
 // loadEarlier finds what steps and attempts before this run brought.
 func (r *run) loadEarlier(ctx context.Context) error {
-	steps, err := r.e.store.Steps(ctx, r.turn.ID)
+	steps, err := r.e.past.Steps(ctx, r.turn.ID)
 	if err != nil || len(steps) == 0 {
 		return err
 	}
@@ -163,7 +163,7 @@ func (r *run) begin(ctx context.Context) state {
 	r.timing, r.err, r.writer = chat.StepMetrics{}, nil, nil
 	r.meter = r.e.meter(r.model.Endpoint.ModelID)
 	r.decoder = r.newDecoder()
-	step, err := r.e.store.BeginStep(ctx, chat.StepStart{
+	step, err := r.e.turns.BeginStep(ctx, chat.StepStart{
 		TurnID: r.turn.ID, Index: r.index, Provider: r.model.Provider.Name(), ModelID: r.model.Endpoint.ModelID,
 		Request: r.body, StreamPath: r.e.journals.Path, ToolsMode: string(r.model.Endpoint.ToolsMode),
 	})
@@ -250,7 +250,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 		r.stream.refused = true
 		return err
 	}
-	r.stream.add(ev, r.e.store.NewEventPack)
+	r.stream.add(ev, r.e.turns.NewEventPack)
 	r.timing.Deltas += int64(len(deltas))
 	r.emitter.add(deltas, seq)
 	if err := faults.Point("turn.event"); err != nil {
@@ -344,7 +344,7 @@ func (r *run) backoff(ctx context.Context) state {
 
 // closeAttempt records an attempt that ended without a settled turn.
 func (r *run) closeAttempt() error {
-	if err := r.e.store.EndStep(context.Background(), *r.stepEnd()); err != nil {
+	if err := r.e.turns.EndStep(context.Background(), *r.stepEnd()); err != nil {
 		return err
 	}
 	r.e.prune(r.step.ID)
@@ -417,7 +417,7 @@ func (r *run) finalize(context.Context) state {
 		TurnID: r.turn.ID, Step: end, Message: message, Outcome: r.end.outcome,
 		Usage: usageOf(r.closed, res.Usage), Metrics: r.metrics,
 	}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.store.Finalize(ctx, f) })
+	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.Finalize(ctx, f) })
 	return nil
 }
 
@@ -428,7 +428,7 @@ func (r *run) learn(u *chat.Usage) {
 		return
 	}
 	ep := r.model.Endpoint
-	if err := r.e.store.ObserveCalibration(context.Background(), ep.Provider, ep.ModelID, r.context.Tokens(), u.InputTokens); err != nil {
+	if err := r.e.contexts.ObserveCalibration(context.Background(), ep.Provider, ep.ModelID, r.context.Tokens(), u.InputTokens); err != nil {
 		r.e.log.Warn("the provider's token count could not be learned from", "err", err)
 	}
 }
@@ -451,7 +451,7 @@ func (r *run) interrupt(context.Context) state {
 		usage = end.Usage
 	}
 	i := chat.Interruption{TurnID: r.turn.ID, Step: end, Failure: r.end.failure, Usage: usageOf(r.closed, usage)}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.store.Interrupt(ctx, i) })
+	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.Interrupt(ctx, i) })
 	return nil
 }
 
@@ -459,7 +459,7 @@ func (r *run) interrupt(context.Context) state {
 func (r *run) fail(context.Context) state {
 	r.metrics.Attempts = r.number
 	f := chat.TurnFailure{TurnID: r.turn.ID, Step: r.stepEnd(), Outcome: chat.OutcomeFailed, Failure: r.end.failure, Metrics: r.metrics}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.store.FailTurn(ctx, f) })
+	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.FailTurn(ctx, f) })
 	return nil
 }
 

@@ -11,12 +11,8 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// Store is what a turn needs of the database.
-type Store interface {
-	Session(context.Context, chat.SessionID) (chat.Session, error)
-	// Erasures counts permanent deletions; texts that are kept in memory hold for one count.
-	Erasures() int64
-	Branch(context.Context, chat.BranchID) (chat.Branch, error)
+// TurnStore keeps the course of turns: each is a transaction that leaves them in a phase.
+type TurnStore interface {
 	Accept(context.Context, chat.Acceptance) (chat.Turn, error)
 	Prepare(context.Context, chat.Preparation) error
 	BeginStep(context.Context, chat.StepStart) (chat.Step, error)
@@ -28,15 +24,31 @@ type Store interface {
 	Interrupt(context.Context, chat.Interruption) (chat.Turn, error)
 	Resume(context.Context, chat.TurnID) error
 	FailTurn(context.Context, chat.TurnFailure) (chat.Turn, error)
+	UnfinishedTurns(context.Context) ([]chat.Turn, error)
+	WasRestored(context.Context, chat.StepID) (bool, error)
+}
+
+// HistoryStore keeps what was said.
+type HistoryStore interface {
+	Session(context.Context, chat.SessionID) (chat.Session, error)
+	// Erasures counts permanent deletions; texts that are kept in memory hold for one count.
+	Erasures() int64
+	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
 	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
-	UnfinishedTurns(context.Context) ([]chat.Turn, error)
 	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
 	StepByID(context.Context, chat.StepID) (chat.Step, error)
-	WasRestored(context.Context, chat.StepID) (bool, error)
 	// StepEvents yields the stored stream of a step, one event at a time.
 	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
+	// ProjectIn is the project whose folder has a name; false: there is none.
+	ProjectIn(ctx context.Context, folder string) (chat.Project, bool, error)
+	File(context.Context, chat.FileID) (chat.File, error)
+	FileText(context.Context, chat.FileID) (string, error)
+}
+
+// ContextStore keeps what requests are made of, and what they held.
+type ContextStore interface {
 	State(context.Context, chat.StateID) (chat.State, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error)
@@ -53,11 +65,18 @@ type Store interface {
 	EnqueueRange(ctx context.Context, branch chat.BranchID, from int64, last chat.TurnID) (bool, error)
 	Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error)
 	ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error
+}
+
+// DraftStore keeps messages that are not sent yet, and the queue of those that wait.
+type DraftStore interface {
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
 	ReleaseDraft(context.Context, chat.Draft) (bool, error)
 	QueuedDrafts(context.Context) ([]chat.Draft, error)
-	// The tool journal (SPEC 10).
+}
+
+// CallStore keeps the journal of tool calls (SPEC 10).
+type CallStore interface {
 	ProposeCalls(context.Context, chat.TurnID, chat.StepEnd, []chat.ProposedCall) (chat.ToolBatch, error)
 	DecideCall(context.Context, chat.CallDecision) error
 	StartCall(context.Context, chat.ToolCallID, []chat.CallRedaction) error
@@ -66,10 +85,6 @@ type Store interface {
 	AbandonBatches(context.Context, chat.TurnID) error
 	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
 	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
-	// ProjectIn is the project whose folder has a name; false: there is none.
-	ProjectIn(ctx context.Context, folder string) (chat.Project, bool, error)
-	File(context.Context, chat.FileID) (chat.File, error)
-	FileText(context.Context, chat.FileID) (string, error)
 }
 
 // Model is a configured model, ready to be called.

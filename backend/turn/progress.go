@@ -46,7 +46,7 @@ func (p *progressWriter) loop(e *Engine, step chat.StepID, em *emitter, every ti
 		if f.Displayed == stored.Displayed && f.Durable == stored.Durable {
 			continue
 		}
-		if err := e.store.StepProgress(context.Background(), step, f.Displayed, f.Durable); err != nil {
+		if err := e.turns.StepProgress(context.Background(), step, f.Displayed, f.Durable); err != nil {
 			e.log.Debug("the progress of a stream could not be stored", "step", step, "err", err)
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 
 // projectOf is the project that a session belongs to; false: to none.
 func (e *Engine) projectOf(ctx context.Context, s chat.Session) (chat.Project, bool, error) {
-	return e.store.ProjectIn(ctx, s.Folder)
+	return e.past.ProjectIn(ctx, s.Folder)
 }
 
 // promptProject is what a project adds to a context; nil without one.
@@ -51,7 +51,7 @@ func (e *Engine) Reach(ctx context.Context, s chat.Session) (chat.Project, chat.
 
 // MemoryScope is how far a session's memory reaches.
 func (e *Engine) MemoryScope(ctx context.Context, id chat.SessionID) (chat.Scope, error) {
-	s, err := e.store.Session(ctx, id)
+	s, err := e.past.Session(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +79,7 @@ func (e *Engine) offered(ctx context.Context, id chat.SessionID) ([]chat.ToolDef
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.store.Session(ctx, id)
+	s, err := e.past.Session(ctx, id)
 	if err != nil {
 		return nil, err
 	}

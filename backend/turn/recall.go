@@ -106,7 +106,7 @@ func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly, 
 	if a.turn == nil || a.turn.Phase == chat.PhaseAccepted {
 		return false, nil
 	}
-	raw, err := e.store.Manifest(ctx, a.turn.ID)
+	raw, err := e.contexts.Manifest(ctx, a.turn.ID)
 	if err != nil || raw == nil {
 		return false, err
 	}
@@ -127,7 +127,7 @@ func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.Sess
 		return nil, nil
 	}
 	ids := lists.Map(parts, func(p prompt.Part) chat.ChunkID { return chat.ChunkID(p.ID) })
-	texts, err := e.store.ChunkTexts(ctx, ids)
+	texts, err := e.contexts.ChunkTexts(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func (e *Engine) Received(ctx context.Context, t chat.Turn) (chat.Message, error
 	if t.Assistant != nil {
 		return *t.Assistant, nil
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	n := len(steps)
 	if err != nil || n == 0 || steps[n-1].Outcome.Status != chat.StepRunning {
 		return e.Answer(ctx, t)

@@ -18,7 +18,7 @@ import (
 // program. A turn that cannot be read is reported and left alone.
 func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	report := chat.RecoveryReport{At: e.clock.Now()}
-	turns, err := e.store.UnfinishedTurns(ctx)
+	turns, err := e.turns.UnfinishedTurns(ctx)
 	if err != nil {
 		return report, err
 	}
@@ -47,7 +47,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	if n := e.pruneSettled(ctx); n > 0 {
 		report.Items = append(report.Items, chat.RecoveredCount(chat.RecoveredPruned, n))
 	}
-	if turns, err = e.store.UnfinishedTurns(ctx); err != nil {
+	if turns, err = e.turns.UnfinishedTurns(ctx); err != nil {
 		return report, err
 	}
 	e.forget(turns)
@@ -65,7 +65,7 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 	if e.IsRunning(id) {
 		return nil, nil
 	}
-	t, err := e.store.Turn(ctx, id)
+	t, err := e.past.Turn(ctx, id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -90,19 +90,19 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 // into plain drafts: nothing is sent automatically after a restart. One that waits behind
 // a turn of this run stays, also where it was queued while this looked.
 func (e *Engine) releaseDrafts(ctx context.Context) error {
-	queued, err := e.store.QueuedDrafts(ctx)
+	queued, err := e.drafts.QueuedDrafts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, d := range queued {
-		last, _, err := e.store.LastTurn(ctx, d.BranchID)
+		last, _, err := e.past.LastTurn(ctx, d.BranchID)
 		if err != nil {
 			return err
 		}
 		if e.isClaimed(last, d.BranchID) || e.isBehind(ctx, last) {
 			continue
 		}
-		b, err := e.store.Branch(ctx, d.BranchID)
+		b, err := e.past.Branch(ctx, d.BranchID)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (e *Engine) isBehind(ctx context.Context, last chat.Turn) bool {
 
 // recoverTurn settles one turn found Responding without an outcome.
 func (e *Engine) recoverTurn(ctx context.Context, t chat.Turn) ([]chat.RecoveryItem, error) {
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (rec *recovery) most(ctx context.Context) int {
 		return 0
 	}
 	var sent prompt.Manifest
-	raw, err := rec.e.store.Manifest(ctx, rec.turn.ID)
+	raw, err := rec.e.contexts.Manifest(ctx, rec.turn.ID)
 	if err != nil || raw == nil || json.Unmarshal(raw, &sent) != nil {
 		return m.Limits.ContextLimit
 	}
@@ -301,7 +301,7 @@ func (rec *recovery) finalize(ctx context.Context, end ending) (chat.RecoveryIte
 		}
 		blocks = all
 	}
-	t, err := rec.e.store.Finalize(ctx, chat.Finalization{
+	t, err := rec.e.turns.Finalize(ctx, chat.Finalization{
 		TurnID: rec.turn.ID, Step: rec.stepEnd(end), Outcome: end.outcome,
 		Message: chat.Message{Role: chat.RoleAssistant, Blocks: blocks},
 		Usage:   usageOf(rec.steps, rec.attempt.result.Usage),
@@ -314,7 +314,7 @@ func (rec *recovery) finalize(ctx context.Context, end ending) (chat.RecoveryIte
 }
 
 func (rec *recovery) interrupt(ctx context.Context, end ending) (chat.RecoveryItem, error) {
-	t, err := rec.e.store.Interrupt(ctx, chat.Interruption{
+	t, err := rec.e.turns.Interrupt(ctx, chat.Interruption{
 		TurnID: rec.turn.ID, Step: rec.stepEnd(end), Failure: end.failure,
 		Usage: usageOf(rec.steps, rec.attempt.result.Usage),
 	})
@@ -322,7 +322,7 @@ func (rec *recovery) interrupt(ctx context.Context, end ending) (chat.RecoveryIt
 }
 
 func (rec *recovery) fail(ctx context.Context, end ending) (chat.RecoveryItem, error) {
-	t, err := rec.e.store.FailTurn(ctx, chat.TurnFailure{
+	t, err := rec.e.turns.FailTurn(ctx, chat.TurnFailure{
 		TurnID: rec.turn.ID, Step: rec.stepEnd(end), Outcome: chat.OutcomeFailed, Failure: end.failure,
 	})
 	if err == nil {
@@ -358,10 +358,10 @@ func (e *Engine) pruneSettled(ctx context.Context) int {
 }
 
 func (e *Engine) stepSettled(ctx context.Context, id chat.StepID) bool {
-	s, err := e.store.StepByID(ctx, id)
+	s, err := e.past.StepByID(ctx, id)
 	if err != nil || s.Outcome.Status == chat.StepRunning {
 		return false
 	}
-	t, err := e.store.Turn(ctx, s.TurnID)
+	t, err := e.past.Turn(ctx, s.TurnID)
 	return err == nil && !e.IsRunning(t.ID) && (t.Phase.Finalized() || t.Phase == chat.PhaseFailed)
 }

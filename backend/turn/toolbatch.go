@@ -175,7 +175,7 @@ func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fr
 		if d.Decision == chat.DecisionNone || d.Decision.Allows() && !own {
 			continue
 		}
-		if err := e.store.DecideCall(ctx, d); err != nil {
+		if err := e.toolCalls.DecideCall(ctx, d); err != nil {
 			return changed, err
 		}
 		changed = true

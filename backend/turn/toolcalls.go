@@ -15,7 +15,7 @@ func (e *Engine) suspended(ctx context.Context, t chat.Turn) (bool, error) {
 	if t.Phase != chat.PhaseResponding || t.Outcome != chat.OutcomeNone || e.IsRunning(t.ID) {
 		return false, nil
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil || len(steps) == 0 {
 		return false, err
 	}
@@ -55,7 +55,7 @@ func (e *Engine) Follow(id chat.TurnID) (*Handle, bool) {
 
 // callIn is a call with its batch, if it is in the given state.
 func (e *Engine) callIn(ctx context.Context, id chat.ToolCallID, want chat.ToolCallState, op string) (chat.ToolBatch, chat.CallRecord, error) {
-	b, err := e.store.CallBatch(ctx, id)
+	b, err := e.toolCalls.CallBatch(ctx, id)
 	if err != nil {
 		return b, chat.CallRecord{}, err
 	}
@@ -114,7 +114,7 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 // decideHere records what a person decided.
 func (e *Engine) decideHere(ctx context.Context, d chat.CallDecision) error {
 	e.approve(d.Call, d.Decision.Allows()) // before it can be seen to be allowed
-	err := e.store.DecideCall(ctx, d)
+	err := e.toolCalls.DecideCall(ctx, d)
 	if err != nil {
 		e.approve(d.Call, false)
 	}
@@ -221,7 +221,7 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 		return chat.Errorf(chat.CodeInvalid, op, "%q is nothing to do about a call whose outcome is unknown.", c.As)
 	}
 	if end.Result != nil {
-		err = e.store.EndCall(ctx, end)
+		err = e.toolCalls.EndCall(ctx, end)
 	}
 	if err != nil {
 		return err
@@ -266,7 +266,7 @@ func (e *Engine) mayRerun(ctx context.Context, b chat.ToolBatch, call chat.CallR
 
 // continueTurn starts a turn again between two steps, if there is something that it can do.
 func (e *Engine) continueTurn(ctx context.Context, id chat.TurnID) error {
-	t, err := e.store.Turn(ctx, id)
+	t, err := e.past.Turn(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func (e *Engine) resumeCalls(ctx context.Context, t chat.Turn, model string) (*H
 	if err != nil {
 		return nil, err
 	}
-	steps, err := e.store.Steps(ctx, t.ID)
+	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +327,7 @@ func (e *Engine) resumeCalls(ctx context.Context, t chat.Turn, model string) (*H
 // waits for a person, and returns how many turns continue. It is for a program that stays: one
 // that ends at once would cut the calls off again.
 func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
-	turns, err := e.store.UnfinishedTurns(ctx)
+	turns, err := e.turns.UnfinishedTurns(ctx)
 	n := 0
 	for _, t := range turns {
 		if own, oerr := e.resumable(ctx, t); oerr != nil || !own {
@@ -360,7 +360,7 @@ func (e *Engine) resumable(ctx context.Context, t chat.Turn) (bool, error) {
 // finalizeOpen makes what a turn has between two steps its answer. Calls that have no result
 // get one, in the same transaction.
 func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.Outcome, m chat.TurnMetrics) (chat.Turn, error) {
-	steps, err := e.store.Steps(ctx, id)
+	steps, err := e.past.Steps(ctx, id)
 	if err != nil {
 		return chat.Turn{}, err
 	}
@@ -377,7 +377,7 @@ func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.
 		answered := withEnds(*open, ends)
 		b.base = append(b.base[:len(b.base)-len(open.Results())], answered.Results()...)
 	}
-	return e.store.Finalize(ctx, chat.Finalization{
+	return e.turns.Finalize(ctx, chat.Finalization{
 		TurnID: id, Message: chat.Message{Role: chat.RoleAssistant, Blocks: b.base}, Outcome: outcome,
 		Usage: usageOf(steps, nil), Metrics: m, Unanswered: ends,
 	})
@@ -397,7 +397,7 @@ func (e *Engine) settleSuspended(ctx context.Context, t chat.Turn, outcome chat.
 // RecoveredBatches are the open batches with what the model said when it asked for the
 // calls.
 func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatch, error) {
-	turns, err := e.store.UnfinishedTurns(ctx)
+	turns, err := e.turns.UnfinishedTurns(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -410,7 +410,7 @@ func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatc
 		if b == nil {
 			continue
 		}
-		s, err := e.store.StepByID(ctx, b.StepID)
+		s, err := e.past.StepByID(ctx, b.StepID)
 		if err != nil {
 			return out, err
 		}

@@ -66,12 +66,12 @@ func (u *unrecorded) and(other *unrecorded) *unrecorded {
 // write records the ends again.
 func (u *unrecorded) write(ctx context.Context) (chat.Turn, error) {
 	for len(u.ends) > 0 {
-		if err := u.e.store.EndCall(ctx, u.ends[0]); err != nil {
+		if err := u.e.toolCalls.EndCall(ctx, u.ends[0]); err != nil {
 			return chat.Turn{}, err
 		}
 		u.ends = u.ends[1:]
 	}
-	return u.e.store.Turn(ctx, u.turn)
+	return u.e.past.Turn(ctx, u.turn)
 }
 
 // execute runs one call: it is recorded as started, durably, before its source hears of it,
@@ -91,12 +91,12 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	arguments, redactions := e.redactArguments(c.Arguments)
 	effects := c.Effects || def.Effects
 	if c.State == chat.CallStarted && effects { // it had none when it began, as far as was known then
-		err := e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: chat.CallStarted, Reason: chat.UnknownCrash})
+		err := e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: chat.CallStarted, Reason: chat.UnknownCrash})
 		e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
 		return err
 	}
 	for try := 1; ; try++ {
-		if err := e.store.StartCall(ctx, c.ID, redactions); err != nil {
+		if err := e.toolCalls.StartCall(ctx, c.ID, redactions); err != nil {
 			return err
 		}
 		if err := faults.Point("tool.started"); err != nil {
@@ -110,7 +110,7 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 		if err := faults.Point("tool.returned"); err != nil {
 			return err
 		}
-		if err := e.store.EndCall(context.WithoutCancel(ctx), end); err != nil {
+		if err := e.toolCalls.EndCall(context.WithoutCancel(ctx), end); err != nil {
 			return &unrecorded{err: err, turn: b.TurnID, e: e, ends: []chat.CallEnd{end}}
 		}
 		e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
@@ -159,13 +159,13 @@ func (e *Engine) stillAllowed(ctx context.Context, b chat.ToolBatch, c chat.Call
 	}
 	switch {
 	case c.State == chat.CallStarted && forbidden: // it has no effects, and a crash cut it off
-		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Result: errorResult(deniedWords)})
+		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Result: errorResult(deniedWords)})
 	case c.State == chat.CallStarted:
-		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
+		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
 	case forbidden:
-		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Decision: now, Definition: c.Definition, Result: errorResult(deniedWords)})
+		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Decision: now, Definition: c.Definition, Result: errorResult(deniedWords)})
 	default:
-		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
+		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
 	}
 	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
 	return false, err
@@ -176,9 +176,9 @@ func (e *Engine) stillAllowed(ctx context.Context, b chat.ToolBatch, c chat.Call
 func (e *Engine) refuse(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, words string) error {
 	var err error
 	if c.State == chat.CallStarted {
-		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, Result: errorResult(words)})
+		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, Result: errorResult(words)})
 	} else {
-		err = e.store.DecideCall(ctx, chat.CallDecision{
+		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{
 			Call: c.ID, State: c.State, Decision: chat.DecisionNotRun, Definition: c.Definition, Result: errorResult(words),
 		})
 	}

@@ -52,9 +52,9 @@ func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.Recovery
 func (e *Engine) putBack(ctx context.Context, b chat.ToolBatch, c chat.CallRecord) error {
 	var err error
 	if c.State == chat.CallStarted || c.Runs > 0 {
-		err = e.store.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
+		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
 	} else {
-		err = e.store.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
+		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
 	}
 	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
 	return err
@@ -69,7 +69,7 @@ func (e *Engine) isOwn(ctx context.Context, b chat.ToolBatch) (bool, error) {
 	if err != nil || !slices.Contains(journals, b.StepID) {
 		return false, err
 	}
-	restored, err := e.store.WasRestored(ctx, b.StepID)
+	restored, err := e.turns.WasRestored(ctx, b.StepID)
 	return !restored, err
 }
 
@@ -80,7 +80,7 @@ func (rec *recovery) propose(ctx context.Context, end ending) ([]chat.RecoveryIt
 		return nil, err
 	}
 	calls := proposals(rec.attempt.result.Blocks, offered)
-	if _, err := rec.e.store.ProposeCalls(ctx, rec.turn.ID, *rec.stepEnd(end), calls); err != nil {
+	if _, err := rec.e.toolCalls.ProposeCalls(ctx, rec.turn.ID, *rec.stepEnd(end), calls); err != nil {
 		return nil, err
 	}
 	return []chat.RecoveryItem{chat.RecoveredProposals(rec.turn, len(calls))}, nil
@@ -88,7 +88,7 @@ func (rec *recovery) propose(ctx context.Context, end ending) ([]chat.RecoveryIt
 
 // offered are the definitions that the request carried which the open step answers.
 func (rec *recovery) offered(ctx context.Context) ([]chat.ToolDefinition, error) {
-	raw, err := rec.e.store.Manifest(ctx, rec.turn.ID)
+	raw, err := rec.e.contexts.Manifest(ctx, rec.turn.ID)
 	if err != nil || raw == nil {
 		return nil, err
 	}

@@ -22,12 +22,12 @@ func (r *run) propose(context.Context) state {
 	end := *r.stepEnd()
 	calls := proposals(res.Blocks, r.context.Tools())
 	write := func(ctx context.Context) (chat.Turn, error) {
-		b, err := r.e.store.ProposeCalls(ctx, r.turn.ID, end, calls)
+		b, err := r.e.toolCalls.ProposeCalls(ctx, r.turn.ID, end, calls)
 		if err != nil {
 			return r.turn, err
 		}
 		r.proposed = b.ID
-		return r.e.store.Turn(ctx, r.turn.ID)
+		return r.e.past.Turn(ctx, r.turn.ID)
 	}
 	r.learn(res.Usage)
 	if _, err := write(context.Background()); err != nil {
@@ -102,7 +102,7 @@ func (r *run) callsFailed(ctx context.Context, err error) state {
 
 // commitCalls closes a batch of which every call has its result.
 func (r *run) commitCalls(ctx context.Context, b chat.ToolBatch, n int) state {
-	if err := r.e.store.CommitBatch(context.WithoutCancel(ctx), b.ID); err != nil {
+	if err := r.e.toolCalls.CommitBatch(context.WithoutCancel(ctx), b.ID); err != nil {
 		return r.callsFailed(ctx, err)
 	}
 	if err := faults.Point("turn.batch_committed"); err != nil {
@@ -139,7 +139,7 @@ func (r *run) leaveCalls(cause error) state {
 
 // leaveAsItIs ends the run, and not its turn.
 func (r *run) leaveAsItIs(ctx context.Context) state {
-	if t, err := r.e.store.Turn(context.WithoutCancel(ctx), r.turn.ID); err == nil {
+	if t, err := r.e.past.Turn(context.WithoutCancel(ctx), r.turn.ID); err == nil {
 		r.turn = t
 	}
 	return nil
@@ -153,7 +153,7 @@ func (r *run) stopCalls(ctx context.Context) state {
 // context: that of one that was stopped is over.
 func (r *run) finalizeCalls(_ context.Context, outcome chat.Outcome) state {
 	r.end = ending{verdict: verdictFinal, outcome: outcome}
-	if steps, err := r.e.store.Steps(context.Background(), r.turn.ID); err == nil {
+	if steps, err := r.e.past.Steps(context.Background(), r.turn.ID); err == nil {
 		r.closed = steps // whose journals go
 	}
 	r.written(func(ctx context.Context) (chat.Turn, error) {

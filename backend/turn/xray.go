@@ -23,7 +23,7 @@ type Seen struct {
 // assembled is CodeNotFound.
 func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 	const op = "context.show"
-	raw, err := e.store.Manifest(ctx, id)
+	raw, err := e.contexts.Manifest(ctx, id)
 	if err != nil {
 		return Seen{}, err
 	}
@@ -38,7 +38,7 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 		s.Note = "It was assembled by another version of the program, so its texts cannot be made again here. The exact request is stored with its step."
 		return s, nil
 	}
-	t, err := e.store.Turn(ctx, id)
+	t, err := e.past.Turn(ctx, id)
 	if err != nil {
 		return s, err
 	}
@@ -63,7 +63,7 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 // MemoryFailure is why memory was not searched for a turn, in words; empty if it was, or
 // if there was nothing to search.
 func (e *Engine) MemoryFailure(ctx context.Context, id chat.TurnID) (string, error) {
-	raw, err := e.store.Manifest(ctx, id)
+	raw, err := e.contexts.Manifest(ctx, id)
 	if err != nil || raw == nil {
 		return "", err
 	}
@@ -95,10 +95,10 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 	model.Endpoint.ModelID = m.Inputs.ModelID
 	in.Count = e.count(model)
 	var err error
-	if in.Head, err = e.store.State(ctx, chat.StateID(m.Inputs.HeadState)); err != nil {
+	if in.Head, err = e.contexts.State(ctx, chat.StateID(m.Inputs.HeadState)); err != nil {
 		return prompt.PreparedContext{}, err
 	}
-	if in.Pins, err = e.store.PinsByID(ctx, pinsOf(m)); err != nil {
+	if in.Pins, err = e.contexts.PinsByID(ctx, pinsOf(m)); err != nil {
 		return prompt.PreparedContext{}, err
 	}
 	if err := e.replayHistory(ctx, &in, t, model); err != nil {
@@ -110,7 +110,7 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 	}
 	in.Tools = m.Inputs.Tools
 	if m.Inputs.StepIndex > 0 {
-		steps, err := e.store.Steps(ctx, t.ID)
+		steps, err := e.past.Steps(ctx, t.ID)
 		if err != nil {
 			return prompt.PreparedContext{}, err
 		}
@@ -146,7 +146,7 @@ func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Tur
 		return err
 	}
 	in.Previous, in.Calibration = nil, m.Budget.Calibration
-	all, err := e.store.AllSummaries(ctx, t.SessionID)
+	all, err := e.contexts.AllSummaries(ctx, t.SessionID)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Tur
 	for _, seq := range m.Inputs.Pending {
 		pending[seq] = true
 	}
-	sizes, err := e.store.Sizes(ctx, t.BranchID, e.counter.Encoding(""))
+	sizes, err := e.contexts.Sizes(ctx, t.BranchID, e.counter.Encoding(""))
 	for _, s := range sizes {
 		if s.Seq <= m.Inputs.LastSeq {
 			in.Sizes = append(in.Sizes, prompt.Size{Seq: s.Seq, Tokens: s.Tokens, Pending: pending[s.Seq]})
@@ -170,7 +170,7 @@ func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Tur
 // VerifyContexts assembles every stored context again and reports each that does
 // not come out byte for byte (SPEC 6, 11).
 func (e *Engine) VerifyContexts(ctx context.Context) ([]chat.Finding, error) {
-	ids, err := e.store.PreparedTurns(ctx)
+	ids, err := e.contexts.PreparedTurns(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,8 @@ type Report struct {
 	GoFiles   int
 	PageFiles int
 
-	files map[string]int // number of Go files per directory of backend, without tests
+	files map[string]int  // number of Go files per directory of backend, without tests
+	ports map[string]port // interfaces outside of tests
 }
 
 // source is a Go file being checked.
@@ -47,7 +48,7 @@ type source struct {
 
 // Check reads every Go file and every file of the page below root.
 func Check(root string) (Report, error) {
-	var report Report
+	report := Report{files: map[string]int{}, ports: map[string]port{}}
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -66,6 +67,7 @@ func Check(root string) (Report, error) {
 		return report.checkFile(name, rel)
 	})
 	report.checkSizes()
+	report.checkPorts()
 	return report, err
 }
 
@@ -98,9 +100,6 @@ func (r *Report) checkFile(name, rel string) error {
 		}
 		r.GoFiles++
 		if dir := path.Dir(rel); strings.HasPrefix(dir, "backend/") && !strings.HasSuffix(rel, "_test.go") {
-			if r.files == nil {
-				r.files = map[string]int{}
-			}
 			r.files[dir]++
 		}
 		r.checkGo(source{file: rel, dir: path.Dir(rel), test: strings.HasSuffix(rel, "_test.go"), tree: tree, set: set})
@@ -127,6 +126,9 @@ func (r *Report) checkGo(s source) {
 			broken.What = "imports " + target
 			r.Findings = append(r.Findings, broken)
 		}
+	}
+	if !s.test {
+		r.addPorts(s)
 	}
 	if !s.test && inside(s.dir, purePlaces) {
 		r.checkClock(s)
