@@ -11,9 +11,8 @@ import (
 
 // Replay is what a journal holds, as far as it can be read.
 type Replay struct {
-	Events    []chat.RawEvent // in order, end entry not included
-	LastSeq   int64           // of the last line that was read, end entry included
-	End       EndKind         // empty: the stream was cut
+	LastSeq   int64   // of the last line that was read, end entry included
+	End       EndKind // empty: the stream was cut
 	EndReason string
 
 	// TornTail: the last line has no newline; the write was cut. It is left out.
@@ -27,21 +26,9 @@ type Replay struct {
 	Missing bool
 }
 
-// Replay reads a journal, of a finished, cut or still running stream. Damage is
-// not an error, it is in the result; an error means the file could not be read,
-// and comes with what was read before it.
-func (j *Journals) Replay(step chat.StepID) (Replay, error) {
-	var events []chat.RawEvent
-	rep, err := j.Read(step, func(ev chat.RawEvent) error {
-		events = append(events, ev)
-		return nil
-	})
-	rep.Events = events
-	return rep, err
-}
-
-// Read is Replay for a journal of any length: it yields each event and keeps none. An
-// error of yield ends it and is returned as it is, with what was read before.
+// Read reads a journal of a finished, cut or still running stream: it yields each event, in order and without the end
+// entry, and keeps none. Damage is not an error, it is in the result; an error means that the file could not be read, and
+// comes with what was read before it. An error of yield ends it and is returned as it is.
 func (j *Journals) Read(step chat.StepID, yield func(chat.RawEvent) error) (Replay, error) {
 	const op = "journal.replay"
 	path, err := j.file(op, step)

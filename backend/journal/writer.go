@@ -61,7 +61,6 @@ type Writer struct {
 	closing    chan struct{} // no more lines will come
 	writerDone chan struct{}
 	syncerDone chan struct{}
-	synced     chan struct{}
 
 	endErr error // what End returned, kept for a second call
 }
@@ -76,7 +75,6 @@ func newWriter(j *Journals, opt Options, step chat.StepID, provider string, f Fi
 		closing:    make(chan struct{}),
 		writerDone: make(chan struct{}),
 		syncerDone: make(chan struct{}),
-		synced:     make(chan struct{}, 1),
 	}
 	w.grace.Stop()
 	go w.writeLoop()
@@ -191,10 +189,6 @@ func (w *Writer) OnDurable(f func(Progress)) {
 	w.notify = f
 	w.mu.Unlock()
 }
-
-// Durable receives after fsyncs that made lines durable, several of which may
-// come as one. It is for one receiver; Progress tells what is durable.
-func (w *Writer) Durable() <-chan struct{} { return w.synced }
 
 // End appends the end entry, fsyncs and closes: the journal is sealed. If it
 // fails, Progress still says truly what is durable, and the journal reads as
@@ -350,7 +344,6 @@ func (w *Writer) sync() {
 	w.durable = target
 	p, notify := w.progress(), w.notify
 	w.mu.Unlock()
-	pulse(w.synced)
 	if notify != nil {
 		notify(p)
 	}
