@@ -102,7 +102,7 @@ export interface BlockView {
   kind: BlockKind;
   /** text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown */
   text: string;
-  /** tool name; media type of an image; name of a document; label of a memory; provider of an unknown */
+  /** tool name; media type of an image; name of a document; provider of an unknown */
   name: string;
   /** tool_use_id; file of a document; chunk of a memory */
   id: string;
@@ -113,6 +113,8 @@ export interface BlockView {
   tokens: number;
   /** all of the document is in the message */
   whole: boolean;
+  /** Memory is what a memory is: who said it, and when. */
+  memory?: MemoryChip | null;
 }
 
 /** StepView is one attempt of a provider call. */
@@ -1392,8 +1394,13 @@ export interface IndexStatus {
 export interface MemoryChip {
   /** chunk */
   id: string;
-  /** when and who, in words: "12 May 2026, you" */
-  label: string;
+  /** At is when it was said, in milliseconds; 0: it no longer exists, and all that follows is empty. */
+  at: number;
+  role: string;
+  /** in a chat of several people */
+  speaker: string;
+  /** the file that it is from */
+  document: string;
   /** its first words */
   title: string;
 }

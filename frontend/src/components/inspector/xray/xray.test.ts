@@ -198,7 +198,7 @@ describe('the X-ray', () => {
     await waitFor(() => expect(calls('inspect.nextContext').length).toBeGreaterThan(0));
     app.draft.typed = 'And one more thing';
     await waitFor(() => expect(calls('inspect.nextContext').at(-1)?.[2]).toMatchObject({ text: 'And one more thing', files: [], memories: [] }));
-    const [file, chip] = [{ id: 'f1', name: 'notes.md', mediaType: 'text/markdown', tokens: 5 }, { id: 'c1', label: 'turn #2', title: 'a piece' }];
+    const [file, chip] = [{ id: 'f1', name: 'notes.md', mediaType: 'text/markdown', tokens: 5 }, { id: 'c1', at: 1, role: 'user', speaker: '', document: '', title: 'a piece' }];
     app.draft.addFile(file);
     app.draft.memories = [chip];
     await waitFor(() => expect(calls('inspect.nextContext').at(-1)?.[2]).toMatchObject({ text: 'And one more thing', files: [file], memories: [chip] }));
