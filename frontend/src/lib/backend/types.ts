@@ -3329,7 +3329,7 @@ export type KnownKind =
   /** KnownSummary is the summary that is in a session's requests for what is not sent word for word. */
   | 'summary';
 
-/** State is how a server is. */
+/** State is the state of a server. */
 export type McpclientState =
   /** switched off */
   | 'off'
@@ -3338,11 +3338,11 @@ export type McpclientState =
   /** or connecting */
   | 'starting'
   | 'ready'
-  /** it wants a person to sign in */
+  /** the user must sign in */
   | 'sign_in'
-  /** it failed, and is started again automatically */
+  /** it failed, and is restarted automatically */
   | 'waiting'
-  /** it failed, and is not */
+  /** it failed, and is not restarted */
   | 'failed';
 
 /** NamespaceState is what a namespace of vectors is used for. */
