@@ -11,9 +11,8 @@ import (
 
 // Replay is the readable content of a journal.
 type Replay struct {
-	Events    []chat.RawEvent // in order, without the end entry
-	LastSeq   int64           // of the last line read, including the end entry
-	End       EndKind         // empty: the stream was interrupted
+	LastSeq   int64   // of the last line read, including the end entry
+	End       EndKind // empty: the stream was interrupted
 	EndReason string
 
 	// TornTail: the last line has no newline because the write was interrupted. It is left out.
@@ -27,20 +26,9 @@ type Replay struct {
 	Missing bool
 }
 
-// Replay reads the journal of a finished, interrupted or running stream. Damage is reported in the result and is not
-// an error; an error means that the file could not be read, and comes with what was read before.
-func (j *Journals) Replay(step chat.StepID) (Replay, error) {
-	var events []chat.RawEvent
-	rep, err := j.Read(step, func(ev chat.RawEvent) error {
-		events = append(events, ev)
-		return nil
-	})
-	rep.Events = events
-	return rep, err
-}
-
-// Read is Replay for a journal of any length: it yields each event and keeps none. An error of yield ends it and is
-// returned unchanged.
+// Read reads the journal of a finished, interrupted or running stream: it yields each event, in order and without the
+// end entry, and keeps none. Damage is reported in the result and is not an error; an error means that the file could
+// not be read, and comes with what was read before. An error of yield ends it and is returned unchanged.
 func (j *Journals) Read(step chat.StepID, yield func(chat.RawEvent) error) (Replay, error) {
 	const op = "journal.replay"
 	path, err := j.file(op, step)

@@ -60,7 +60,6 @@ type Writer struct {
 	closing    chan struct{} // no more lines will be added
 	writerDone chan struct{}
 	syncerDone chan struct{}
-	synced     chan struct{}
 
 	endErr error // result of End, returned by further calls
 }
@@ -75,7 +74,6 @@ func newWriter(j *Journals, opt Options, step chat.StepID, provider string, f Fi
 		closing:    make(chan struct{}),
 		writerDone: make(chan struct{}),
 		syncerDone: make(chan struct{}),
-		synced:     make(chan struct{}, 1),
 	}
 	w.grace.Stop()
 	go w.writeLoop()
@@ -186,10 +184,6 @@ func (w *Writer) OnDurable(f func(Progress)) {
 	w.notify = f
 	w.mu.Unlock()
 }
-
-// Durable receives after fsyncs that made lines durable; several may be combined. It is for one receiver; Progress
-// says what is durable.
-func (w *Writer) Durable() <-chan struct{} { return w.synced }
 
 // End appends the end entry, fsyncs and closes: the journal is sealed. If it fails, Progress is still correct, and
 // the journal reads as interrupted. A second call, of any kind, changes nothing and returns the same.
@@ -343,7 +337,6 @@ func (w *Writer) sync() {
 	w.durable = target
 	p, notify := w.progress(), w.notify
 	w.mu.Unlock()
-	pulse(w.synced)
 	if notify != nil {
 		notify(p)
 	}
