@@ -140,10 +140,14 @@ func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID
 		return nil
 	}
 	texts, err := store.ChunkTexts(ctx, missing)
+	k.know(texts)
+	return err
+}
+
+func (k *packer) know(texts []chat.ChunkText) {
 	for _, c := range texts {
 		k.texts[c.ID] = c
 	}
-	return err
 }
 
 // pack takes units while they fit, and skips those that do not, because later ones may be smaller. It stops when
