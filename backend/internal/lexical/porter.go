@@ -47,16 +47,51 @@ type ending struct{ suffix, by string }
 // Of several suffixes that a word ends with, the first one in the list counts, whether or not it is replaced.
 var (
 	secondStep = []ending{
-		{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"}, {"anci", "ance"}, {"izer", "ize"}, {"logi", "log"}, {"bli", "ble"},
-		{"alli", "al"}, {"entli", "ent"}, {"eli", "e"}, {"ousli", "ous"}, {"ization", "ize"}, {"ation", "ate"}, {"ator", "ate"},
-		{"alism", "al"}, {"iveness", "ive"}, {"fulness", "ful"}, {"ousness", "ous"}, {"aliti", "al"}, {"iviti", "ive"}, {"biliti", "ble"},
+		{"ational", "ate"},
+		{"tional", "tion"},
+		{"enci", "ence"},
+		{"anci", "ance"},
+		{"izer", "ize"},
+		{"logi", "log"},
+		{"bli", "ble"},
+		{"alli", "al"},
+		{"entli", "ent"},
+		{"eli", "e"},
+		{"ousli", "ous"},
+		{"ization", "ize"},
+		{"ation", "ate"},
+		{"ator", "ate"},
+		{"alism", "al"},
+		{"iveness", "ive"},
+		{"fulness", "ful"},
+		{"ousness", "ous"},
+		{"aliti", "al"},
+		{"iviti", "ive"},
+		{"biliti", "ble"},
 	}
 	thirdStep = []ending{
 		{"ical", "ic"}, {"ness", ""}, {"icate", "ic"}, {"iciti", "ic"}, {"ful", ""}, {"ative", ""}, {"alize", "al"},
 	}
 	fourthStep = []ending{
-		{"al", ""}, {"ance", ""}, {"ence", ""}, {"er", ""}, {"ic", ""}, {"able", ""}, {"ible", ""}, {"ant", ""}, {"ement", ""}, {"ment", ""},
-		{"ent", ""}, {"ion", ""}, {"ou", ""}, {"ism", ""}, {"ate", ""}, {"iti", ""}, {"ous", ""}, {"ive", ""}, {"ize", ""},
+		{"al", ""},
+		{"ance", ""},
+		{"ence", ""},
+		{"er", ""},
+		{"ic", ""},
+		{"able", ""},
+		{"ible", ""},
+		{"ant", ""},
+		{"ement", ""},
+		{"ment", ""},
+		{"ent", ""},
+		{"ion", ""},
+		{"ou", ""},
+		{"ism", ""},
+		{"ate", ""},
+		{"iti", ""},
+		{"ous", ""},
+		{"ive", ""},
+		{"ize", ""},
 	}
 	afterPast = []ending{{"at", "ate"}, {"bl", "ble"}, {"iz", "ize"}}
 )

@@ -96,7 +96,7 @@ func (c *unitCache) number(ids placeIDs) uint32 {
 	}
 	ids = placeIDs{chat.SessionID(strings.Clone(string(ids.session))), chat.BranchID(strings.Clone(string(ids.branch))), chat.Role(strings.Clone(string(ids.role)))}
 	c.ids = append(c.ids, ids)
-	c.known[ids] = uint32(len(c.ids)) //nolint:gosec // fewer than there are units
+	c.known[ids] = uint32(len(c.ids))
 	return c.known[ids]
 }
 
