@@ -44,8 +44,8 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// app is the composition root: every service of one open data directory, built
-// once, started and stopped in order. It has no business of its own.
+// app is the composition root: every service of one open data directory, created once, started and stopped in order.
+// It has no business logic.
 type app struct {
 	setup
 
@@ -62,21 +62,21 @@ type app struct {
 	tools     *tools.Registry
 	servers   *servers
 	fanout    *fanout
-	server    *handover.Server // nil: nobody else is served
-	http      *mcpserver.HTTP  // nil: there is no window that serves other programs
+	server    *handover.Server // nil: other programs are not served
+	http      *mcpserver.HTTP  // nil: no window, so other programs are not served
 	leaveHTTP func()
-	tasks     *tasks.Manager // nil: there is no window to begin any
+	tasks     *tasks.Manager // nil: no window, so there are no tasks
 	memoryParts
 	backups  backupNotice
 	readOnly bool
 
-	life   context.Context // ends with close: of what runs on behind an answer
+	life   context.Context // ends with close: for work that continues after an answer
 	finish context.CancelFunc
 	behind sync.WaitGroup
 	once   sync.Once
 }
 
-// setup is what there is without a database.
+// setup is what works without a database.
 type setup struct {
 	flags    cli.OpenOptions
 	outbound *outbound
@@ -87,19 +87,18 @@ type setup struct {
 	log      *slog.Logger
 }
 
-// closeTimeout bounds how long running answers may take to be put away.
+// closeTimeout limits how long running answers may take to be saved.
 var closeTimeout = 5 * time.Second // tests on a busy machine wait longer
 
-// indexPatience bounds how long recall waits for an embedding server before it answers
-// from what is indexed.
-var indexPatience = 5 * time.Second // tests do not
+// indexPatience limits how long recall waits for an embedding server before it uses what is indexed.
+var indexPatience = 5 * time.Second // tests do not wait
 
-// manyJobs is from how many jobs on they are waited for no longer than that: a history
-// that was imported takes minutes to be indexed.
+// manyJobs is the number of jobs from which the wait is limited in the same way: indexing an imported history takes
+// minutes.
 const manyJobs = 500
 
-// openSetup opens configuration, keys and models. A fault in the file is not an
-// error here: the defaults hold, and config.Err says what is wrong.
+// openSetup opens configuration, keys and models. An error in the file is not an error here: defaults are used, and
+// config.Err describes the error.
 func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	s := setup{
@@ -138,8 +137,8 @@ func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
 	}
 }
 
-// openApp opens the data directory. As the writer it recovers what a crash left
-// before it returns; publish hears of everything from then on.
+// openApp opens the data directory. As the writer it first recovers from a crash; publish receives all events from
+// then on.
 func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
 	a := &app{setup: openSetup(o, keys), fanout: &fanout{main: o.Publish}, readOnly: o.ReadOnly}
 	a.life, a.finish = context.WithCancel(context.WithoutCancel(ctx))
@@ -223,8 +222,8 @@ func (a *app) commitPolicy() jobs.CommitPolicy {
 	}
 }
 
-// librarian is the model that summarizes a turn's conversation, nil if none. With
-// memory off no model is asked for what nothing will be sent of.
+// librarian is the model that summarises a turn's conversation, nil if none. With memory off no model is used for
+// summaries that would never be sent.
 func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
 	if !a.config.Config().Context.Infinity {
 		return nil
@@ -241,7 +240,7 @@ func (a *app) planRanges(ctx context.Context, branch chat.BranchID) {
 	a.plan(ctx, branch, a.turns.EnqueueRanges)
 }
 
-// planAll queues summaries of all turns but the newest.
+// planAll queues summaries of all turns except the newest.
 func (a *app) planAll(ctx context.Context, branch chat.BranchID) {
 	a.plan(ctx, branch, a.turns.EnqueueAll)
 }
@@ -256,7 +255,7 @@ func (a *app) plan(ctx context.Context, branch chat.BranchID, enqueue func(conte
 	}
 }
 
-// redactText is redact where nobody asks what was replaced.
+// redactText is redact without the list of replacements.
 func (s setup) redactText(text string) string {
 	clean, _ := s.outbound.redact(text)
 	return clean
@@ -264,11 +263,10 @@ func (s setup) redactText(text string) string {
 
 func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.redact(s) }
 
-// indexDue does the background work that is due, before recall searches: on the
-// command line nobody else may have done it. Where it would ask a model, recall does not
-// wait for it; for an embedding server, and for much at once, it waits a little. What is not done by then goes
-// on behind the answer, until close: half a job would hold its lease. Nothing is done
-// while background work is paused.
+// indexDue does the background work that is due before recall searches: on the command line no other process may have
+// done it. Recall does not wait for work that needs a chat model; for an embedding server, and for many jobs at once,
+// it waits a limited time. The rest continues after the answer until close, because an interrupted job would keep its
+// lease. Nothing is done while background work is paused.
 func (a *app) indexDue(ctx context.Context) error {
 	if a.upkeep.Paused() || a.librarian(ctx, chat.Turn{Model: a.catalog.Default()}) != nil {
 		return nil
@@ -299,8 +297,8 @@ func (a *app) indexDue(ctx context.Context) error {
 	}
 }
 
-// close ends what others asked for, then long work, then running answers (what arrived is kept), then background work, then
-// the database. It may be called twice.
+// close ends requests of other processes, then tasks, then running answers (what arrived is kept), then background
+// work, then the database. It may be called twice.
 func (a *app) close() error {
 	var err error
 	a.once.Do(func() {
@@ -319,7 +317,7 @@ func (a *app) endBehind() error   { a.finish(); a.behind.Wait(); return nil }
 func (a *app) stopJobs() error    { a.upkeep.Stop(); a.jobs.Stop(); return nil }
 func (a *app) closeIndex() error  { a.index.Close(); return nil }
 
-// outbound takes secrets out of what leaves, by the rules in force.
+// outbound removes secrets from what is sent, by the current rules.
 type outbound struct {
 	mu  sync.RWMutex
 	now *redact.Redactor
@@ -328,7 +326,7 @@ type outbound struct {
 
 func (o *outbound) configure(c config.Redaction) {
 	r, err := redact.New(c.Outbound, c.Patterns)
-	if err != nil { // the configuration was checked; should a pattern slip through, the rules in force stay
+	if err != nil { // the configuration was checked; if a pattern is still invalid, the current rules stay
 		return
 	}
 	o.mu.Lock()
@@ -353,13 +351,13 @@ func (o *outbound) rules() string {
 	return o.id
 }
 
-// counter counts tokens as each model would.
+// counter counts tokens like each model.
 type counter struct{}
 
 func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID).CountText(text) }
 func (counter) Encoding(modelID string) string { return tokens.ForModel(modelID).Encoding() }
 
-// commandLine is what the verbs reach the program through.
+// commandLine is the program's interface for the verbs.
 func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
@@ -391,7 +389,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 	return s, nil
 }
 
-// services are the app's as the verbs use them.
+// services are the app's services for the verbs.
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, States: a.store, Drafts: a.store, Chunks: a.store,
@@ -426,13 +424,13 @@ func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
 		cli.Stat{Name: "turns_without_price", Value: spent.Unpriced}), err
 }
 
-// cardMemory keeps what servers say of their models among the settings of the store.
+// cardMemory stores what servers say about their models in the store's settings.
 type cardMemory struct {
 	store *store.Store
 	log   *slog.Logger
 }
 
-// learnedModels is the setting that it is kept under.
+// learnedModels is the key of that setting.
 const learnedModels = "models.learned"
 
 // Load implements models.Memory.
@@ -451,7 +449,7 @@ func (m cardMemory) Save(raw []byte) {
 	}
 }
 
-// verbModels is the catalog as the command line wants it.
+// verbModels is the catalog as used by the command line.
 type verbModels struct{ *models.Catalog }
 
 func (m verbModels) List(context.Context) ([]cli.ModelInfo, error) {
@@ -475,7 +473,7 @@ func (m verbModels) Test(ctx context.Context, provider, key string) (string, err
 	return r.Message, nil
 }
 
-// verbKeys is the keyring as the command line wants it.
+// verbKeys is the keyring as used by the command line.
 type verbKeys struct{ setup }
 
 func (k verbKeys) List(context.Context) ([]cli.KeyInfo, error) {

@@ -13,12 +13,12 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// openBench opens a throw-away store with everything that recall is made of in the
-// product, and the configured embedder. Nothing of the data directory is touched.
+// openBench opens a temporary store with everything that recall needs in the product, and the configured embedder.
+// The data directory is not touched.
 func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*evaluation.Bench, error) {
 	s := openSetup(o, keys)
 	if err := s.config.Err(); err != nil {
-		return nil, err // what would be measured is not what is configured
+		return nil, err // the measurement would not match the configuration
 	}
 	dir, err := os.MkdirTemp("", "contextinfinity-eval-")
 	if err != nil {

@@ -9,17 +9,16 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// taskTime is the share of closeTimeout in which long work may end: running answers
-// need the rest.
+// taskTime is the share of closeTimeout for ending tasks: running answers need the rest.
 const taskTime = 3
 
-// openTasks has the window carry out long work, and find what an earlier run of it left.
+// openTasks lets the window run tasks, and find those left by an earlier run.
 func (a *app) openTasks(ctx context.Context, hub *api.Hub) (err error) {
 	a.tasks, err = tasks.New(ctx, tasks.Deps{Store: a.store, Publish: hub, Log: a.log})
 	return err
 }
 
-// stopTasks ends long work where it is whole, while there is time.
+// stopTasks stops tasks at a safe point, within the time limit.
 func (a *app) stopTasks(ctx context.Context) {
 	if a.tasks == nil {
 		return
@@ -40,7 +39,7 @@ func (a *app) erasing() *erasing.Service {
 	return erasing.New(d)
 }
 
-// What the dialogs offer to show.
+// Actions offered by the dialogs.
 var (
 	exports  = desktop.Filter{Name: "Conversations and exports", Patterns: "*.cinf;*.json;*.jsonl;*.ndjson;*.zip"}
 	anything = desktop.Filter{Name: "All files", Patterns: "*"}

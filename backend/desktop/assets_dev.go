@@ -11,12 +11,12 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
 )
 
-// blankWindow leaves the program's own window without the page. Browser tests set it: they show the page in a browser, and a
-// second page of the same program would open or create a session of its own at every start.
+// blankWindow hides the page in the program's own window. Browser tests set it: they show the page in a browser, and
+// a second page of the same program would open or create a session at every start.
 const blankWindow = "CONTEXTINFINITY_BLANK_WINDOW"
 
-// windowMiddleware answers the window's own requests with an empty document if the environment says so. Browsers reach the
-// dev server by an address with a port, which the window's scheme does not have.
+// windowMiddleware returns an empty document for the window's own requests if the environment requests it. Browsers
+// use the dev server's address with a port, which the window's scheme does not have.
 func windowMiddleware() assetserver.Middleware {
 	if os.Getenv(blankWindow) == "" {
 		return nil

@@ -10,30 +10,30 @@ import (
 	"contextinfinity/backend/internal/panics"
 )
 
-// lease is how long a worker may hold a job before another takes it over. It renews the
-// lease while it works, so that a librarian or a document may take longer.
+// lease is how long a worker may hold a job before another takes it over. It renews the lease while it works, so long
+// jobs are possible.
 const lease = chat.MaxJobLease
 
 // renewals is how often a lease is renewed within its time: two may fail.
 const renewals = 3
 
-// longAnswer is from what length, in bytes, an answer's copies are worth some time.
+// longAnswer is the length of an answer, in bytes, from which freeing its copies is worth some time.
 const longAnswer = 4 << 20
 
-// mode is how a job is worked on.
+// mode is how a job is run.
 type mode int
 
 const (
 	// inBackground is the queue's own work.
 	inBackground mode = iota
-	// forced: somebody waits for the effect, so that a commit does not wait for more turns.
+	// forced: somebody waits for the effect, so a commit does not wait for more turns.
 	forced
-	// bounded: time is short. States are written by rule, and a turn whose vectors do not
-	// come in time is searchable by its words.
+	// bounded: time is limited. States are written by rule, and a turn whose vectors do not arrive in time is
+	// searchable by words.
 	bounded
 )
 
-// work runs one claimed job and records how it went.
+// work runs one claimed job and records the result.
 func (r *Runner) work(ctx context.Context, job chat.Job, m mode) error {
 	held, release := r.hold(ctx, job)
 	err := r.guarded(held, job, m)
@@ -51,8 +51,8 @@ func (r *Runner) work(ctx context.Context, job chat.Job, m mode) error {
 	return err
 }
 
-// hold renews a job's lease until release. The context ends when the job is lost: what
-// is worked on then would be refused.
+// hold renews a job's lease until release. The context ends when the lease is lost, because further effects would be
+// refused.
 func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, release func()) {
 	held, cancel := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
@@ -79,7 +79,7 @@ func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, 
 	return held, func() { cancel(nil); renewing.Wait() }
 }
 
-// guarded does a job; a defect in its handler fails it and not the program.
+// guarded runs a job; a panic in its handler fails it but not the program.
 func (r *Runner) guarded(ctx context.Context, job chat.Job, m mode) (err error) {
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.d.Log.Error("a job's handler panicked", "job", job.ID, "type", job.Type, "err", d, "stack", string(stack))
@@ -127,8 +127,8 @@ func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
 	r.listener.dead(after)
 }
 
-// pause before the next try doubles from a second to five minutes, give or take a
-// quarter: jobs that failed together are not tried together again.
+// pause before the next try doubles from a second to five minutes, with a random variation of a quarter, so that jobs
+// that failed together are not retried together.
 func (r *Runner) pause(attempts int) time.Duration {
 	full := min(time.Second<<min(max(0, attempts-1), 20), 5*time.Minute)
 	return time.Duration(float64(full) * (0.75 + r.d.Chance()/2))

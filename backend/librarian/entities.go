@@ -40,10 +40,6 @@ const maxScan = 1 << 20
 // is judged separately, because people say several things in one sentence.
 const maxPiece = 280
 
-// Entities finds the entities of a text in order, without duplicates. It uses no grammar: statements are recognised
-// by cue words of a dozen languages, names by their form.
-func Entities(text string) []Entity { return read(text, anybody) }
-
 // speaker is the author of a text.
 type speaker int
 
@@ -53,7 +49,8 @@ const (
 	assistant         // only sentences with a number are read: nothing else of an answer is kept
 )
 
-// read is Entities for a speaker's text.
+// read finds the entities of a speaker's text in order, without duplicates. It uses no grammar: statements are recognised
+// by cue words of a dozen languages, names by their form.
 func read(text string, by speaker) []Entity {
 	x := extraction{seen: map[string]bool{}, read: map[string]bool{}, named: map[string]bool{}, by: by, told: by == user}
 	if len(text) <= 2*maxScan {

@@ -38,9 +38,6 @@ type Summary struct {
 	entries [sectionCount][]string
 }
 
-// Entries are a section's, oldest first.
-func (s Summary) Entries(sec Section) []string { return s.entries[sec] }
-
 // Parse parses a summary, including one written by a model: known headings of any level may be in any order, repeated
 // or missing. Text under no heading is a fact, except for sentences with which a model introduces the document ("Here
 // is the updated memory:"). Parse(s.Render()) is s.

@@ -86,7 +86,7 @@ func hybridBench(b *testing.B) (*fixture, chat.Branch, int) {
 	f.distinct()
 	f.embedAll(local.New())
 	f.slim()
-	f.ok(f.Checkpoint(f.ctx)) // a running program's log is never as large as its database
+	f.checkpoint() // a running program's log is never as large as its database
 	return f, branch, turns
 }
 

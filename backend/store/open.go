@@ -215,9 +215,6 @@ func (s *Store) migrate(ctx context.Context, have schema.Found, steps fs.FS) err
 	return schema.Upgrade(ctx, s.core.DB.Writer, steps, s.core.Log)
 }
 
-// DataDir is the directory of the open store.
-func (s *Store) DataDir() string { return s.core.Dir }
-
 // Close closes all connections and releases the lock. It may be called again.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {

@@ -209,27 +209,6 @@ func (x *Index) sweep() {
 	}
 }
 
-// Stats is the present content of the index.
-type Stats struct {
-	Shards  int
-	Vectors int
-	Bytes   int64
-	Skipped int64 // unreadable vectors
-}
-
-// Stats counts what is in memory.
-func (x *Index) Stats() Stats {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	st := Stats{Shards: len(x.shards)}
-	for _, s := range x.shards {
-		st.Bytes += s.size.Load()
-		st.Skipped += s.skipped.Load()
-		st.Vectors += s.count()
-	}
-	return st
-}
-
 // Close drops everything and stops the timer. A later search still works, but its memory is kept until the process
 // ends.
 func (x *Index) Close() {

@@ -21,7 +21,6 @@ var named = []string{
 	"recover.settled",       // like turn.settled, for a turn settled by recovery
 	"import.part",           // between two parts of an imported conversation
 	"store.migration",       // before each migration, and after the last
-	"store.checkpoint",      // before the log is checkpointed and emptied
 	"restore.step",          // after each of the twelve steps of a restore
 	"move.file",             // after each file that a move has copied and checked
 	"move.copied",           // all files are copied; so is the marker that they may be deleted

@@ -1,7 +1,6 @@
 package records
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
@@ -74,26 +72,6 @@ func checkFile(n chat.NewFile) error {
 func (s *Records) File(ctx context.Context, id chat.FileID) (chat.File, error) {
 	row, err := core.Query(ctx, s, "file.read", func(db *gorm.DB) (schema.FileRow, error) { return schema.FileByID(db, id) })
 	return row.File(), err
-}
-
-// Files are the documents of a session, oldest first, including those of drafts.
-func (s *Records) Files(ctx context.Context, session chat.SessionID) ([]chat.File, error) {
-	rows, err := core.All[schema.FileRow](ctx, s, "file.list", `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
-	return lists.Map(rows, schema.FileRow.File), err
-}
-
-// FileContent is a document's original bytes.
-func (s *Records) FileContent(ctx context.Context, id chat.FileID) ([]byte, error) {
-	var content []byte
-	err := s.Read(ctx, "file.read", func(db *gorm.DB) error {
-		row, err := sqlite.One[struct{ Content, ContentHash []byte }](db, "document", id, `SELECT content, content_hash FROM files WHERE id = ?`, id)
-		if err == nil && !bytes.Equal(codec.Hash(row.Content), row.ContentHash) {
-			err = sqlite.CorruptRecord("files", string(id), nil)
-		}
-		content = row.Content
-		return err
-	})
-	return content, err
 }
 
 // FileText is a document's complete text.

@@ -14,21 +14,6 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Retrievals are the chunks in a turn's context, by rank.
-func (s *Records) Retrievals(ctx context.Context, turn chat.TurnID) ([]chat.Retrieval, error) {
-	var out []chat.Retrieval
-	err := s.Read(ctx, "retrieval.list", func(db *gorm.DB) error {
-		rows, err := sqlite.All[schema.NamedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
-			JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
-		out = make([]chat.Retrieval, len(rows))
-		for i, r := range rows {
-			out[i] = r.Retrieval()
-		}
-		return err
-	})
-	return out, err
-}
-
 // Recalled returns for each of these turns how much memory its context contains and whether retrieval failed; turns
 // with neither are left out.
 func (s *Records) Recalled(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID]chat.Recalled, error) {

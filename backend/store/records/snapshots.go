@@ -70,21 +70,8 @@ type Replayed struct {
 	Ignored []chat.Finding // unusable snapshots, newest first
 }
 
-// Replay rebuilds a session's state from its ledger alone, starting at the newest intact snapshot (SPEC 3; ZIG 4, 5).
-// An event out of sequence, or one that cannot be replayed, is CodeCorrupt and named.
-func (s *Records) Replay(ctx context.Context, session chat.SessionID) (*ledger.State, Replayed, error) {
-	var state *ledger.State
-	var how Replayed
-	err := s.Read(ctx, "ledger.replay", func(db *gorm.DB) (err error) {
-		if _, err = schema.SessionByID(db, session); err != nil {
-			return err
-		}
-		state, how, err = ReplaySession(db, string(session))
-		return err
-	})
-	return state, how, err
-}
-
+// ReplaySession rebuilds a session's state from its ledger alone, starting at the newest intact snapshot (SPEC 3; ZIG 4, 5).
+// An event out of sequence, or one that cannot be replayed, is an error that names it.
 func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
 	state, how, err := newestSnapshot(db, session)
 	if err != nil {

@@ -202,26 +202,6 @@ func stepByID(db *gorm.DB, id chat.StepID) (schema.StepRow, error) {
 	return sqlite.One[schema.StepRow](db, "step", id, `SELECT `+schema.StepHeadColumns+` FROM steps WHERE id = ?`, id)
 }
 
-// StepPayload reads the exact request, response and stream of a step.
-func (s *Records) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
-	var p chat.StepPayload
-	err := s.Read(ctx, "step.payload", func(db *gorm.DB) error {
-		row, err := sqlite.One[schema.StepRow](db, "step", id, `SELECT response_json, raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, id)
-		if err != nil {
-			return err
-		}
-		p, err = row.Payload()
-		if err == nil {
-			p.Request, err = delta.RequestChain.Read(db, string(id), nil)
-		}
-		if err != nil {
-			return sqlite.CorruptRecord("steps", string(id), err)
-		}
-		return nil
-	})
-	return p, err
-}
-
 // StepBodies reads the exact request and response of a step without its stream; see StepEvents.
 func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload

@@ -117,15 +117,3 @@ func (r RangeSummaryRow) Summary() chat.RangeSummary {
 func (r RangeSummaryRow) Intact() bool {
 	return slices.Equal(r.ContentHash, codec.Hash([]byte(r.Content)))
 }
-
-// Payload is everything except the request, which is read through its chain.
-func (r StepRow) Payload() (p chat.StepPayload, err error) {
-	if p.Response, err = codec.Unpack(r.ResponseJSON); err != nil {
-		return p, err
-	}
-	err = r.EachEvent(func(e chat.RawEvent) error {
-		p.Events = append(p.Events, e)
-		return nil
-	})
-	return p, err
-}

@@ -7,11 +7,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
-	"contextinfinity/backend/store/sqlite"
 )
 
 // Upkeep keeps the database small and fast, and reports its size.
@@ -25,20 +22,6 @@ func New(c *core.Core) *Upkeep {
 	u := &Upkeep{Core: c}
 	c.OnForget = append(c.OnForget, u.Settled.Clear)
 	return u
-}
-
-// Checkpoint writes the write-ahead log into the database file and empties it. Active readers make it partial, which
-// is not an error.
-func (s *Upkeep) Checkpoint(ctx context.Context) error {
-	const op = "store.checkpoint"
-	if s.DB.Writer == nil {
-		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
-	}
-	err := faults.Point("store.checkpoint")
-	if err == nil {
-		err = s.DB.Writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
-	}
-	return sqlite.MapError(op, err)
 }
 
 // Setting reads a piece of small application state.
