@@ -61,6 +61,14 @@ func TestMatchWhy(t *testing.T) {
 	}
 }
 
+// TestMemoryChipBeginsWithWords: what an attached piece of memory is called has no markup.
+func TestMemoryChipBeginsWithWords(t *testing.T) {
+	c := chat.ChunkText{Chunk: chat.Chunk{Role: chat.RoleAssistant, Text: "## Lag\n\nAbout **replication lag**, `step` 50"}}
+	if m := memoryChip(c); m.Title != "Lag About replication lag, step 50" || m.Role != "assistant" {
+		t.Errorf("%+v", m)
+	}
+}
+
 // TestChunkRowBeginsWithWords: what a row shows has no marks, list signs or line breaks
 // of Markdown, wherever in the text it begins; code keeps every sign.
 func TestChunkRowBeginsWithWords(t *testing.T) {

@@ -122,7 +122,7 @@ func wordEnd(runes []rune, at int) int {
 }
 
 func memoryChip(c chat.ChunkText) MemoryChip {
-	m := MemoryChip{ID: string(c.ID), At: ms(c.At), Role: string(c.Role), Speaker: c.Speaker, Title: chat.TitleFrom(c.Text)}
+	m := MemoryChip{ID: string(c.ID), At: ms(c.At), Role: string(c.Role), Speaker: c.Speaker, Title: chat.TitleFrom(chunkRow(c, 0).Excerpt)}
 	if c.File != nil {
 		m.Document = c.File.Name
 	}

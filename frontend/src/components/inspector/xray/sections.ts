@@ -1,9 +1,13 @@
 /** The sections of a request in prompt order (SPEC 6): their numbers, names and colours, and how they are said. */
 import type { ContextItem, ContextSection, ContextView } from '$lib/backend/types';
+import { unmarked } from '$lib/markdown/unmarked';
 import { program } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 import { dated, decimal, grouped, percentage, sized } from '$shared/format';
 import { whoSaid } from '../../memory/words';
+
+/** Characters that are read for a preview. */
+const previewMost = 1_000;
 
 interface Look {
   number: number;
@@ -123,6 +127,11 @@ export function sentAs(item: ContextItem): string {
 /** The form a chunk was packed in. */
 export function formWord(form: string): string {
   return form === 'slice' ? t('inspector.formPart') : form === 'summary' ? t('inspector.formSummary') : t('inspector.formWhole');
+}
+
+/** What an item begins with, as people read it: without markup, and of a chunk without the number and hour that are sent with it. */
+export function previewOf(item: ContextItem, most?: number): string {
+  return firstWords(item.memory?.chunk?.excerpt ?? unmarked(item.text.slice(0, previewMost)), most);
 }
 
 /** The first words of a text on one line. */

@@ -7,7 +7,7 @@ import type { ContextItem, ContextView } from '$lib/backend/types';
 import { chooseLanguage } from '$lib/words/words.svelte';
 import { mountWith } from '$shared/testing/harness';
 import Inspector from '../Inspector.svelte';
-import { countedAgainst, doorOf, extentOf, nameOf, prefixWords, share } from './sections';
+import { countedAgainst, doorOf, extentOf, nameOf, prefixWords, previewOf, share } from './sections';
 
 const n = '\u202f';
 const user = userEvent.setup();
@@ -29,6 +29,13 @@ describe('words of the X-ray', () => {
     expect(extentOf(section('summaries', [{ from: 1, to: 90 }, { from: 91, to: 136 }]))).toBe('#1 to #136');
     expect(extentOf(section('retrieved', ['config', 'day', 'chunk', 'chunk', 'now', 'config'].map((source) => ({ source }))))).toBe('2');
     expect([extentOf(section('pinned', [{}, {}])), extentOf(section('system', [{}])), extentOf(section('originals', []))]).toEqual(['2', '', '']);
+  });
+
+  it('previews an item as people read it: no markup, and no number and hour before the words', () => {
+    const chunk = { turnSeq: 4, excerpt: 'The lag grew.' };
+    const items = [contextItem({ text: '## Facts\n- About **the lag**, `x` first' }), { ...contextItem({ text: '<m>#4 19:15 assistant: The **lag** grew.' }), memory: { chunk } } as ContextItem];
+    expect(items.map((item) => previewOf(item))).toEqual(['Facts - About the lag, x first', 'The lag grew.']);
+    expect(previewOf(items[0]!, 5)).toBe('Facts…');
   });
 
   it('a passage of a project\'s file has no turn to go to', () => {
