@@ -11,6 +11,15 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
+// QueueStore keeps the background jobs.
+type QueueStore interface {
+	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
+	JobCounts(context.Context) (queued, running, dead int, err error)
+	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
+	RetryJob(context.Context, int64) error
+	KillJob(context.Context, int64) error
+}
+
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // activityJobs and activityTurns bound what the Activity tab shows at once.
@@ -26,14 +35,14 @@ func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 		return p, err
 	}
 	ctx := s.c.ctx()
-	jobs, err := s.c.Store.Jobs(ctx, chat.JobQuery{Limit: activityJobs})
+	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{Limit: activityJobs})
 	if err != nil {
 		return p, err
 	}
 	for _, j := range jobs {
 		p.Jobs = append(p.Jobs, s.c.jobView(ctx, j))
 	}
-	if p.Queued, p.Running, p.Dead, err = s.c.Store.JobCounts(ctx); err != nil {
+	if p.Queued, p.Running, p.Dead, err = s.c.Queue.JobCounts(ctx); err != nil {
 		return p, err
 	}
 	turn, title := s.c.turns(ctx), s.c.titles(ctx)
@@ -44,7 +53,7 @@ func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 	if branchID == "" {
 		return p, nil
 	}
-	rows, err := s.c.Store.Metrics(ctx, chat.BranchID(branchID), activityTurns)
+	rows, err := s.c.Figures.Metrics(ctx, chat.BranchID(branchID), activityTurns)
 	for _, r := range rows {
 		p.Turns = append(p.Turns, metricsView(r))
 	}
@@ -75,7 +84,7 @@ func (c *Core) turns(ctx context.Context) func(chat.TurnID) (chat.Turn, error) {
 	return func(id chat.TurnID) (chat.Turn, error) {
 		f, ok := seen[id]
 		if !ok {
-			f.turn, f.err = c.Store.Turn(ctx, id)
+			f.turn, f.err = c.History.Turn(ctx, id)
 			seen[id] = f
 		}
 		return f.turn, f.err
@@ -92,7 +101,7 @@ func (c *Core) titles(ctx context.Context) func(chat.SessionID) string {
 		if t, ok := seen[id]; ok {
 			return t
 		}
-		s, err := c.Store.Session(ctx, id)
+		s, err := c.Sessions.Session(ctx, id)
 		if err == nil {
 			seen[id] = s.Title
 		}
@@ -108,7 +117,7 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 		ID: j.ID, Type: string(j.Type), TurnID: string(j.TurnID), SessionID: string(j.SessionID), State: string(j.State),
 		Attempts: j.Attempts, LastError: j.LastError, WaitsFor: j.WaitsFor, RunAfter: ms(j.RunAfter), UpdatedAt: ms(j.UpdatedAt),
 	}
-	if t, err := c.Store.Turn(ctx, j.TurnID); err == nil {
+	if t, err := c.History.Turn(ctx, j.TurnID); err == nil {
 		v.TurnSeq = t.Seq
 	}
 	v.Session = c.titles(ctx)(j.SessionID)
@@ -117,12 +126,12 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 
 // RetryJob makes a job due now, with a fresh count of tries.
 func (s *Inspect) RetryJob(id int64) error {
-	return s.changeJob(func(ctx context.Context) error { return s.c.Store.RetryJob(ctx, id) })
+	return s.changeJob(func(ctx context.Context) error { return s.c.Queue.RetryJob(ctx, id) })
 }
 
 // KillJob gives a job up until somebody retries it.
 func (s *Inspect) KillJob(id int64) error {
-	return s.changeJob(func(ctx context.Context) error { return s.c.Store.KillJob(ctx, id) })
+	return s.changeJob(func(ctx context.Context) error { return s.c.Queue.KillJob(ctx, id) })
 }
 
 func (s *Inspect) changeJob(do func(context.Context) error) error {
@@ -155,7 +164,7 @@ func (s *Inspect) Steps(turnID string) ([]StepView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
 	}
-	steps, err := s.c.Store.Steps(s.c.ctx(), chat.TurnID(turnID))
+	steps, err := s.c.History.Steps(s.c.ctx(), chat.TurnID(turnID))
 	return lists.Map(steps, stepView), err
 }
 
@@ -167,14 +176,14 @@ func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 		return raw, err
 	}
 	id := chat.StepID(stepID)
-	p, err := s.c.Store.StepBodies(s.c.ctx(), id)
+	p, err := s.c.History.StepBodies(s.c.ctx(), id)
 	if err != nil {
 		return raw, err
 	}
 	raw.Request, raw.Response = ends(printable(p.Request)), ends(printable(p.Response))
 	first, last := 0, 0 // bytes
 	var newest []RawEvent
-	err = s.c.Store.StepEvents(s.c.ctx(), id, func(e chat.RawEvent) error {
+	err = s.c.History.StepEvents(s.c.ctx(), id, func(e chat.RawEvent) error {
 		event := RawEvent{Type: e.Type, Data: ends(printable(e.Data))}
 		if first += event.size(); first <= rawPart {
 			raw.Events = append(raw.Events, event)

@@ -73,7 +73,7 @@ func (s *Branches) Answers(turnID string) (AnswerSet, error) {
 	if err != nil {
 		return v, err
 	}
-	sess, err := s.c.Store.Session(ctx, all[0].Turn.SessionID)
+	sess, err := s.c.Sessions.Session(ctx, all[0].Turn.SessionID)
 	if err != nil {
 		return v, err
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/base64"
 	"sync"
 
@@ -8,6 +9,15 @@ import (
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/internal/lists"
 )
+
+// DraftStore keeps what is not sent yet, and the documents of messages.
+type DraftStore interface {
+	documents.Store
+	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
+	SaveDraft(context.Context, chat.Draft) error
+	File(context.Context, chat.FileID) (chat.File, error)
+	FileText(context.Context, chat.FileID) (string, error)
+}
 
 // uploads are documents that are arriving in pieces: a bridge that carries JSON is
 // not given two hundred megabytes at once.
@@ -87,15 +97,11 @@ func (s *Chat) Attach(part AttachPart) (AttachResult, error) {
 // keepDocument reads a document and stores it in the session of a branch.
 func (c *Core) keepDocument(branch chat.BranchID, name string, data []byte) (chat.File, error) {
 	ctx := c.ctx()
-	b, err := c.Store.Branch(ctx, branch)
-	if err != nil {
-		return chat.File{}, err
-	}
 	d, err := c.Documents.Read(ctx, name, data)
 	if err != nil {
 		return chat.File{}, err
 	}
-	return c.Store.AddFile(ctx, d.New(b.SessionID, data, c.Counter.Count("", d.Text)))
+	return d.Keep(ctx, c.Drafts, branch, data, func(text string) int { return c.Counter.Count("", text) })
 }
 
 // AttachCancel forgets what arrived of a document.
@@ -110,11 +116,11 @@ func (s *Chat) Document(fileID string) (DocumentView, error) {
 		return DocumentView{}, err
 	}
 	ctx := s.c.ctx()
-	f, err := s.c.Store.File(ctx, chat.FileID(fileID))
+	f, err := s.c.Drafts.File(ctx, chat.FileID(fileID))
 	if err != nil {
 		return DocumentView{}, err
 	}
-	text, err := s.c.Store.FileText(ctx, f.ID)
+	text, err := s.c.Drafts.FileText(ctx, f.ID)
 	return DocumentView{File: fileView(f), Text: text}, err
 }
 

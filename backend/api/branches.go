@@ -19,7 +19,7 @@ func (s *Branches) Tree(sessionID string) (BranchTree, error) {
 		return v, err
 	}
 	v.Rev = s.c.Hub.Rev()
-	tree, err := s.c.Store.Tree(s.c.ctx(), chat.SessionID(sessionID))
+	tree, err := s.c.History.Tree(s.c.ctx(), chat.SessionID(sessionID))
 	if err != nil {
 		return v, err
 	}
@@ -75,7 +75,7 @@ func (s *Branches) Compare(leftBranchID, rightBranchID string) (BranchComparison
 		return v, err
 	}
 	ctx := s.c.ctx()
-	apart, err := s.c.Store.BranchesApart(ctx, chat.BranchID(leftBranchID), chat.BranchID(rightBranchID))
+	apart, err := s.c.History.BranchesApart(ctx, chat.BranchID(leftBranchID), chat.BranchID(rightBranchID))
 	if err != nil {
 		return v, err
 	}
@@ -92,15 +92,15 @@ func emptySide() BranchSide { return BranchSide{Turns: []TurnView{}, Pins: []Pin
 // side is what a branch has after the turns it shares.
 func (s *Branches) side(ctx context.Context, id chat.BranchID, shared int64) (BranchSide, error) {
 	side := emptySide()
-	b, err := s.c.Store.Branch(ctx, id)
+	b, err := s.c.Sessions.Branch(ctx, id)
 	if err != nil {
 		return side, err
 	}
-	sess, err := s.c.Store.Session(ctx, b.SessionID)
+	sess, err := s.c.Sessions.Session(ctx, b.SessionID)
 	if err != nil {
 		return side, err
 	}
-	all, err := s.c.Store.Branches(ctx, b.SessionID)
+	all, err := s.c.Sessions.Branches(ctx, b.SessionID)
 	if err != nil {
 		return side, err
 	}
@@ -115,12 +115,12 @@ func (s *Branches) side(ctx context.Context, id chat.BranchID, shared int64) (Br
 			return side, err
 		}
 	}
-	head, err := s.c.Store.State(ctx, b.HeadState)
+	head, err := s.c.Inspecting.State(ctx, b.HeadState)
 	if err != nil {
 		return side, err
 	}
 	side.Summary = head.Summary
-	pins, err := s.c.Store.Pins(ctx, id)
+	pins, err := s.c.Pins.Pins(ctx, id)
 	for _, p := range pins {
 		side.Pins = append(side.Pins, pinView(p, id))
 	}
@@ -143,7 +143,7 @@ func (s *Branches) Landmarks(branchID string, fromSeq, toSeq int64) ([]Landmark,
 	}
 	for i := range int64(landmarks) {
 		seq := fromSeq + turns*(i+1)/(landmarks+1)
-		there, err := s.c.Store.Lineage(s.c.ctx(), chat.LineageQuery{Branch: chat.BranchID(branchID), FromSeq: seq, ToSeq: seq, Limit: 1})
+		there, err := s.c.History.Lineage(s.c.ctx(), chat.LineageQuery{Branch: chat.BranchID(branchID), FromSeq: seq, ToSeq: seq, Limit: 1})
 		if err != nil {
 			return v, err
 		}

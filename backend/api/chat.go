@@ -72,21 +72,14 @@ func (s *Chat) session(ctx context.Context, req SendRequest, m chat.Message) (ch
 		if err := s.c.Turns.CanUse(ctx, req.Model); err != nil {
 			return chat.Session{}, err // before a session is made for nothing
 		}
-		sess, _, err := s.c.Store.CreateSession(ctx, chat.NewSession{Title: m.Title()})
-		if err == nil {
-			s.c.changedSession(sess.ID)
-		}
+		sess, _, err := s.c.Sessions.CreateSession(ctx, chat.NewSession{Title: m.Title()})
 		return sess, err
 	}
-	sess, err := s.c.Store.Session(ctx, chat.SessionID(req.SessionID))
-	if err != nil || sess.Title != "" {
+	sess, err := s.c.Sessions.Session(ctx, chat.SessionID(req.SessionID))
+	if err != nil {
 		return sess, err
 	}
-	if err := s.c.Store.RenameSession(ctx, sess.ID, m.Title()); err != nil {
-		return sess, err
-	}
-	s.c.changedSession(sess.ID)
-	return sess, nil
+	return sess, s.c.Sessions.NameBy(ctx, sess, m)
 }
 
 func result(h *turn.Handle, session chat.SessionID, branch chat.BranchID) SendResult {
@@ -169,11 +162,11 @@ func (s *Chat) Stream(stepID string) (StreamState, error) {
 		}, nil
 	}
 	ctx := s.c.ctx()
-	st, err := s.c.Store.StepByID(ctx, chat.StepID(stepID))
+	st, err := s.c.History.StepByID(ctx, chat.StepID(stepID))
 	if err != nil {
 		return StreamState{}, err
 	}
-	t, err := s.c.Store.Turn(ctx, st.TurnID)
+	t, err := s.c.History.Turn(ctx, st.TurnID)
 	if err != nil {
 		return StreamState{}, err
 	}
@@ -192,11 +185,7 @@ func (s *Chat) SetModel(sessionID, model string) error {
 	if err := s.c.ready(); err != nil {
 		return err
 	}
-	if err := s.c.Store.SetSessionModel(s.c.ctx(), chat.SessionID(sessionID), model); err != nil {
-		return err
-	}
-	s.c.changedSession(chat.SessionID(sessionID))
-	return nil
+	return s.c.Sessions.SetSessionModel(s.c.ctx(), chat.SessionID(sessionID), model)
 }
 
 func asOverBudget(err error, target **prompt.OverBudgetError) bool { return errors.As(err, target) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
@@ -21,7 +22,7 @@ func (s *Inspect) Context(turnID string) (ContextView, error) {
 
 // seen draws what a turn's model saw, with each item marked against the turn before.
 func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
-	t, err := c.Store.Turn(ctx, id)
+	t, err := c.History.Turn(ctx, id)
 	if err != nil {
 		return ContextView{}, err
 	}
@@ -31,10 +32,10 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	}
 	v := contextView(seen.Manifest, seen.Texts)
 	v.TurnID, v.TurnSeq, v.Same, v.Note = string(id), t.Seq, seen.Same, seen.Note
-	if err := c.explain(ctx, &v, seen.Manifest, t.SessionID); err != nil {
+	if err := c.explain(ctx, &v, seen.Manifest, seen.Texts); err != nil {
 		return v, err
 	}
-	looked, err := c.Store.LookedUp(ctx, id)
+	looked, err := c.Inspecting.LookedUp(ctx, id)
 	if err != nil {
 		return v, err
 	}
@@ -43,7 +44,7 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 			Tool: l.Tool, SessionID: string(l.Session), SessionTitle: chat.BoundTitle(l.Title), TurnID: string(l.Turn), TurnSeq: l.TurnSeq,
 		})
 	}
-	steps, err := c.Store.Steps(ctx, id)
+	steps, err := c.History.Steps(ctx, id)
 	if err != nil {
 		return v, err
 	}
@@ -51,8 +52,8 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 		v.StepID = string(steps[n-1].ID)
 		if u := steps[n-1].Usage; u != nil {
 			v.Reported, v.Cached = u.InputTokens, u.CachedInputTokens
-			if u.NotBelieved != "" {
-				v.UsageNote = "The provider's token counts were ignored: " + u.NotBelieved + "."
+			if n := u.NotBelieved; n != "" {
+				v.UsageNote = strings.ToUpper(n[:1]) + n[1:] + "."
 			}
 		}
 	}
@@ -65,12 +66,8 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 // textsBefore are the items of the request before a turn's, if there was one
 // that can be assembled again.
 func (c *Core) textsBefore(ctx context.Context, t chat.Turn) ([]prompt.Text, bool) {
-	_, id, err := c.Store.PreviousManifest(ctx, t.BranchID, t.Seq)
-	if err != nil || id == "" {
-		return nil, false
-	}
-	seen, err := c.Turns.SeenBy(ctx, id)
-	return seen.Texts, err == nil && len(seen.Texts) > 0
+	_, texts, err := c.Inspecting.Before(ctx, t.BranchID, t.Seq)
+	return texts, err == nil && len(texts) > 0
 }
 
 // mark says of each item whether the request before held the same text.
@@ -128,11 +125,7 @@ func (c *Core) next(ctx context.Context, before chat.Turn, model string, p promp
 	}
 	v := contextView(p.Manifest(), p.Texts())
 	v.Same = true
-	b, err := c.Store.Branch(ctx, before.BranchID)
-	if err != nil {
-		return v, err
-	}
-	if err := c.explain(ctx, &v, p.Manifest(), b.SessionID); err != nil {
+	if err := c.explain(ctx, &v, p.Manifest(), p.Texts()); err != nil {
 		return v, err
 	}
 	if texts, ok := c.textsBefore(ctx, before); ok {
@@ -148,14 +141,14 @@ func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
 		return d, err
 	}
 	ctx := s.c.ctx()
-	t, err := s.c.Store.Turn(ctx, chat.TurnID(turnID))
+	t, err := s.c.History.Turn(ctx, chat.TurnID(turnID))
 	if err != nil {
 		return d, err
 	}
 	if d.To, err = s.c.seen(ctx, t.ID); err != nil {
 		return d, err
 	}
-	_, before, err := s.c.Store.PreviousManifest(ctx, t.BranchID, t.Seq)
+	_, before, err := s.c.Inspecting.PreviousManifest(ctx, t.BranchID, t.Seq)
 	if err != nil {
 		return d, err
 	}
@@ -261,9 +254,9 @@ func label(p prompt.Part) string {
 	case "project_fact":
 		return "Pinned fact of the project"
 	case "state":
-		return "State summary " + chat.ShortID(p.ID)
+		return fmt.Sprintf("State summary %s", chat.ShortID(p.ID))
 	case "chunk":
-		return "Memory " + chat.ShortID(p.ID)
+		return fmt.Sprintf("Memory %s", chat.ShortID(p.ID))
 	case "day":
 		return "Date of the passages below"
 	case "now":
@@ -273,7 +266,7 @@ func label(p prompt.Part) string {
 	case "partial":
 		return "The answer so far"
 	case "tool":
-		return "Tool " + p.ID
+		return fmt.Sprintf("Tool %s", p.ID)
 	case "step":
 		if p.Role == string(chat.RoleAssistant) {
 			return "This turn so far, the model"

@@ -112,13 +112,15 @@ const (
 type BlockView struct {
 	Kind BlockKind `json:"kind"`
 	Text string    `json:"text"` // text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown
-	Name string    `json:"name"` // tool name; media type of an image; name of a document; label of a memory; provider of an unknown
+	Name string    `json:"name"` // tool name; media type of an image; name of a document; provider of an unknown
 	ID   string    `json:"id"`   // tool_use_id; file of a document; chunk of a memory
 	// Data is an image's data: URL. Remote images are never loaded.
 	Data    string `json:"data"`
 	IsError bool   `json:"isError"`
 	Tokens  int    `json:"tokens"` // of a whole document
 	Whole   bool   `json:"whole"`  // all of the document is in the message
+	// Memory is what a memory is: who said it, and when.
+	Memory *MemoryChip `json:"memory,omitempty"`
 }
 
 // StepView is one attempt of a provider call.

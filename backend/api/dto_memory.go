@@ -120,9 +120,13 @@ type IndexStatus struct {
 
 // MemoryChip is a chunk attached to a message by hand.
 type MemoryChip struct {
-	ID    string `json:"id"`    // chunk
-	Label string `json:"label"` // when and who, in words: "12 May 2026, you"
-	Title string `json:"title"` // its first words
+	ID string `json:"id"` // chunk
+	// At is when it was said, in milliseconds; 0: it no longer exists, and all that follows is empty.
+	At       int64  `json:"at"`
+	Role     string `json:"role"`
+	Speaker  string `json:"speaker"`  // in a chat of several people
+	Document string `json:"document"` // the file that it is from
+	Title    string `json:"title"`    // its first words
 }
 
 // KnownPage is a page of what is remembered, of the sessions used last first.

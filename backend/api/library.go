@@ -123,7 +123,7 @@ func (s *Library) SessionAssistant(sessionID string) (SessionAssistantView, erro
 	if err := s.c.ready(); err != nil {
 		return SessionAssistantView{}, err
 	}
-	sess, err := s.c.Store.Session(s.c.ctx(), chat.SessionID(sessionID))
+	sess, err := s.c.Sessions.Session(s.c.ctx(), chat.SessionID(sessionID))
 	if err != nil || sess.Assistant == "" {
 		return SessionAssistantView{}, err
 	}

@@ -11,6 +11,17 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
+// ChunkStore keeps what is remembered.
+type ChunkStore interface {
+	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
+	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
+	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
+	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
+	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
+	UnitCount(context.Context) (int, error)
+	UnitTotals(context.Context) (units int, tokens int64, err error)
+}
+
 // Retrieval is what the window shows of memory beyond what the store holds.
 type Retrieval struct {
 	Engine interface {
@@ -53,7 +64,7 @@ func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
 	if err != nil {
 		return p, err
 	}
-	chunks, total, err := s.c.Store.Chunks(s.c.ctx(), chat.ChunkQuery{Within: in, Text: filter.Text, Limit: limit, Offset: filter.Offset})
+	chunks, total, err := s.c.Chunks.Chunks(s.c.ctx(), chat.ChunkQuery{Within: in, Text: filter.Text, Limit: limit, Offset: filter.Offset})
 	for _, c := range chunks {
 		p.Chunks = append(p.Chunks, chunkRow(c, 0))
 	}
@@ -109,14 +120,14 @@ func (s *Memory) Chunk(id string) (ChunkDetail, error) {
 		return ChunkDetail{}, err
 	}
 	d := ChunkDetail{Chunk: chunkRow(c, 0), Text: c.Text, Start: c.Start, End: c.End, Embedders: []string{}, Uses: []ChunkUseView{}}
-	embedders, err := s.c.Store.ChunkEmbeddings(ctx, c.ID)
+	embedders, err := s.c.Chunks.ChunkEmbeddings(ctx, c.ID)
 	if err != nil {
 		return d, err
 	}
 	for _, e := range embedders {
 		d.Embedders = append(d.Embedders, e.String())
 	}
-	uses, err := s.c.Store.ChunkUses(ctx, c.ID)
+	uses, err := s.c.Chunks.ChunkUses(ctx, c.ID)
 	for _, u := range uses {
 		d.Uses = append(d.Uses, ChunkUseView{
 			TurnID: string(u.Turn), TurnSeq: u.TurnSeq, SessionID: string(u.Session), Rank: u.Rank, Score: u.Score,
@@ -165,7 +176,7 @@ func (s *Memory) Status(branchID string) (IndexStatus, error) {
 		})
 	}
 	if len(st.Spaces) == 0 { // no embedder was reached yet: there are words alone
-		if st.Units, err = s.c.Store.UnitCount(ctx); err != nil {
+		if st.Units, err = s.c.Chunks.UnitCount(ctx); err != nil {
 			return st, err
 		}
 	}
@@ -178,18 +189,18 @@ func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn,
 	out := []DegradedTurn{}
 	session := ""
 	if branchID != "" {
-		b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+		b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
 		if err != nil {
 			return out, err
 		}
 		session = string(b.SessionID)
 	}
-	jobs, err := s.c.Store.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Type: chat.JobIndexTurn, Limit: mostDegraded})
+	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Type: chat.JobIndexTurn, Limit: mostDegraded})
 	if err != nil {
 		return out, err
 	}
 	for _, j := range jobs {
-		t, err := s.c.Store.Turn(ctx, j.TurnID)
+		t, err := s.c.History.Turn(ctx, j.TurnID)
 		if err != nil { // one bad record never hides the rest (SPEC 2.13)
 			s.c.Log.Warn("a turn that is not searchable cannot be read", "turn", j.TurnID, "err", err)
 			continue

@@ -11,93 +11,17 @@ import (
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
+	"contextinfinity/backend/erasing"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/library"
+	"contextinfinity/backend/pins"
+	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/updates"
 )
-
-// Store is what the window reads and changes directly. Everything with rules of
-// its own goes through turn, jobs and branches.
-type Store interface {
-	CreateSession(context.Context, chat.NewSession) (chat.Session, chat.Branch, error)
-	Session(context.Context, chat.SessionID) (chat.Session, error)
-	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
-	RenameSession(context.Context, chat.SessionID, string) error
-	ArchiveSession(context.Context, chat.SessionID, bool) error
-	ArchiveSessions(context.Context, []chat.SessionID, bool) error
-	SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error
-	RenameFolder(ctx context.Context, from, to string) error
-	Folders(context.Context) ([]chat.Folder, error)
-	Duplicate(context.Context, chat.BranchID, string) (chat.Duplicate, error)
-	PinSession(context.Context, chat.SessionID, bool) error
-	SetSessionModel(context.Context, chat.SessionID, string) error
-	Branch(context.Context, chat.BranchID) (chat.Branch, error)
-	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
-	Tree(context.Context, chat.SessionID) (chat.Tree, error)
-	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
-	Find(context.Context, chat.FindQuery) (chat.Found, error)
-	SearchText(context.Context, chat.TextQuery) (chat.TextResult, error)
-	UsageByModel(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
-	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
-	RenameBranch(context.Context, chat.BranchID, string) error
-	Turn(context.Context, chat.TurnID) (chat.Turn, error)
-	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
-	LineageBounds(context.Context, chat.BranchID) (first, last int64, count int, err error)
-	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
-	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
-	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
-	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
-	StepByID(context.Context, chat.StepID) (chat.Step, error)
-	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
-	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
-	State(context.Context, chat.StateID) (chat.State, error)
-	States(context.Context, chat.BranchID) ([]chat.State, error)
-	StateTurnSeq(context.Context, chat.StateID) (int64, error)
-	AddPin(context.Context, chat.BranchID, string, int) (chat.Pin, error)
-	EditPin(context.Context, chat.BranchID, chat.PinID, string, int) (chat.Pin, error)
-	RemovePin(context.Context, chat.BranchID, chat.PinID) error
-	MovePin(context.Context, chat.BranchID, chat.PinID, int) error
-	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
-	SuggestedPins(context.Context, chat.BranchID) ([]chat.PinSuggestion, error)
-	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
-	SuggestionPinned(context.Context, chat.BranchID, chat.SuggestionID, chat.PinID) error
-	DismissSuggestion(context.Context, chat.BranchID, chat.SuggestionID) error
-	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
-	SaveDraft(context.Context, chat.Draft) error
-	AddFile(context.Context, chat.NewFile) (chat.File, error)
-	File(context.Context, chat.FileID) (chat.File, error)
-	FileText(context.Context, chat.FileID) (string, error)
-	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
-	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
-	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
-	LookedUp(context.Context, chat.TurnID) ([]chat.LookedUp, error)
-	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
-	UnitCount(context.Context) (int, error)
-	UnitTotals(context.Context) (units int, tokens int64, err error)
-	Recalled(context.Context, []chat.TurnID) (map[chat.TurnID]chat.Recalled, error)
-	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
-	JobCounts(context.Context) (queued, running, dead int, err error)
-	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
-	RetryJob(context.Context, int64) error
-	KillJob(context.Context, int64) error
-	Metrics(context.Context, chat.BranchID, int) ([]chat.TurnMetricsRow, error)
-	Setting(context.Context, string) (string, bool, error)
-	PutSetting(context.Context, string, string) error
-	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
-	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
-	SetSessionSettings(context.Context, chat.SessionID, chat.SessionSettings) error
-	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
-	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
-	Receipts(context.Context) ([]chat.Receipt, error)
-	Verify(context.Context) ([]chat.Finding, error)
-	ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
-	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
-	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
-	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
-}
 
 // ToolRegistry is what the window asks of the tools that there are. It is tools.Registry.
 type ToolRegistry interface {
@@ -134,7 +58,20 @@ type Counter interface {
 // Core is what every service works with. Fatal is set instead of the rest when
 // the data could not be opened: the window then says why.
 type Core struct {
-	Store    Store
+	// What is kept, each by who works with it. Sessions, Pins and Erasing hold the rules of what changes it.
+	Sessions *sessions.Service
+	Pins     *pins.Service
+	Erasing  *erasing.Service
+	History  HistoryStore
+	// Inspecting shows what requests contained, states and summaries.
+	Inspecting *inspecting.Service
+	Drafts     DraftStore
+	Chunks     ChunkStore
+	Queue      QueueStore
+	Figures    FigureStore
+	Calls      CallStore
+	Settings   SettingStore
+
 	Turns    *turn.Engine
 	Jobs     *jobs.Runner
 	Branches *branches.Service

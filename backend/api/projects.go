@@ -180,16 +180,11 @@ func (s *Projects) StartSession(folder string) (SessionRow, error) {
 	if err := s.c.ready(); err != nil {
 		return SessionRow{}, err
 	}
-	name, err := chat.FolderName(folder)
-	if err != nil {
-		return SessionRow{}, err
-	}
 	ctx := s.c.ctx()
-	sess, _, err := s.c.Store.CreateSession(ctx, chat.NewSession{Folder: name})
+	sess, _, err := s.c.Sessions.CreateSession(ctx, chat.NewSession{Folder: folder})
 	if err != nil {
 		return SessionRow{}, err
 	}
-	s.c.changedSession(sess.ID)
 	return s.c.row(ctx, sess.ID)
 }
 
@@ -198,16 +193,5 @@ func (s *Projects) SetScope(sessionID, scope string) error {
 	if err := s.c.ready(); err != nil {
 		return err
 	}
-	ctx, id := s.c.ctx(), chat.SessionID(sessionID)
-	sess, err := s.c.Store.Session(ctx, id)
-	if err != nil {
-		return err
-	}
-	set := sess.Settings()
-	set.MemoryScope = chat.Scope(scope)
-	if err := s.c.Store.SetSessionSettings(ctx, id, set); err != nil {
-		return err
-	}
-	s.c.changedSession(id)
-	return nil
+	return s.c.Sessions.ChangeSettings(s.c.ctx(), chat.SessionID(sessionID), func(v *chat.SessionSettings) { v.MemoryScope = chat.Scope(scope) })
 }

@@ -15,6 +15,13 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
+// FigureStore keeps what was measured of turns.
+type FigureStore interface {
+	UsageByModel(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
+	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
+	Metrics(context.Context, chat.BranchID, int) ([]chat.TurnMetricsRow, error)
+}
+
 // Search finds what was said in all sessions and in one branch, and gives the figures
 // of turns. A newer search ends an older one of its kind.
 type Search struct {
@@ -76,7 +83,7 @@ func (s *Search) Everything(query SearchQuery) (SearchResult, error) {
 	}
 	ctx, done := s.everywhere.begin(s.c.ctx())
 	defer done()
-	found, err := s.c.Store.SearchText(ctx, chat.TextQuery{
+	found, err := s.c.History.SearchText(ctx, chat.TextQuery{
 		Text: query.Text, Session: chat.SessionID(query.SessionID), Role: chat.Role(query.Role),
 		Since: moment(query.Since), Until: moment(query.Until), Archived: query.Archived,
 	})
@@ -148,7 +155,7 @@ func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieva
 	sess, ok := g.sessions[h.SessionID]
 	if !ok {
 		var err error
-		if sess, err = s.c.Store.Session(ctx, h.SessionID); err != nil {
+		if sess, err = s.c.Sessions.Session(ctx, h.SessionID); err != nil {
 			return err
 		}
 		g.sessions[sess.ID] = sess
@@ -173,7 +180,7 @@ func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieva
 func (s *Search) opens(ctx context.Context, sess chat.Session, h retrieval.Hit) (chat.BranchID, string, error) {
 	id := h.BranchID
 	if id != sess.ActiveBranch {
-		there, err := s.c.Store.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, FromSeq: h.TurnSeq, ToSeq: h.TurnSeq, Limit: 1})
+		there, err := s.c.History.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, FromSeq: h.TurnSeq, ToSeq: h.TurnSeq, Limit: 1})
 		if err != nil {
 			return "", "", err
 		}
@@ -181,7 +188,7 @@ func (s *Search) opens(ctx context.Context, sess chat.Session, h retrieval.Hit) 
 			id = sess.ActiveBranch
 		}
 	}
-	b, err := s.c.Store.Branch(ctx, id)
+	b, err := s.c.Sessions.Branch(ctx, id)
 	return id, b.Label, err
 }
 
@@ -294,7 +301,7 @@ func (s *Search) Find(branchID, text string, matchCase bool) (FindResult, error)
 	}
 	ctx, done := s.inBranch.begin(s.c.ctx())
 	defer done()
-	found, err := s.c.Store.Find(ctx, chat.FindQuery{Branch: chat.BranchID(branchID), Text: text, MatchCase: matchCase, Limit: mostFinds})
+	found, err := s.c.History.Find(ctx, chat.FindQuery{Branch: chat.BranchID(branchID), Text: text, MatchCase: matchCase, Limit: mostFinds})
 	if err != nil {
 		return out, superseded(ctx, err)
 	}
@@ -322,7 +329,7 @@ func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 	if err != nil {
 		return out, err
 	}
-	rows, err := s.c.Store.Measures(s.c.ctx(), q)
+	rows, err := s.c.Figures.Measures(s.c.ctx(), q)
 	if err != nil {
 		return out, err
 	}

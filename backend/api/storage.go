@@ -231,7 +231,7 @@ func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
 	if err := s.c.ready(); err != nil {
 		return DeletePreview{}, err
 	}
-	p, err := s.c.Store.ErasePreview(s.c.ctx(), kind, id)
+	p, err := s.c.Erasing.ErasePreview(s.c.ctx(), kind, id)
 	if err != nil {
 		return DeletePreview{}, err
 	}
@@ -247,34 +247,12 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	if err := s.c.ready(); err != nil {
 		return ReceiptView{}, err
 	}
-	ctx := s.c.ctx()
-	p, err := s.c.Store.ErasePreview(ctx, kind, id)
-	if err != nil {
-		return ReceiptView{}, err
-	}
-	if !chat.Confirms(confirm) {
-		return ReceiptView{}, chat.Errorf(chat.CodeInvalid, op, "What was typed is not %q. Nothing was deleted.", chat.ConfirmWord)
-	}
-	if p.Reason != "" {
-		return ReceiptView{}, chat.Errorf(chat.CodeConflict, op, "%s", p.Reason)
-	}
-	session := chat.SessionID(p.Session)
-	if s.c.Tasks != nil {
-		if err := s.c.Tasks.Forget(ctx, session, p.NamedIn); err != nil {
-			return ReceiptView{}, err
+	receipt, err := s.c.Erasing.Erase(s.c.ctx(), kind, id, func(chat.ErasePreview) error {
+		if !chat.Confirms(confirm) {
+			return chat.Errorf(chat.CodeInvalid, op, "What was typed is not %q. Nothing was deleted.", chat.ConfirmWord)
 		}
-	}
-	receipt, err := s.c.Store.Erase(ctx, kind, id)
-	if receipt.ID != "" {
-		s.c.Hub.Change(chat.Change{Kind: chat.ChangeSessions})
-		s.c.Hub.Change(chat.Change{Kind: chat.ChangeSession, Session: session})
-		if kind == chat.EraseProject {
-			s.c.Hub.Change(chat.Change{Kind: chat.ChangeProjects, ID: id})
-		}
-		if kind == chat.EraseTurn {
-			s.c.Hub.Change(chat.Change{Kind: chat.ChangeTurn, Session: session, ID: id})
-		}
-	}
+		return nil
+	})
 	if err != nil {
 		return ReceiptView{}, err
 	}
@@ -286,7 +264,7 @@ func (s *Storage) Receipts() ([]ReceiptView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
 	}
-	list, err := s.c.Store.Receipts(s.c.ctx())
+	list, err := s.c.Erasing.Receipts(s.c.ctx())
 	return lists.Map(list, receiptView), err
 }
 

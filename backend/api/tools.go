@@ -12,6 +12,13 @@ import (
 	"contextinfinity/backend/turn"
 )
 
+// CallStore keeps the calls of tools.
+type CallStore interface {
+	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
+	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
+	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
+}
+
 // Tools shows the tools that models may call and their calls, and carries out what a person
 // decides about them (SPEC 10).
 type Tools struct{ c *Core }
@@ -30,7 +37,7 @@ func (s *Tools) WaitingCalls() (WaitingCalls, error) {
 	}
 	ctx := s.c.ctx()
 	out.Rev = s.c.Hub.Rev()
-	waiting, err := s.c.Store.WaitingCalls(ctx)
+	waiting, err := s.c.Calls.WaitingCalls(ctx)
 	if err != nil || len(waiting) == 0 {
 		return out, err
 	}
@@ -73,7 +80,7 @@ func (s *Tools) Calls(turnIDs []string) ([]ToolCallView, error) {
 
 // callsOf are the calls of turns, by turn. Tools are asked for only if there are any.
 func (s *Tools) callsOf(ctx context.Context, ids []chat.TurnID) (map[chat.TurnID][]ToolCallView, error) {
-	batches, err := s.c.Store.ToolBatches(ctx, ids)
+	batches, err := s.c.Calls.ToolBatches(ctx, ids)
 	if err != nil || len(batches) == 0 {
 		return nil, err
 	}
@@ -136,7 +143,7 @@ func (s *Tools) Result(callID string) (ToolResultView, error) {
 	if err := s.c.ready(); err != nil {
 		return out, err
 	}
-	b, err := s.c.Store.CallBatch(s.c.ctx(), chat.ToolCallID(callID))
+	b, err := s.c.Calls.CallBatch(s.c.ctx(), chat.ToolCallID(callID))
 	if err != nil {
 		return out, err
 	}
@@ -167,7 +174,7 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 	for _, have := range p.Permissions {
 		v := ToolPermissionView{Source: have.Source, Tool: have.Tool, SessionID: string(have.Session), Decision: have.Decision, CreatedAt: ms(have.CreatedAt)}
 		if have.Session != "" {
-			if sess, err := s.c.Store.Session(ctx, have.Session); err == nil {
+			if sess, err := s.c.Sessions.Session(ctx, have.Session); err == nil {
 				v.Session = chat.BoundTitle(sess.Title)
 			}
 		}
@@ -223,7 +230,7 @@ func (s *Tools) SessionMode(sessionID string) (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
 	}
-	sess, err := s.c.Store.Session(s.c.ctx(), chat.SessionID(sessionID))
+	sess, err := s.c.Sessions.Session(s.c.ctx(), chat.SessionID(sessionID))
 	return sess.ToolsMode, err
 }
 
@@ -238,16 +245,5 @@ func (s *Tools) SetSessionMode(sessionID, mode string) error {
 		return chat.Errorf(chat.CodeInvalid, "tools.mode", "%q is not a mode of tools. Nothing was changed.", mode).
 			WithHint("choose disabled, parse_only, enabled, or nothing for the configured mode")
 	}
-	ctx, id := s.c.ctx(), chat.SessionID(sessionID)
-	sess, err := s.c.Store.Session(ctx, id)
-	if err != nil {
-		return err
-	}
-	set := sess.Settings()
-	set.ToolsMode = mode
-	if err := s.c.Store.SetSessionSettings(ctx, id, set); err != nil {
-		return err
-	}
-	s.c.changedSession(id)
-	return nil
+	return s.c.Sessions.ChangeSettings(s.c.ctx(), chat.SessionID(sessionID), func(v *chat.SessionSettings) { v.ToolsMode = mode })
 }

@@ -79,7 +79,7 @@ func (s *Work) Background() (Background, error) {
 		b.TrayHost, b.CloseHides = s.c.Shell.Tray()
 	}
 	var err error
-	b.Queued, b.Running, b.Dead, err = s.c.Store.JobCounts(s.c.ctx())
+	b.Queued, b.Running, b.Dead, err = s.c.Queue.JobCounts(s.c.ctx())
 	return b, err
 }
 

@@ -58,16 +58,9 @@ func readFile(path string) ([]byte, error) {
 // attach keeps the documents in the session of a branch and puts them before the
 // words of the message.
 func (s *Services) attach(ctx context.Context, m *chat.Message, branch chat.BranchID, files []attachment) error {
-	if len(files) == 0 {
-		return nil
-	}
-	b, err := s.Store.Branch(ctx, branch)
-	if err != nil {
-		return err
-	}
 	var blocks chat.Blocks
 	for _, a := range files {
-		kept, err := s.Store.AddFile(ctx, a.read.New(b.SessionID, a.content, s.Counter.Count("", a.read.Text)))
+		kept, err := a.read.Keep(ctx, s.Drafts, branch, a.content, func(text string) int { return s.Counter.Count("", text) })
 		if err != nil {
 			return err
 		}

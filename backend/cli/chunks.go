@@ -13,6 +13,16 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
+// ChunkStore keeps what is remembered.
+type ChunkStore interface {
+	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
+	Unindexed(context.Context, chat.SessionID) (int, error)
+	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
+	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
+	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
+	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
+}
+
 type chunksFlags struct {
 	searchFlags
 	text   string
@@ -101,7 +111,7 @@ func (s *Services) chunks(ctx context.Context, f chunksFlags) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page, total, err := s.Store.Chunks(ctx, chat.ChunkQuery{Within: within, Text: f.text, Limit: f.limit, Offset: f.offset})
+	page, total, err := s.Chunks.Chunks(ctx, chat.ChunkQuery{Within: within, Text: f.text, Limit: f.limit, Offset: f.offset})
 	doc := chunksReply{Scope: within.Scope, Total: total, Chunks: []chunkRow{}, filtered: f.text != ""}
 	for _, t := range page {
 		doc.Chunks = append(doc.Chunks, chunkRowOf(t))
@@ -154,7 +164,7 @@ type chunkUse struct {
 }
 
 func (s *Services) chunk(ctx context.Context, id chat.ChunkID) (reply, error) {
-	found, err := s.Store.ChunkTexts(ctx, []chat.ChunkID{id})
+	found, err := s.Chunks.ChunkTexts(ctx, []chat.ChunkID{id})
 	if err == nil && len(found) == 0 {
 		err = chat.Errorf(chat.CodeNotFound, "cli.chunks", "There is no chunk %s.", id).WithHint("search and chunks list them; the full id is needed")
 	}
@@ -162,11 +172,11 @@ func (s *Services) chunk(ctx context.Context, id chat.ChunkID) (reply, error) {
 		return reply{}, err
 	}
 	doc := chunkReply{chunkRow: chunkRowOf(found[0]), Uses: []chunkUse{}}
-	if doc.Embedders, err = s.Store.ChunkEmbeddings(ctx, id); err != nil {
+	if doc.Embedders, err = s.Chunks.ChunkEmbeddings(ctx, id); err != nil {
 		return reply{}, err
 	}
 	doc.Embedders = append([]chat.EmbedderID{}, doc.Embedders...)
-	uses, err := s.Store.ChunkUses(ctx, id)
+	uses, err := s.Chunks.ChunkUses(ctx, id)
 	for _, u := range uses {
 		use, uerr := s.chunkUse(ctx, u, found[0])
 		if uerr != nil {
@@ -185,11 +195,11 @@ func (s *Services) chunkUse(ctx context.Context, u chat.ChunkUse, t chat.ChunkTe
 		use.Matched, use.Why = []string{}, "the model looked it up itself"
 		return use, nil
 	}
-	turn, err := s.Store.Turn(ctx, u.Turn)
+	turn, err := s.History.Turn(ctx, u.Turn)
 	if err != nil {
 		return use, err
 	}
-	raw, err := s.Store.Manifest(ctx, u.Turn)
+	raw, err := s.Inspecting.Manifest(ctx, u.Turn)
 	if err != nil {
 		return use, err
 	}

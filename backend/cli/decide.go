@@ -74,7 +74,7 @@ func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, 
 		return reply{}, err
 	}
 	if h.Turn.BranchID != t.BranchID {
-		session, err := s.Store.Session(ctx, h.Turn.SessionID)
+		session, err := s.Sessions.Session(ctx, h.Turn.SessionID)
 		if err != nil {
 			return sentSoFar(h.Turn), err
 		}
@@ -98,7 +98,7 @@ func (s *Services) standing(ctx context.Context, st *stream, t chat.Turn, goesOn
 		part, err := s.Turns.Answer(ctx, t)
 		return part.Blocks, err
 	}
-	steps, err := s.Store.Steps(ctx, t.ID)
+	steps, err := s.History.Steps(ctx, t.ID)
 	if n := len(steps); n > 0 {
 		st.mute(t.Incomplete() && steps[n-1].Index > 0)
 	}

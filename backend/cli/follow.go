@@ -89,11 +89,11 @@ func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handl
 
 // noteAttempts tells of attempts that failed and are tried again, each once.
 func (c *call) noteAttempts(ctx context.Context, s *Services, id chat.TurnID, told int) int {
-	t, err := s.Store.Turn(ctx, id)
+	t, err := s.History.Turn(ctx, id)
 	if err != nil || t.Outcome != chat.OutcomeNone {
 		return told
 	}
-	steps, err := s.Store.Steps(ctx, id)
+	steps, err := s.History.Steps(ctx, id)
 	if err != nil {
 		return told
 	}
@@ -126,7 +126,7 @@ type turnReply struct {
 }
 
 func (s *Services) turnReply(ctx context.Context, t chat.Turn, answer chat.Message) (turnReply, error) {
-	steps, err := s.Store.Steps(ctx, t.ID)
+	steps, err := s.History.Steps(ctx, t.ID)
 	doc := turnReply{
 		SessionID: t.SessionID, BranchID: t.BranchID, TurnID: t.ID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
 		Text: answer.RenderedText(), Usage: t.Usage, Attempts: len(steps), Model: t.Model, Provider: t.Provider,
@@ -169,7 +169,7 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	waiting, err := s.waitingOf(ctx, t.ID)
 	if len(waiting) > 0 {
 		failure = waits(waiting)
-		t, err = s.Store.Turn(ctx, t.ID) // a run that pauses returns it as it began
+		t, err = s.History.Turn(ctx, t.ID) // a run that pauses returns it as it began
 	}
 	if failure == nil {
 		failure = err
@@ -238,7 +238,7 @@ func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
 
 // noteDropped says which turns were neither sent nor can be recalled yet.
 func (c *call) noteDropped(ctx context.Context, s *Services, t chat.Turn) {
-	raw, err := s.Store.Manifest(ctx, t.ID)
+	raw, err := s.Inspecting.Manifest(ctx, t.ID)
 	if err != nil || len(raw) == 0 {
 		return
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"time"
@@ -12,90 +11,21 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/documents"
+	"contextinfinity/backend/erasing"
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/exporting"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/library"
 	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/pins"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/updates"
 )
-
-// Store is what the verbs ask of the database themselves.
-type Store interface {
-	CreateSession(context.Context, chat.NewSession) (chat.Session, chat.Branch, error)
-	Session(context.Context, chat.SessionID) (chat.Session, error)
-	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
-	RenameSession(context.Context, chat.SessionID, string) error
-	ArchiveSession(context.Context, chat.SessionID, bool) error
-	SetSessionModel(context.Context, chat.SessionID, string) error
-	SetSystemPrompt(context.Context, chat.SessionID, string) error
-	SetSessionSettings(context.Context, chat.SessionID, chat.SessionSettings) error
-	Branch(context.Context, chat.BranchID) (chat.Branch, error)
-	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
-	Tree(context.Context, chat.SessionID) (chat.Tree, error)
-	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
-	Find(context.Context, chat.FindQuery) (chat.Found, error)
-	SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error
-	Duplicate(ctx context.Context, branch chat.BranchID, title string) (chat.Duplicate, error)
-
-	Turn(context.Context, chat.TurnID) (chat.Turn, error)
-	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
-	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
-	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
-	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
-	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
-	StepsWithItems(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
-	StepByID(context.Context, chat.StepID) (chat.Step, error)
-	// StepBodies are a step's request and response without the events, which StepEvents yields one by one.
-	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
-	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
-	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)
-	State(context.Context, chat.StateID) (chat.State, error)
-	States(context.Context, chat.BranchID) ([]chat.State, error)
-	StateTurnSeq(context.Context, chat.StateID) (int64, error)
-
-	AddPin(ctx context.Context, branch chat.BranchID, text string, tokens int) (chat.Pin, error)
-	RemovePin(context.Context, chat.BranchID, chat.PinID) error
-	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
-	SuggestedPins(context.Context, chat.BranchID) ([]chat.PinSuggestion, error)
-	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
-	SuggestionPinned(context.Context, chat.BranchID, chat.SuggestionID, chat.PinID) error
-	DismissSuggestion(context.Context, chat.BranchID, chat.SuggestionID) error
-
-	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
-	SaveDraft(context.Context, chat.Draft) error
-	AddFile(context.Context, chat.NewFile) (chat.File, error)
-
-	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
-	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
-	JobCounts(context.Context) (queued, running, dead int, err error)
-	Unindexed(context.Context, chat.SessionID) (int, error)
-	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
-	RetryJob(context.Context, int64) error
-	KillJob(context.Context, int64) error
-	Setting(context.Context, string) (string, bool, error)
-
-	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
-	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
-	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
-	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
-	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
-	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
-	LookedUp(context.Context, chat.TurnID) ([]chat.LookedUp, error)
-	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
-	Verify(context.Context) ([]chat.Finding, error)
-	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
-	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
-	Receipts(context.Context) ([]chat.Receipt, error)
-
-	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
-	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
-	CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error)
-}
 
 // Tools are the tools that there are, and what was decided about them. It is tools.Registry.
 type Tools interface {
@@ -190,7 +120,19 @@ type Memory interface {
 
 // Services are what an open data directory offers.
 type Services struct {
-	Store Store
+	// What is kept, each by the verbs that work with it. Sessions, Pins and Erasing hold the rules of what changes it.
+	Sessions *sessions.Service
+	Pins     *pins.Service
+	Erasing  *erasing.Service
+	History  HistoryStore
+	// Inspecting shows what requests contained, states and summaries.
+	Inspecting *inspecting.Service
+	Drafts     DraftStore
+	Chunks     ChunkStore
+	Queue      QueueStore
+	Figures    FigureStore
+	Waiting    CallStore
+
 	Turns *turn.Engine
 	Jobs  *jobs.Runner
 	// Upkeep puts in order what crashes and time leave behind.

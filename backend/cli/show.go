@@ -14,6 +14,24 @@ import (
 	"contextinfinity/backend/transfer/render"
 )
 
+// HistoryStore keeps what was said: turns, their steps, and how branches hold them.
+type HistoryStore interface {
+	Tree(context.Context, chat.SessionID) (chat.Tree, error)
+	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
+	Find(context.Context, chat.FindQuery) (chat.Found, error)
+	Turn(context.Context, chat.TurnID) (chat.Turn, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
+	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
+	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
+	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
+	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
+	StepsWithItems(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
+	StepByID(context.Context, chat.StepID) (chat.Step, error)
+	// StepBodies are a step's request and response without the events, which StepEvents yields one by one.
+	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
+	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
+}
+
 type showFlags struct {
 	branch string
 	raw    string
@@ -65,11 +83,11 @@ type showReply struct {
 type turnRow struct{ render.TurnRow }
 
 func (s *Services) transcript(ctx context.Context, session chat.Session, branch chat.Branch, last int, items bool) (reply, error) {
-	branches, err := s.Store.Branches(ctx, session.ID)
+	branches, err := s.Sessions.Branches(ctx, session.ID)
 	if err != nil {
 		return reply{}, err
 	}
-	pins, err := s.Store.Pins(ctx, branch.ID)
+	pins, err := s.Pins.Pins(ctx, branch.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -94,7 +112,7 @@ func (s *Services) transcript(ctx context.Context, session chat.Session, branch 
 }
 
 func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int, f func(chat.Turn) error) error {
-	turns, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: n, Newest: true})
+	turns, err := s.History.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: n, Newest: true})
 	if err != nil {
 		return err
 	}
@@ -107,9 +125,9 @@ func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int,
 }
 
 func (s *Services) turnRow(ctx context.Context, t chat.Turn, items bool) (turnRow, error) {
-	read := s.Store.StepsOf
+	read := s.History.StepsOf
 	if items { // as long as the answer, and only in JSON
-		read = s.Store.StepsWithItems
+		read = s.History.StepsWithItems
 	}
 	of, err := read(ctx, []chat.TurnID{t.ID})
 	if err != nil {
@@ -242,7 +260,7 @@ func (c *call) raw(ctx context.Context, s *Services, branch chat.Branch, typed s
 	if err != nil {
 		return reply{}, err
 	}
-	bodies, err := s.Store.StepBodies(ctx, step.ID)
+	bodies, err := s.History.StepBodies(ctx, step.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -290,7 +308,7 @@ func (c *call) rawDocument(ctx context.Context, s *Services, head rawHead) error
 
 // rawEvents yields a step's stream until nobody reads the output any more.
 func (c *call) rawEvents(ctx context.Context, s *Services, step chat.StepID, print func(chat.RawEvent) error) error {
-	err := s.Store.StepEvents(ctx, step, func(ev chat.RawEvent) error {
+	err := s.History.StepEvents(ctx, step, func(ev chat.RawEvent) error {
 		if c.out.gone() {
 			return errUnread
 		}
@@ -312,11 +330,11 @@ func (s *Services) step(ctx context.Context, branch chat.Branch, typed string) (
 		return chat.Step{}, err
 	}
 	if full(id) {
-		return s.Store.StepByID(ctx, chat.StepID(id))
+		return s.History.StepByID(ctx, chat.StepID(id))
 	}
 	var ids []chat.StepID
 	err = s.eachTurn(ctx, branch.ID, 0, func(t chat.Turn) error {
-		steps, err := s.Store.Steps(ctx, t.ID)
+		steps, err := s.History.Steps(ctx, t.ID)
 		for _, st := range steps {
 			ids = append(ids, st.ID)
 		}
@@ -329,7 +347,7 @@ func (s *Services) step(ctx context.Context, branch chat.Branch, typed string) (
 	if err != nil {
 		return chat.Step{}, err
 	}
-	return s.Store.StepByID(ctx, found)
+	return s.History.StepByID(ctx, found)
 }
 
 func rawJSON(b []byte) json.RawMessage {

@@ -126,7 +126,7 @@ func BenchmarkVerify(b *testing.B) {
 		f.ok(err)
 	}
 	f.ok(f.core.DB.Writer.Exec(`INSERT OR IGNORE INTO metrics SELECT id, '', created_at, updated_at, ? FROM turns`, strings.Repeat(`{"search_ms":12}`, 15)).Error)
-	f.ok(f.Checkpoint(f.ctx))
+	f.checkpoint()
 	_, err := f.Verify(f.ctx) // the first one makes a new database to compare the schema with
 	f.ok(err)
 	verify := func(b *testing.B) {

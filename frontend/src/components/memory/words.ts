@@ -1,9 +1,9 @@
 /** The words of the Memory tab: types, who said it, which words matched, the state of the index. */
-import type { ChunkRow, IndexSpace, IndexStatus, MemorySearch } from '$lib/backend/types';
+import type { ChunkRow, IndexSpace, IndexStatus, MemoryChip, MemorySearch } from '$lib/backend/types';
 import { unmarked } from '$lib/markdown/unmarked';
 import { number } from '$lib/words/format';
 import { locale, t, type PlainKey } from '$lib/words/words.svelte';
-import { grouped } from '$shared/format';
+import { dated, grouped } from '$shared/format';
 
 /** The types a chunk can have. */
 export const chunkTypes: readonly { value: string; label: PlainKey }[] = [
@@ -27,6 +27,12 @@ export function tagOf(type: string): string {
 export function whoSaid(row: Pick<ChunkRow, 'speaker' | 'role'>): string {
   if (row.speaker) return row.speaker;
   return row.role === 'user' ? t('memory.you') : row.role === 'assistant' ? t('memory.theModel') : row.role;
+}
+
+/** When an attached chunk was said, and by whom: "12 May 2026, you". One that no longer exists is called by its id. */
+export function chipLabel(chip: MemoryChip): string {
+  if (chip.at === 0) return t('memory.chipGone', { id: chip.id.slice(-4) });
+  return t('memory.chipOf', { day: dated(chip.at, { day: 'numeric', month: 'long', year: 'numeric' }), who: chip.document || whoSaid(chip) });
 }
 
 /** Who said it and where: "you", "#12", the document, the session if it is not the open one. */

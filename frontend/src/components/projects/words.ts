@@ -33,7 +33,7 @@ const reasons: Record<string, PlainKey> = {
   'beyond the number of files of a project (2,000)': 'projects.whyMany',
   'beyond the 500 MB of a project': 'projects.whyBytes',
   'beyond the limit of 50,000 names': 'projects.whyEntries',
-  'not text or a PDF': 'projects.whyText',
+  'no text that can be read': 'projects.whyText',
   'cannot be read': 'projects.whyRead',
 };
 

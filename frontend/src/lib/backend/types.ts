@@ -102,7 +102,7 @@ export interface BlockView {
   kind: BlockKind;
   /** text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown */
   text: string;
-  /** tool name; media type of an image; name of a document; label of a memory; provider of an unknown */
+  /** tool name; media type of an image; name of a document; provider of an unknown */
   name: string;
   /** tool_use_id; file of a document; chunk of a memory */
   id: string;
@@ -113,6 +113,8 @@ export interface BlockView {
   tokens: number;
   /** all of the document is in the message */
   whole: boolean;
+  /** Memory is what a memory is: who said it, and when. */
+  memory?: MemoryChip | null;
 }
 
 /** StepView is one attempt of a provider call. */
@@ -1392,8 +1394,13 @@ export interface IndexStatus {
 export interface MemoryChip {
   /** chunk */
   id: string;
-  /** when and who, in words: "12 May 2026, you" */
-  label: string;
+  /** At is when it was said, in milliseconds; 0: it no longer exists, and all that follows is empty. */
+  at: number;
+  role: string;
+  /** in a chat of several people */
+  speaker: string;
+  /** the file that it is from */
+  document: string;
   /** its first words */
   title: string;
 }
@@ -3174,9 +3181,9 @@ export const serviceNames: readonly (keyof Services)[] = [
 export type BackupKind =
   | 'by_hand'
   | 'daily'
-  /** before the schema was upgraded */
+  /** before a schema migration */
   | 'migration'
-  /** of what a restore replaced */
+  /** of the data that a restore replaced */
   | 'before_restore';
 
 /** BlockKind says what a piece of a message is. */
@@ -3191,13 +3198,13 @@ export type BlockKind =
   | 'memory'
   | 'unknown';
 
-/** ChangeKind is a closed list: event names are not loose strings. */
+/** ChangeKind is a closed list. */
 export type ChangeKind =
   /** the list */
   | 'sessions'
   /** title, branches, active branch */
   | 'session'
-  /** made or moved */
+  /** created or changed */
   | 'turn'
   /** ID is the branch */
   | 'head'
@@ -3210,9 +3217,9 @@ export type ChangeKind =
   | 'recovery'
   /** vectors are being made again; ID is "done/total" */
   | 'reindex'
-  /** long work that somebody began */
+  /** a task */
   | 'task'
-  /** what tools there are, or what was decided about them */
+  /** the offered tools, or decisions about them */
   | 'tools'
   /** a tool call; ID is the call's, Session its session */
   | 'call'
@@ -3225,7 +3232,7 @@ export type ChangeKind =
   /** assistants and saved prompts */
   | 'library';
 
-/** IndexStatus is where a committed turn is with the index (SPEC 8). */
+/** IndexStatus is the index state of a committed turn (SPEC 8). */
 export type ChatIndexStatus =
   /** not yet */
   | ''
@@ -3236,7 +3243,7 @@ export type ChatIndexStatus =
   /** nothing to index (recall's own quotations) */
   | 'skipped';
 
-/** ChunkType is what a chunk is about (SRD 5.8). */
+/** ChunkType is the kind of a chunk's content (SRD 5.8). */
 export type ChunkType =
   | 'code'
   | 'explanation'
@@ -3247,13 +3254,13 @@ export type ChunkType =
 
 /** ClientScope says which sessions another program may see through our MCP server. */
 export type ClientScope =
-  /** ClientAsked is of a program that connected and that nobody has answered: it sees nothing. */
+  /** ClientAsked is for a program that connected and awaits the user's decision: it has no access. */
   | 'asked'
-  /** ClientNone is of a program that a person refused. */
+  /** ClientNone is for a program that the user refused. */
   | 'none'
-  /** ClientAll is every session that is not archived. */
+  /** ClientAll is all unarchived sessions. */
   | 'all'
-  /** ClientChosen is the sessions and folders that a person chose. */
+  /** ClientChosen is the sessions and folders chosen by the user. */
   | 'chosen';
 
 /** Code classifies an error for programs: it is stable, part of the command line's JSON and of the window's contract. */
@@ -3262,23 +3269,23 @@ export type Code =
   | 'invalid'
   /** no such record */
   | 'not_found'
-  /** lost a compare-and-swap, or the record's phase forbids it */
+  /** lost a compare-and-swap, or the record's phase does not allow it */
   | 'conflict'
   /** a turn is already running on this branch */
   | 'busy'
   /** an incomplete turn blocks its branch until the user decides */
   | 'incomplete'
-  /** the context cannot be made to fit */
+  /** the context cannot be reduced to its budget */
   | 'over_budget'
   /** no key, or the provider refused it */
   | 'auth'
   /** 429 */
   | 'rate_limited'
-  /** the provider answered with an error */
+  /** the provider returned an error */
   | 'provider'
   /** connection refused, 5xx, dropped */
   | 'unavailable'
-  /** silent for too long */
+  /** no data for too long */
   | 'timeout'
   /** stopped by the user */
   | 'cancelled'
@@ -3292,13 +3299,13 @@ export type Code =
   | 'locked'
   /** the data was written by a newer program */
   | 'newer_version'
-  /** a record does not match its hash or cannot be read */
+  /** a record does not match its hash or is unreadable */
   | 'corrupt'
   /** the disk is full */
   | 'no_space'
   /** the configuration has an error */
   | 'config'
-  /** a defect in this program */
+  /** a bug in this program */
   | 'internal';
 
 /** Kind is a closed list. */
@@ -3311,7 +3318,7 @@ export type FiletypeKind =
   | 'folder'
   | 'unknown';
 
-/** KnownKind is what sort of thing is remembered. */
+/** KnownKind is the kind of something remembered. */
 export type KnownKind =
   /** KnownPin is a pinned fact: it is in every request of its session. */
   | 'pin'
@@ -3319,10 +3326,10 @@ export type KnownKind =
   | 'suggestion'
   /** KnownInstructions are a session's own instructions. */
   | 'instructions'
-  /** KnownSummary is the summary that is in a session's requests for what is not sent word for word. */
+  /** KnownSummary is the summary that represents a session's unsent turns in requests. */
   | 'summary';
 
-/** State is how a server is. */
+/** State is the state of a server. */
 export type McpclientState =
   /** switched off */
   | 'off'
@@ -3331,26 +3338,26 @@ export type McpclientState =
   /** or connecting */
   | 'starting'
   | 'ready'
-  /** it wants a person to sign in */
+  /** the user must sign in */
   | 'sign_in'
-  /** it failed, and is started again automatically */
+  /** it failed, and is restarted automatically */
   | 'waiting'
-  /** it failed, and is not */
+  /** it failed, and is not restarted */
   | 'failed';
 
-/** NamespaceState is what a namespace of vectors is used for. */
+/** NamespaceState is the use of a namespace of vectors. */
 export type NamespaceState =
-  /** being filled; another one serves */
+  /** being filled, while another one serves */
   | 'building'
-  /** what searches use; at most one */
+  /** used by searches; at most one */
   | 'serving'
-  /** its vectors are deleted */
+  /** its vectors are being deleted */
   | 'retired';
 
-/** Outcome says how an answer ended. It is empty while the turn runs. */
+/** Outcome is how an answer ended. It is empty while the turn runs. */
 export type Outcome =
   | ''
-  /** the provider said it was done */
+  /** the provider completed it */
   | 'completed'
   /** final, but cut by the provider (output limit, filter) */
   | 'truncated'
@@ -3362,14 +3369,14 @@ export type Outcome =
   | 'kept'
   /** final: ends in tool calls that were shown, not run */
   | 'paused'
-  /** Responding, the stream is over, the user decides */
+  /** Responding, but the stream has ended; the user decides */
   | 'incomplete'
   /** phase Failed */
   | 'failed'
   /** phase Failed, by the user's Discard */
   | 'discarded';
 
-/** Phase is how far a turn has come (SRD 5.6, 6.1). */
+/** Phase is the progress of a turn (SRD 5.6, 6.1). */
 export type Phase =
   | 'Accepted'
   | 'ContextPrepared'
@@ -3388,11 +3395,11 @@ export type QuickKeyPhase =
   | 'bound'
   | 'failed';
 
-/** RecoveryKind is what was done with a finding. */
+/** RecoveryKind is what was done about a finding. */
 export type RecoveryKind =
-  /** a whole answer, now final */
+  /** a complete answer, now final */
   | 'completed'
-  /** a partial answer, the user decides */
+  /** a partial answer, for the user to decide */
   | 'incomplete'
   /** nothing had arrived */
   | 'failed'
@@ -3402,28 +3409,28 @@ export type RecoveryKind =
   | 'committed'
   /** jobs that were missing or abandoned */
   | 'requeued'
-  /** a job that was given up */
+  /** a job that failed */
   | 'dead'
-  /** tool calls whose outcome is unknown; they are not run again */
+  /** tool calls with an unknown outcome; they are not run again */
   | 'tools'
-  /** tool calls that had not begun */
+  /** tool calls that had not started */
   | 'tools_asked'
   /** a torn or unreadable end of a journal */
   | 'discarded_lines'
-  /** journals of settled turns removed */
+  /** journals of settled turns deleted */
   | 'pruned'
-  /** documents that nothing names removed */
+  /** unused documents deleted */
   | 'swept'
-  /** a snapshot of a ledger that is not whole */
+  /** a damaged snapshot of a ledger */
   | 'snapshot_ignored'
   /** the daily backup could not be made */
   | 'daily'
-  /** a record that could not be read; it is left alone */
+  /** an unreadable record, which is left alone */
   | 'unreadable';
 
-/** Resolution is what a person does about a call whose outcome is unknown. */
+/** Resolution is what the user does about a call with an unknown outcome. */
 export type Resolution =
-  /** enter the result as the person found it */
+  /** enter the result that the user determined */
   | 'enter'
   /** run it again */
   | 'rerun'
@@ -3441,7 +3448,7 @@ export type SessionStatus =
   | 'pending'
   | '';
 
-/** StateOrigin is who made a state. */
+/** StateOrigin is how a state was made. */
 export type StateOrigin =
   | 'root'
   | 'librarian'
@@ -3476,20 +3483,20 @@ export type TasksState =
   /** the program ended meanwhile */
   | 'interrupted';
 
-/** ToolCallState is how far a call of the tool journal has come (SPEC 10). */
+/** ToolCallState is the state of a call in the tool journal (SPEC 10). */
 export type ToolCallState =
-  /** waits for a decision */
+  /** waiting for a decision */
   | 'proposed'
-  /** may run, has not begun */
+  /** may run, not started yet */
   | 'allowed'
-  /** runs, or ran when the program ended */
+  /** running, or was running when the program ended */
   | 'started'
-  /** began, and nobody knows how it ended: a person decides */
+  /** started, with an unknown outcome: the user decides */
   | 'unknown'
-  /** has a result; one that was denied has too */
+  /** has a result, also if it was denied */
   | 'done';
 
-/** ToolDecision is what was decided about a call, and for how long. */
+/** ToolDecision is the decision about a call, and how long it applies. */
 export type ToolDecision =
   | ''
   /** run it this time */
@@ -3502,7 +3509,7 @@ export type ToolDecision =
   | 'deny'
   /** do not run it, and do not offer the tool any more */
   | 'never'
-  /** it cannot run, or its turn was ended before it did */
+  /** it cannot run, or its turn was ended first */
   | 'not_run';
 
 /** TurnState is the one word that the rail and the footer draw of a turn. */

@@ -1,8 +1,13 @@
 /** The sections of a request in prompt order (SPEC 6): their numbers, names and colours, and how they are said. */
 import type { ContextItem, ContextSection, ContextView } from '$lib/backend/types';
+import { unmarked } from '$lib/markdown/unmarked';
 import { program } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
-import { decimal, grouped, percentage } from '$shared/format';
+import { dated, decimal, grouped, percentage, sized } from '$shared/format';
+import { whoSaid } from '../../memory/words';
+
+/** Characters that are read for a preview. */
+const previewMost = 1_000;
 
 interface Look {
   number: number;
@@ -102,9 +107,31 @@ export function nameOf(item: ContextItem): string {
   return item.role === 'assistant' ? t('inspector.theModel') : item.role === 'user' ? t('inspector.you') : item.role;
 }
 
+/** What an item is called where its door is not beside it: "Turn 12, you". A chunk is called by who said it and when, and by its session if that is not the open one. */
+export function labelOf(item: ContextItem, sessionId: string): string {
+  const chunk = item.memory?.chunk;
+  if (!chunk) return program(item.label);
+  if (chunk.turnSeq === 0) return chunk.document;
+  const said = { seq: chunk.turnSeq, who: whoSaid(chunk), day: dated(chunk.at, { day: 'numeric', month: 'long', year: 'numeric' }) };
+  return chunk.sessionId === sessionId ? t('inspector.saidIn', said) : t('inspector.saidInSession', { ...said, title: chunk.sessionTitle || t('programs.untitled') });
+}
+
+const roles: Readonly<Record<string, PlainKey>> = { system: 'inspector.roleSystem', user: 'inspector.roleUser', assistant: 'inspector.roleAssistant', tool: 'inspector.roleTool' };
+
+/** As whose an item is sent, and its size: "user, 532 B". */
+export function sentAs(item: ContextItem): string {
+  const role = roles[item.role];
+  return role ? t('inspector.sentAs', { role: t(role), size: sized(item.bytes) }) : sized(item.bytes);
+}
+
 /** The form a chunk was packed in. */
 export function formWord(form: string): string {
   return form === 'slice' ? t('inspector.formPart') : form === 'summary' ? t('inspector.formSummary') : t('inspector.formWhole');
+}
+
+/** What an item begins with, as people read it: without markup, and of a chunk without the number and hour that are sent with it. */
+export function previewOf(item: ContextItem, most?: number): string {
+  return firstWords(item.memory?.chunk?.excerpt ?? unmarked(item.text.slice(0, previewMost)), most);
 }
 
 /** The first words of a text on one line. */
