@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/erasing"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/pins"
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
@@ -42,7 +43,7 @@ func coreOver(s *store.Store) *Core {
 		Sessions: sessions.New(sessions.Deps{Store: s, Limits: engine, Publish: hub.Change, Wake: func() {}}),
 		Pins:     pins.New(pins.Deps{Store: s, Limits: engine, Count: func(text string) int { return words{}.Count("", text) }, Publish: hub.Change}),
 		Erasing:  erasing.New(erasing.Deps{Store: s, Publish: hub.Change}),
-		History:  s, States: s, Drafts: s, Chunks: s, Queue: s, Figures: s, Calls: s, Settings: s, Verify: s.Verify,
+		History:  s, Drafts: s, Chunks: s, Queue: s, Figures: s, Calls: s, Settings: s, Inspecting: inspecting.New(s, engine),
 		Turns: engine, Counter: words{}, Hub: hub,
 	}
 }

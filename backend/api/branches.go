@@ -115,7 +115,7 @@ func (s *Branches) side(ctx context.Context, id chat.BranchID, shared int64) (Br
 			return side, err
 		}
 	}
-	head, err := s.c.States.State(ctx, b.HeadState)
+	head, err := s.c.Inspecting.State(ctx, b.HeadState)
 	if err != nil {
 		return side, err
 	}

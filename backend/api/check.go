@@ -20,19 +20,12 @@ func (s *Storage) Check() (TaskView, error) {
 }
 
 func (s *Storage) checking(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
-	parts := []struct {
-		what  string
-		check func(context.Context) ([]chat.Finding, error)
-	}{
-		{"the database: records, ledger and index", s.c.Verify},
-		{"what models saw, assembled again", s.c.Turns.VerifyContexts},
-		{"journals of answers", s.c.Turns.VerifyJournals},
-	}
+	parts := s.c.Inspecting.Checks()
 	report := CheckReport{Findings: []string{}}
 	for i, part := range parts {
 		p.Count(int64(i), int64(len(parts)), "")
-		p.Detail(part.what)
-		found, err := part.check(ctx)
+		p.Detail(part.What)
+		found, err := part.Run(ctx)
 		if err == nil {
 			err = ctx.Err() // an interrupted check is incomplete
 		}

@@ -32,10 +32,10 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	}
 	v := contextView(seen.Manifest, seen.Texts)
 	v.TurnID, v.TurnSeq, v.Same, v.Note = string(id), t.Seq, seen.Same, seen.Note
-	if err := c.explain(ctx, &v, seen.Manifest, t.SessionID); err != nil {
+	if err := c.explain(ctx, &v, seen.Manifest, seen.Texts); err != nil {
 		return v, err
 	}
-	looked, err := c.States.LookedUp(ctx, id)
+	looked, err := c.Inspecting.LookedUp(ctx, id)
 	if err != nil {
 		return v, err
 	}
@@ -65,12 +65,8 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 
 // textsBefore are the items of the request before a turn's, if there was one that can be assembled again.
 func (c *Core) textsBefore(ctx context.Context, t chat.Turn) ([]prompt.Text, bool) {
-	_, id, err := c.States.PreviousManifest(ctx, t.BranchID, t.Seq)
-	if err != nil || id == "" {
-		return nil, false
-	}
-	seen, err := c.Turns.SeenBy(ctx, id)
-	return seen.Texts, err == nil && len(seen.Texts) > 0
+	_, texts, err := c.Inspecting.Before(ctx, t.BranchID, t.Seq)
+	return texts, err == nil && len(texts) > 0
 }
 
 // mark sets for each item whether the previous request contained the same text.
@@ -127,11 +123,7 @@ func (c *Core) next(ctx context.Context, before chat.Turn, model string, p promp
 	}
 	v := contextView(p.Manifest(), p.Texts())
 	v.Same = true
-	b, err := c.Sessions.Branch(ctx, before.BranchID)
-	if err != nil {
-		return v, err
-	}
-	if err := c.explain(ctx, &v, p.Manifest(), b.SessionID); err != nil {
+	if err := c.explain(ctx, &v, p.Manifest(), p.Texts()); err != nil {
 		return v, err
 	}
 	if texts, ok := c.textsBefore(ctx, before); ok {
@@ -154,7 +146,7 @@ func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
 	if d.To, err = s.c.seen(ctx, t.ID); err != nil {
 		return d, err
 	}
-	_, before, err := s.c.States.PreviousManifest(ctx, t.BranchID, t.Seq)
+	_, before, err := s.c.Inspecting.PreviousManifest(ctx, t.BranchID, t.Seq)
 	if err != nil {
 		return d, err
 	}

@@ -2,23 +2,12 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 )
-
-// StateStore stores what represents turns in a request, and the requests.
-type StateStore interface {
-	State(context.Context, chat.StateID) (chat.State, error)
-	States(context.Context, chat.BranchID) ([]chat.State, error)
-	StateTurnSeq(context.Context, chat.StateID) (int64, error)
-	LookedUp(context.Context, chat.TurnID) ([]chat.LookedUp, error)
-	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
-	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
-}
 
 // Inspect shows and controls the background of the conversation: pending turns, states, pins, jobs, recovery, raw
 // requests.
@@ -41,7 +30,7 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 	if err != nil {
 		return nil, err
 	}
-	covers, err := s.c.States.StateTurnSeq(ctx, b.HeadState)
+	covers, err := s.c.Inspecting.StateTurnSeq(ctx, b.HeadState)
 	if err != nil {
 		return nil, err
 	}
@@ -127,17 +116,13 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 	if err != nil {
 		return p, err
 	}
-	states, err := s.c.States.States(ctx, b.ID)
+	states, err := s.c.Inspecting.StatesOf(ctx, b)
 	if err != nil {
 		return p, err
 	}
 	p.History = make([]StateView, 0, len(states))
 	for _, st := range states {
-		seq, err := s.c.States.StateTurnSeq(ctx, st.ID)
-		if err != nil {
-			return p, err
-		}
-		v := stateView(st, b.HeadState, seq)
+		v := stateView(st)
 		if v.Head {
 			p.Head = v
 		} else {
@@ -158,23 +143,18 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 // the pins in it.
 func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) error {
 	p.Ranges = []RangeView{}
-	all, err := s.c.States.AllSummaries(ctx, b.SessionID)
+	all, next, err := s.c.Inspecting.SummariesOf(ctx, b)
 	if err != nil {
 		return err
 	}
-	inUse := map[string]bool{}
-	if next, _, err := s.c.Turns.Preview(ctx, b.ID, "", chat.UserText(" ")); err == nil {
-		h := next.Manifest().History
-		p.Cut = h.Cut
-		for _, piece := range h.Pieces {
-			inUse[piece.Summary] = true
-		}
-		p.sentAs(next.Manifest())
+	if next != nil {
+		p.Cut = next.History.Cut
+		p.sentAs(*next)
 	}
 	for _, r := range all {
 		p.Ranges = append(p.Ranges, RangeView{
 			ID: r.ID, FromSeq: r.From, ToSeq: r.To - 1, Tokens: r.TokenCount, OriginalTokens: r.OriginalTokens, By: r.GeneratedBy,
-			Content: r.Content, Validation: string(r.Validation), Orphan: r.SupersededBy != "", InUse: inUse[r.ID], CreatedAt: ms(r.CreatedAt),
+			Content: r.Content, Validation: string(r.Validation), Orphan: r.SupersededBy != "", InUse: r.InUse, CreatedAt: ms(r.CreatedAt),
 		})
 	}
 	slices.SortStableFunc(p.Ranges, func(a, b RangeView) int {
@@ -213,17 +193,8 @@ func (s *Inspect) StateByID(stateID string) (StateView, error) {
 	if err := s.c.ready(); err != nil {
 		return StateView{}, err
 	}
-	ctx := s.c.ctx()
-	st, err := s.c.States.State(ctx, chat.StateID(stateID))
-	if err != nil {
-		return StateView{}, err
-	}
-	b, err := s.c.Sessions.Branch(ctx, st.BranchID)
-	if err != nil {
-		return StateView{}, err
-	}
-	seq, err := s.c.States.StateTurnSeq(ctx, st.ID)
-	return stateView(st, b.HeadState, seq), err
+	st, err := s.c.Inspecting.StateByID(s.c.ctx(), chat.StateID(stateID))
+	return stateView(st), err
 }
 
 func (s *Inspect) pins(ctx context.Context, b chat.Branch) ([]PinView, error) {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/sessions"
@@ -54,8 +55,8 @@ func TestMatchWhy(t *testing.T) {
 	if got := matchWhy(retrieval.Match{}, chat.RoleUser, nil); got.Words == nil || got.Reason != "Next to a passage that matches." {
 		t.Errorf("%+v", got)
 	}
-	part := prompt.Part{Attached: true, Keyword: 1}
-	if got := partWhy(part, "rows", chat.ChunkText{}, "rows"); got.Reason != "Attached by hand." {
+	attached := inspecting.Recalled{Part: prompt.Part{Attached: true, Keyword: 1}, Match: retrieval.Match{Attached: true}}
+	if got := recalledWhy(attached); got.Reason != "Attached by hand." {
 		t.Errorf("%+v", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/erasing"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/library"
 	"contextinfinity/backend/pins"
@@ -62,15 +63,14 @@ type Core struct {
 	Pins     *pins.Service
 	Erasing  *erasing.Service
 	History  HistoryStore
-	States   StateStore
-	Drafts   DraftStore
-	Chunks   ChunkStore
-	Queue    QueueStore
-	Figures  FigureStore
-	Calls    CallStore
-	Settings SettingStore
-	// Verify checks everything that is stored.
-	Verify func(context.Context) ([]chat.Finding, error)
+	// Inspecting shows what requests contained, states and summaries.
+	Inspecting *inspecting.Service
+	Drafts     DraftStore
+	Chunks     ChunkStore
+	Queue      QueueStore
+	Figures    FigureStore
+	Calls      CallStore
+	Settings   SettingStore
 
 	Turns    *turn.Engine
 	Jobs     *jobs.Runner

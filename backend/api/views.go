@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/filetype"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/internal/lists"
 )
 
@@ -148,10 +149,10 @@ func stepView(s chat.Step) StepView {
 	return v
 }
 
-func stateView(s chat.State, head chat.StateID, turnSeq int64) StateView {
+func stateView(s inspecting.State) StateView {
 	return StateView{
 		ID: string(s.ID), ShortID: chat.ShortID(s.ID), Seq: s.Seq, Origin: s.Origin, Model: s.Model,
-		Summary: s.Summary, Tokens: s.TokenCount, CreatedAt: ms(s.CreatedAt), Head: s.ID == head, TurnSeq: turnSeq,
+		Summary: s.Summary, Tokens: s.TokenCount, CreatedAt: ms(s.CreatedAt), Head: s.Head, TurnSeq: s.Covers,
 		Validation: string(s.Validation),
 	}
 }

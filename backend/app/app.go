@@ -20,6 +20,7 @@ import (
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/handover"
 	"contextinfinity/backend/importing"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
@@ -392,8 +393,8 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 // services are the app's services for the verbs.
 func (a *app) services() *cli.Services {
 	return &cli.Services{
-		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, States: a.store, Drafts: a.store, Chunks: a.store,
-		Queue: a.store, Figures: a.store, Waiting: a.store, Verify: a.store.Verify,
+		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, Drafts: a.store, Chunks: a.store,
+		Queue: a.store, Figures: a.store, Waiting: a.store, Inspecting: inspecting.New(a.store, a.turns),
 		Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
 		Answers: several.New(a.store, a.turns, a.branches),
 		Tools:   a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },

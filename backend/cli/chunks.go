@@ -199,7 +199,7 @@ func (s *Services) chunkUse(ctx context.Context, u chat.ChunkUse, t chat.ChunkTe
 	if err != nil {
 		return use, err
 	}
-	raw, err := s.States.Manifest(ctx, u.Turn)
+	raw, err := s.Inspecting.Manifest(ctx, u.Turn)
 	if err != nil {
 		return use, err
 	}

@@ -236,7 +236,7 @@ func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
 
 // noteDropped says which turns were neither sent nor can be recalled yet.
 func (c *call) noteDropped(ctx context.Context, s *Services, t chat.Turn) {
-	raw, err := s.States.Manifest(ctx, t.ID)
+	raw, err := s.Inspecting.Manifest(ctx, t.ID)
 	if err != nil || len(raw) == 0 {
 		return
 	}

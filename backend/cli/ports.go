@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/erasing"
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/exporting"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/library"
 	"contextinfinity/backend/mcpserver"
@@ -123,14 +124,13 @@ type Services struct {
 	Pins     *pins.Service
 	Erasing  *erasing.Service
 	History  HistoryStore
-	States   StateStore
-	Drafts   DraftStore
-	Chunks   ChunkStore
-	Queue    QueueStore
-	Figures  FigureStore
-	Waiting  CallStore
-	// Verify checks everything that is stored.
-	Verify func(context.Context) ([]chat.Finding, error)
+	// Inspecting shows what requests contained, states and summaries.
+	Inspecting *inspecting.Service
+	Drafts     DraftStore
+	Chunks     ChunkStore
+	Queue      QueueStore
+	Figures    FigureStore
+	Waiting    CallStore
 
 	Turns *turn.Engine
 	Jobs  *jobs.Runner
