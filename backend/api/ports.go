@@ -67,7 +67,7 @@ type Core struct {
 	Inspecting *inspecting.Service
 	Drafts     DraftStore
 	Chunks     ChunkStore
-	Queue      QueueStore
+	Queue      *jobs.List
 	Figures    FigureStore
 	Calls      CallStore
 	Settings   SettingStore

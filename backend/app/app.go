@@ -394,7 +394,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, Drafts: a.store, Chunks: a.store,
-		Queue: a.store, Figures: a.store, Waiting: a.store, Inspecting: inspecting.New(a.store, a.turns),
+		Queue: a.jobList(), Figures: a.store, Waiting: a.store, Inspecting: inspecting.New(a.store, a.turns),
 		Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
 		Answers: several.New(a.store, a.turns, a.branches),
 		Tools:   a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },

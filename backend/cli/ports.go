@@ -129,7 +129,7 @@ type Services struct {
 	Inspecting *inspecting.Service
 	Drafts     DraftStore
 	Chunks     ChunkStore
-	Queue      QueueStore
+	Queue      *jobs.List
 	Figures    FigureStore
 	Waiting    CallStore
 
