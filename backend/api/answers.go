@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// Answers asks several models one message. It is answers.Service.
+// Answers sends one message to several models. It is answers.Service.
 type Answers interface {
 	Ask(ctx context.Context, m turn.Message, models []string) ([]answers.Sent, error)
 	AskAlso(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
@@ -16,8 +16,8 @@ type Answers interface {
 	Merge(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
 }
 
-// SendToSeveral sends a message to two to four models at once, each answer on a branch of
-// its own. The active branch, with the first of them, stays. It never waits in a queue.
+// SendToSeveral sends a message to two to four models at once, each with its own branch. The active branch gets the
+// first of them. It is never queued.
 func (s *Chat) SendToSeveral(req SendRequest, models []string) (SentToSeveral, error) {
 	v := SentToSeveral{Problems: []ErrorView{}}
 	if err := s.c.ready(); err != nil {
@@ -74,16 +74,15 @@ func (s *Branches) Answers(turnID string) (AnswerSet, error) {
 	return v, nil
 }
 
-// AnswerAlso answers the message of a turn with another model too, on a new branch. The
-// active one stays.
+// AnswerAlso answers the message of a turn with another model, on a new branch. The active branch does not change.
 func (s *Branches) AnswerAlso(turnID, model string) (SendResult, error) {
 	return s.sent(turnID, func(ctx context.Context, id chat.TurnID) (*turn.Handle, error) {
 		return s.c.Answers.AskAlso(ctx, id, model)
 	})
 }
 
-// MergeAnswers asks a model for one answer out of all final ones to the message of a turn, on
-// a new branch, which becomes the active one.
+// MergeAnswers lets a model combine all final answers to the message of a turn into one, on a new branch, which
+// becomes the active one.
 func (s *Branches) MergeAnswers(turnID, model string) (SendResult, error) {
 	return s.sent(turnID, func(ctx context.Context, id chat.TurnID) (*turn.Handle, error) {
 		return s.c.Answers.Merge(ctx, id, model)

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// Chat sends messages and decides about turns.
+// Chat sends messages and settles turns.
 type Chat struct {
 	c         *Core
 	temporary temporaries
@@ -21,8 +21,7 @@ type Chat struct {
 // NewChat returns the service.
 func NewChat(c *Core) *Chat { return &Chat{c: c} }
 
-// Send makes a message durable and starts its turn, or queues it while another
-// one of the branch runs.
+// Send makes a message durable and starts its turn, or queues it while another turn of the branch runs.
 func (s *Chat) Send(req SendRequest) (SendResult, error) {
 	if err := s.c.ready(); err != nil {
 		return SendResult{}, err
@@ -58,7 +57,7 @@ func (s *Chat) message(ctx context.Context, req SendRequest) (turn.Message, chat
 	}, sess.ID, err
 }
 
-// sendable refuses a message without content, or with memory that is not there.
+// sendable refuses a message without content, or with missing memory.
 func (c *Core) sendable(ctx context.Context, m chat.Message) error {
 	if m.IsEmpty() && len(m.Blocks.Memories()) > 0 {
 		return chat.Errorf(chat.CodeInvalid, "chat.send", "The message has attached memory but no text; nothing was sent.").
@@ -70,11 +69,11 @@ func (c *Core) sendable(ctx context.Context, m chat.Message) error {
 	return c.checkMemories(ctx, m)
 }
 
-// session finds or makes the session of a message, and names a nameless one.
+// session finds or creates the session of a message, and sets a missing title.
 func (s *Chat) session(ctx context.Context, req SendRequest, m chat.Message) (chat.Session, error) {
 	if req.SessionID == "" {
 		if err := s.c.Turns.CanUse(ctx, req.Model); err != nil {
-			return chat.Session{}, err // before a session is made for nothing
+			return chat.Session{}, err // before a session is created needlessly
 		}
 		sess, _, err := s.c.Sessions.CreateSession(ctx, chat.NewSession{Title: m.Title()})
 		return sess, err
@@ -101,7 +100,7 @@ func (s *Chat) Stop(turnID string) error {
 	})
 }
 
-// Keep makes an incomplete answer final as it is.
+// Keep makes an incomplete answer final.
 func (s *Chat) Keep(turnID string) error {
 	return s.decide(func(ctx context.Context) error {
 		_, err := s.c.Turns.Keep(ctx, chat.TurnID(turnID))
@@ -125,19 +124,18 @@ func (s *Chat) decide(do func(context.Context) error) error {
 	return do(s.c.ctx())
 }
 
-// Retry tries again: an incomplete turn as a new attempt, a failed one as a new
-// turn, a final one on a fork.
+// Retry tries again: an incomplete turn with a new attempt, a failed one with a new turn, a final one on a fork.
 func (s *Chat) Retry(turnID, model string) (SendResult, error) {
 	return s.again(s.c.Turns.Retry, turnID, model)
 }
 
-// Continue asks the model to continue from an incomplete answer. After a stopped
-// one, which is final, asking is a new message.
+// Continue asks the model to continue an incomplete answer. After a stopped one, which is final, it sends a new
+// message.
 func (s *Chat) Continue(turnID, model string) (SendResult, error) {
 	return s.again(s.c.Turns.Continue, turnID, model)
 }
 
-// SendUnsent sends a turn found accepted and never answered.
+// SendUnsent sends a turn that was accepted but never answered.
 func (s *Chat) SendUnsent(turnID, model string) (SendResult, error) {
 	return s.again(s.c.Turns.SendUnsent, turnID, model)
 }
@@ -153,7 +151,7 @@ func (s *Chat) again(do func(context.Context, chat.TurnID, string) (*turn.Handle
 	return result(h, h.Turn.SessionID, h.Turn.BranchID), nil
 }
 
-// Stream returns a step's text so far, after frames were missed.
+// Stream returns a step's text so far, for a window that missed frames.
 func (s *Chat) Stream(stepID string) (StreamState, error) {
 	if err := s.c.ready(); err != nil {
 		return StreamState{}, err
