@@ -3,18 +3,9 @@ package api
 import (
 	"context"
 
-	"contextinfinity/backend/answers"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
 )
-
-// Answers sends one message to several models. It is answers.Service.
-type Answers interface {
-	Ask(ctx context.Context, m turn.Message, models []string) ([]answers.Sent, error)
-	AskAlso(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
-	Of(context.Context, chat.TurnID) ([]answers.Answer, error)
-	Merge(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
-}
 
 // SendToSeveral sends a message to two to four models at once, each with its own branch. The active branch gets the
 // first of them. It is never queued.
