@@ -11,15 +11,6 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// QueueStore keeps the background jobs.
-type QueueStore interface {
-	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
-	JobCounts(context.Context) (queued, running, dead int, err error)
-	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
-	RetryJob(context.Context, int64) error
-	KillJob(context.Context, int64) error
-}
-
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // activityJobs and activityTurns limit what the Activity tab shows at once.
@@ -126,24 +117,18 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 
 // RetryJob makes a job due now and resets its tries.
 func (s *Inspect) RetryJob(id int64) error {
-	return s.changeJob(func(ctx context.Context) error { return s.c.Queue.RetryJob(ctx, id) })
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.Queue.RetryJob(s.c.ctx(), id)
 }
 
 // KillJob marks a job as failed until it is retried.
 func (s *Inspect) KillJob(id int64) error {
-	return s.changeJob(func(ctx context.Context) error { return s.c.Queue.KillJob(ctx, id) })
-}
-
-func (s *Inspect) changeJob(do func(context.Context) error) error {
 	if err := s.c.ready(); err != nil {
 		return err
 	}
-	if err := do(s.c.ctx()); err != nil {
-		return err
-	}
-	s.c.Hub.Change(chat.Change{Kind: chat.ChangeJobs})
-	s.c.Jobs.Wake()
-	return nil
+	return s.c.Queue.KillJob(s.c.ctx(), id)
 }
 
 // Reconcile looks for unfinished work now and returns what it found.

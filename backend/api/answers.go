@@ -2,20 +2,10 @@ package api
 
 import (
 	"context"
-	"slices"
 
-	"contextinfinity/backend/answers"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
 )
-
-// Answers sends one message to several models. It is answers.Service.
-type Answers interface {
-	Ask(ctx context.Context, m turn.Message, models []string) ([]answers.Sent, error)
-	AskAlso(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
-	Of(context.Context, chat.TurnID) ([]answers.Answer, error)
-	Merge(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
-}
 
 // SendToSeveral sends a message to two to four models at once, each with its own branch. The active branch gets the
 // first of them. It is never queued.
@@ -25,31 +15,16 @@ func (s *Chat) SendToSeveral(req SendRequest, models []string) (SentToSeveral, e
 		return v, err
 	}
 	ctx := s.c.ctx()
-	content, err := userMessage(req.Text, req.Images, req.Files, req.Memories)
+	m, sess, err := s.message(ctx, req)
 	if err != nil {
 		return v, err
 	}
-	if err := s.c.sendable(ctx, content); err != nil {
-		return v, err
-	}
-	if !slices.Contains(chat.Efforts, req.Effort) {
-		return v, chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
-	}
-	sess, err := s.session(ctx, req, content)
+	m.Model = "" // each of models
+	sent, err := s.c.Answers.Ask(ctx, m, models)
 	if err != nil {
 		return v, err
 	}
-	branch := chat.BranchID(req.BranchID)
-	if branch == "" {
-		branch = sess.ActiveBranch
-	}
-	sent, err := s.c.Answers.Ask(ctx, turn.Message{
-		Branch: branch, Content: content, Effort: req.Effort, Incomplete: turn.IncompletePolicy(req.Incomplete), FromDraft: true,
-	}, models)
-	if err != nil {
-		return v, err
-	}
-	v.First = result(sent[0].Handle, sess.ID, branch)
+	v.First = result(sent[0].Handle, sess, m.Branch)
 	for _, one := range sent {
 		if one.Err != nil {
 			s.c.Log.Warn("a message was not sent to one of several models", "model", one.Model, "err", one.Err)

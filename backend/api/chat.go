@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -26,31 +27,34 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 		return SendResult{}, err
 	}
 	ctx := s.c.ctx()
-	content, err := userMessage(req.Text, req.Images, req.Files, req.Memories)
+	m, sess, err := s.message(ctx, req)
 	if err != nil {
 		return SendResult{}, err
 	}
-	if err := s.c.sendable(ctx, content); err != nil {
+	h, err := s.c.Turns.SendOrQueue(ctx, m)
+	if err != nil {
 		return SendResult{}, err
 	}
-	if !slices.Contains(chat.Efforts, req.Effort) {
-		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
+	return result(h, sess, m.Branch), nil
+}
+
+// message is what a request asks to be sent, and its session, which is made where there is none yet.
+func (s *Chat) message(ctx context.Context, req SendRequest) (turn.Message, chat.SessionID, error) {
+	content, err := userMessage(req.Text, req.Images, req.Files, req.Memories)
+	if err == nil {
+		err = s.c.sendable(ctx, content)
+	}
+	if err == nil && !slices.Contains(chat.Efforts, req.Effort) {
+		err = chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not an effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
+	}
+	if err != nil {
+		return turn.Message{}, "", err
 	}
 	sess, err := s.session(ctx, req, content)
-	if err != nil {
-		return SendResult{}, err
-	}
-	branch := chat.BranchID(req.BranchID)
-	if branch == "" {
-		branch = sess.ActiveBranch
-	}
-	h, err := s.c.Turns.SendOrQueue(ctx, turn.Message{
-		Branch: branch, Content: content, Model: req.Model, Effort: req.Effort, Incomplete: turn.IncompletePolicy(req.Incomplete), FromDraft: true,
-	})
-	if err != nil {
-		return SendResult{}, err
-	}
-	return result(h, sess.ID, branch), nil
+	return turn.Message{
+		Branch: cmp.Or(chat.BranchID(req.BranchID), sess.ActiveBranch), Content: content, Model: req.Model, Effort: req.Effort,
+		Incomplete: turn.IncompletePolicy(req.Incomplete), FromDraft: true,
+	}, sess.ID, err
 }
 
 // sendable refuses a message without content, or with missing memory.

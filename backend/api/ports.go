@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"contextinfinity/backend/answers"
 	"contextinfinity/backend/autostart"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
@@ -16,6 +17,7 @@ import (
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/library"
 	"contextinfinity/backend/pins"
+	"contextinfinity/backend/projects"
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tools"
@@ -23,30 +25,9 @@ import (
 	"contextinfinity/backend/updates"
 )
 
-// ToolRegistry is the window's access to the tools. It is tools.Registry.
-type ToolRegistry interface {
-	Panel(context.Context) (tools.Panel, error)
-	Accept(ctx context.Context, source, tool, hash string) error
-	Permit(context.Context, chat.ToolPermission) error
-	Forget(ctx context.Context, source, tool string, session chat.SessionID) error
-	MarkReadOnly(ctx context.Context, source, tool, hash string) error
-	// Preview is what a call would change, as a line diff.
-	Preview(ctx context.Context, source string, c tools.Call) string
-}
-
-// ToolTurns applies decisions about calls. It is turn.Engine.
-type ToolTurns interface {
-	DecideCall(context.Context, turn.CallChoice) error
-	ResolveCall(context.Context, turn.CallResolution) error
-	CancelCall(context.Context, chat.ToolCallID) error
-	// CallProgress is the progress of a running call in this process.
-	CallProgress(chat.ToolCallID) (tools.Progress, bool)
-}
-
 // ToolPorts are the dependencies of the service Tools.
 type ToolPorts struct {
-	Registry ToolRegistry
-	Turns    ToolTurns
+	Registry *tools.Registry
 	Mode     func() string // tools.mode
 }
 
@@ -67,7 +48,7 @@ type Core struct {
 	Inspecting *inspecting.Service
 	Drafts     DraftStore
 	Chunks     ChunkStore
-	Queue      QueueStore
+	Queue      *jobs.List
 	Figures    FigureStore
 	Calls      CallStore
 	Settings   SettingStore
@@ -75,7 +56,7 @@ type Core struct {
 	Turns    *turn.Engine
 	Jobs     *jobs.Runner
 	Branches *branches.Service
-	Answers  Answers
+	Answers  *answers.Service
 	Counter  Counter
 	Hub      *Hub
 	// Documents reads files that are attached.
@@ -97,7 +78,7 @@ type Core struct {
 	// Library has the assistants and saved prompts.
 	Library *library.Library
 	// Projects manages projects.
-	Projects ProjectKeeper
+	Projects *projects.Service
 	// Programs are other programs that use this memory.
 	Programs ProgramAccess
 	// Servers are the MCP servers whose tools models may call.

@@ -82,7 +82,7 @@ func (t *talk) ask(ctx context.Context, w shownCall) (func() error, error) {
 				if w.definition != nil {
 					c.Hash = w.definition.Hash
 				}
-				return t.s.Calls.DecideCall(ctx, c)
+				return t.s.Turns.DecideCall(ctx, c)
 			}, nil
 		}
 		t.say("Type one of the letters.")
@@ -122,7 +122,7 @@ func (t *talk) askOutcome(ctx context.Context, w shownCall) (func() error, error
 			t.say("Type one of the letters.")
 			continue
 		}
-		return func() error { return t.s.Calls.ResolveCall(ctx, r) }, nil
+		return func() error { return t.s.Turns.ResolveCall(ctx, r) }, nil
 	}
 }
 

@@ -238,7 +238,7 @@ is waiting, the answer continues and is printed.`,
 		}
 		return c.aboutCall(ctx, f, args[0], func(s *Services, one chat.CallRecord) error {
 			s.Tools.Ensure(ctx)
-			return s.Calls.DecideCall(ctx, turn.CallChoice{Call: one.ID, Decision: choice, Server: *server, Hash: one.Definition})
+			return s.Turns.DecideCall(ctx, turn.CallChoice{Call: one.ID, Decision: choice, Server: *server, Hash: one.Definition})
 		})
 	})
 	return cmd
@@ -268,7 +268,7 @@ result, rerun it, or tell the model that its outcome is unknown. To give up, dis
 		}
 		return c.aboutCall(ctx, f, args[0], func(s *Services, one chat.CallRecord) error {
 			s.Tools.Ensure(ctx)
-			return s.Calls.ResolveCall(ctx, turn.CallResolution{Call: one.ID, As: as, Text: text, IsError: *failed, Hash: one.Definition})
+			return s.Turns.ResolveCall(ctx, turn.CallResolution{Call: one.ID, As: as, Text: text, IsError: *failed, Hash: one.Definition})
 		})
 	})
 	return cmd
@@ -352,7 +352,7 @@ func (c *call) callCancelCommand() *cobra.Command {
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
 		id, err := s.toolCall(ctx, args[0])
 		if err == nil {
-			err = s.Calls.CancelCall(ctx, id)
+			err = s.Turns.CancelCall(ctx, id)
 		}
 		return reply{doc: cancelReply{id}, text: func(o *output) { o.printf("Cancelled.\n") }}, err
 	})

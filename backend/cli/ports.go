@@ -20,34 +20,13 @@ import (
 	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/pins"
+	"contextinfinity/backend/projects"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/updates"
 )
-
-// Tools are the tools, and the decisions about them. It is tools.Registry.
-type Tools interface {
-	// Ensure starts the servers whose tools will be listed.
-	Ensure(context.Context)
-	Panel(context.Context) (tools.Panel, error)
-	Accept(ctx context.Context, source, tool, hash string) error
-	Permit(context.Context, chat.ToolPermission) error
-	Forget(ctx context.Context, source, tool string, session chat.SessionID) error
-	MarkReadOnly(ctx context.Context, source, tool, hash string) error
-	// AllowFor allows tools in a session until it is released.
-	AllowFor(session chat.SessionID, names []string) (release func())
-	// Preview is what a call would change, as a line diff.
-	Preview(ctx context.Context, source string, c tools.Call) string
-}
-
-// Calls applies decisions about tool calls. It is turn.Engine.
-type Calls interface {
-	DecideCall(context.Context, turn.CallChoice) error
-	ResolveCall(context.Context, turn.CallResolution) error
-	CancelCall(context.Context, chat.ToolCallID) error
-}
 
 // Models is the catalogue of models. Resolve of an empty name is the default.
 type Models interface {
@@ -128,7 +107,7 @@ type Services struct {
 	Inspecting *inspecting.Service
 	Drafts     DraftStore
 	Chunks     ChunkStore
-	Queue      QueueStore
+	Queue      *jobs.List
 	Figures    FigureStore
 	Waiting    CallStore
 
@@ -142,8 +121,7 @@ type Services struct {
 	Models  Models
 	Imports Importer
 	Counter turn.Counter
-	Tools   Tools
-	Calls   Calls
+	Tools   *tools.Registry
 	// ToolsMode is tools.mode.
 	ToolsMode func() string
 	// Memory is the memory search.
@@ -155,7 +133,7 @@ type Services struct {
 	// Programs are other programs that use this memory.
 	Programs Programs
 	// Projects are folders with instructions, pinned facts and files.
-	Projects Projects
+	Projects *projects.Service
 	// Servers are the MCP servers whose tools models may call.
 	Servers Servers
 	// Stats are the figures of `stats`, in order.
