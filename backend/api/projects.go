@@ -9,19 +9,6 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ProjectKeeper is projects and their files. It is projects.Service.
-type ProjectKeeper interface {
-	Projects(context.Context) ([]chat.Project, error)
-	Project(context.Context, chat.ProjectID) (chat.Project, error)
-	CreateProject(context.Context, chat.ProjectSettings) (chat.Project, error)
-	SetProject(context.Context, chat.ProjectID, chat.ProjectSettings) (chat.Project, error)
-	ProjectFiles(context.Context, chat.ProjectID) ([]chat.ProjectFile, error)
-	Watch(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)
-	Scan(context.Context, chat.ProjectID) (chat.ProjectScan, error)
-	Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error
-	Remove(ctx context.Context, id chat.ProjectID, names []string) error
-}
-
 // Projects are folders of sessions with instructions, defaults, pinned facts and files.
 type Projects struct {
 	c       *Core

@@ -267,7 +267,7 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 		HeadShortID: chat.ShortID(b.HeadState), Model: model,
 	}
 	var err error
-	if h.HeadSeq, err = c.States.StateTurnSeq(ctx, b.HeadState); err != nil {
+	if h.HeadSeq, err = c.Inspecting.StateTurnSeq(ctx, b.HeadState); err != nil {
 		return h, err
 	}
 	pending, err := c.History.PendingTurns(ctx, b.ID)

@@ -127,6 +127,11 @@ func (k *packer) read(ctx context.Context, store Store, units []*unit) error {
 	return k.readChunks(ctx, store, ids)
 }
 
+func (k *packer) isUnread(u *item) bool {
+	_, ok := k.texts[u.Chunk]
+	return !ok
+}
+
 func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID) error {
 	var missing []chat.ChunkID
 	asked := map[chat.ChunkID]bool{}
@@ -140,24 +145,32 @@ func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID
 		return nil
 	}
 	texts, err := store.ChunkTexts(ctx, missing)
+	k.know(texts)
+	return err
+}
+
+func (k *packer) know(texts []chat.ChunkText) {
 	for _, c := range texts {
 		k.texts[c.ID] = c
 	}
-	return err
 }
 
 // pack takes units while they fit, and skips those that do not, because later ones may be smaller. It stops when
 // almost nothing is left, or many were skipped.
 func (k *packer) pack(ctx context.Context, store Store, ranked []*item) error {
 	passed := 0
-	for len(ranked) > 0 && k.left >= leastArtifact && passed < mostPassed {
+	for round := 0; len(ranked) > 0 && k.left >= leastArtifact && passed < mostPassed; round++ {
 		now := ranked[:k.estimateFit(ranked)]
 		ranked = ranked[len(now):]
 		passed += len(now)
 		now = slices.DeleteFunc(slices.Clone(now), k.cannotFit) // their texts need not be read
 		passed -= len(now)
-		if err := k.read(ctx, store, unitsOf(now)); err != nil {
-			return err
+		if slices.ContainsFunc(now, k.isUnread) {
+			// When little of what is read fits, several rounds follow, and their texts are read along.
+			next := slices.DeleteFunc(slices.Clone(ranked[:min(round*batch, len(ranked))]), k.cannotFit)
+			if err := k.read(ctx, store, unitsOf(slices.Concat(now, next))); err != nil {
+				return err
+			}
 		}
 		if k.s.MMR {
 			now = k.mmr(now)

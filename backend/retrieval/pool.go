@@ -80,7 +80,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	}
 	v.hush(s)
 	best := p.best(w, v)
-	refs, err := e.Store.Units(ctx, q.Within, best)
+	refs, err := e.candidates(ctx, q.Within, best, v.ahead)
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +104,39 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	return p, nil
 }
 
+// candidates reads units, except those that were read ahead.
+func (e *Engine) candidates(ctx context.Context, in chat.Within, best []int64, ahead readAhead) ([]chat.UnitRef, error) {
+	wanted := make(map[int64]bool, len(best))
+	var missing []int64
+	for _, n := range best {
+		wanted[n] = true
+		if !ahead.asked[n] {
+			missing = append(missing, n)
+		}
+	}
+	refs, err := e.Store.Units(ctx, in, missing)
+	for _, r := range ahead.units {
+		if wanted[r.N] {
+			refs = append(refs, r)
+		}
+	}
+	return refs, err
+}
+
 // neighbours reads the units of spans and, concurrently, the texts of known units.
 func (e *Engine) neighbours(ctx context.Context, in chat.Within, spans []chat.SeqSpan, pk *packer, known []chat.UnitRef) (near []chat.UnitRef, err error) {
 	ids := lists.Map(known, func(r chat.UnitRef) chat.ChunkID { return r.Chunk })
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	var side sync.WaitGroup
-	side.Go(func() { _ = pk.readChunks(ctx, e.Store, ids) }) // what is missing is read again when needed
+	var texts [2][]chat.ChunkText
+	for i, half := range [2][]chat.ChunkID{ids[:len(ids)/2], ids[len(ids)/2:]} {
+		side.Go(func() { texts[i], _ = e.Store.ChunkTexts(ctx, half) }) // what is missing is read again when needed
+	}
 	near, err = e.Store.UnitsNear(ctx, in, spans)
 	side.Wait()
+	pk.know(texts[0])
+	pk.know(texts[1])
 	return near, err
 }
 

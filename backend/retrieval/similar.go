@@ -16,6 +16,7 @@ type similar struct {
 	query    VectorQuery
 	cosine   map[int64]float64
 	noise    noise
+	ahead    readAhead
 	embedMs  float64
 	searchMs float64
 	// unasked says why existing vectors could not be used although nothing failed.

@@ -31,7 +31,7 @@ const (
 	// manyUnits.
 	newestUnits = 10_000
 	// workers is how many terms are searched at a time: each has its own connection and page cache.
-	workers = 2
+	workers = 3
 	// saturation is the maximum factor of BM25 besides rarity: k1 + 1.
 	saturation = 2.2
 	// smallScope is the minimum size against which rarity within a scope is computed.

@@ -11,11 +11,9 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Recover settles every turn that nothing works on any more, from its journal (SPEC 5,
-// 11; SRD 6.5): a crash left it open, or a run of this program that could not write its
-// end. Nothing becomes final but an answer that had come to its end, and doing it again
-// changes nothing. Nothing is sent but what waited for an answer of this run of the
-// program. A turn that cannot be read is reported and left alone.
+// Recover settles every abandoned turn from its journal (SPEC 5, 11; SRD 6.5): one left open by a crash, or by a run
+// of this program that could not save its end. Only complete answers become final, and it is idempotent. Nothing is
+// sent except messages queued in this run of the program. An unreadable turn is reported and left alone.
 func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	report := chat.RecoveryReport{At: e.clock.Now()}
 	turns, err := e.turns.UnfinishedTurns(ctx)
@@ -31,7 +29,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		switch {
 		case ctx.Err() != nil:
 			return report, ctx.Err()
-		case err != nil && u.write != nil: // its turn says so, and it is tried again
+		case err != nil && u.write != nil: // its turn is marked, and it is retried
 			e.log.Warn("a turn could not be settled yet", "turn", t.ID, "err", err)
 		case err != nil:
 			items = []chat.RecoveryItem{chat.UnreadableTurn(t, err)}
@@ -54,7 +52,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	return report, e.releaseDrafts(ctx)
 }
 
-// recoverLeft settles a turn as it is now, unless a run has it or had it meanwhile.
+// recoverLeft settles a turn in its present state, unless it has or had a run meanwhile.
 func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.RecoveryItem, err error) {
 	e.startMu.Lock()
 	defer e.startMu.Unlock()
@@ -113,8 +111,7 @@ func (e *Engine) releaseDrafts(ctx context.Context) error {
 	return nil
 }
 
-// isBehind reports that a message was queued, in this run of the program, behind a turn
-// whose calls wait.
+// isBehind reports that a message was queued, in this run of the program, behind a turn whose calls wait.
 func (e *Engine) isBehind(ctx context.Context, last chat.Turn) bool {
 	e.mu.Lock()
 	behind := e.behind[last.BranchID]
@@ -153,12 +150,12 @@ func (e *Engine) recoverTurn(ctx context.Context, t chat.Turn) ([]chat.RecoveryI
 	return items, err
 }
 
-// recovery is what is known of one turn after a crash.
+// recovery is the state of one turn after a crash.
 type recovery struct {
 	e     *Engine
 	turn  chat.Turn
 	steps []chat.Step
-	open  *chat.Step // the step that streamed, if any
+	open  *chat.Step // the step that was streaming, if any
 
 	journal journal.Replay
 	attempt attempt
@@ -188,8 +185,7 @@ func (rec *recovery) read(ctx context.Context) error {
 	return nil
 }
 
-// decode replays the journal, an event at a time, and counts the visible bytes as the
-// window did.
+// decode replays the journal, one event at a time, and counts the visible bytes like the window.
 func (rec *recovery) decode(ctx context.Context) error {
 	r, err := rec.e.replay(rec.open.Provider, modeOf(*rec.open), rec.most(ctx), rec.e.journalLimit(rec.open.ModelID), func(yield func(chat.RawEvent) error) (err error) {
 		rec.journal, err = rec.e.journals.Read(rec.open.ID, yield)
@@ -211,16 +207,15 @@ func (rec *recovery) decode(ctx context.Context) error {
 		rec.attempt.err = chat.Errorf(errorCode(rec.journal.EndReason), "turn.recover",
 			"The stream had ended with an error when the program ended. What had arrived is kept.").WithHint("continue, retry, keep or discard it")
 	}
-	// The provider's own end is in the journal: the answer is whole, even if the
-	// process died before it wrote its done entry.
+	// The provider's own end is in the journal: the answer is complete, even if the process died before it wrote its
+	// done entry.
 	if rec.attempt.result.Terminal && rec.journal.End != journal.EndError {
 		rec.attempt.err = nil
 	}
 	return nil
 }
 
-// most is how many tokens the call can have had, as while it streamed; 0 where its model
-// is not configured any more.
+// most is the maximum number of tokens of the call, as while it streamed; 0 if its model is no longer configured.
 func (rec *recovery) most(ctx context.Context) int {
 	m, err := rec.e.models.Resolve(ctx, rec.turn.Model)
 	if err != nil || m.Endpoint.ModelID != rec.open.ModelID || m.Endpoint.Provider != rec.turn.Provider {
@@ -234,7 +229,7 @@ func (rec *recovery) most(ctx context.Context) int {
 	return mostTokens(m, sent.TotalTokens)
 }
 
-// events are what was decoded, read from the journal again.
+// events are the decoded events, read from the journal again.
 func (rec *recovery) events() chat.EventSeq { return rec.e.journalled(rec.open.ID, rec.attempt.events) }
 
 var errCrashed = chat.Errorf(chat.CodeUnavailable, "turn.recover",
@@ -340,8 +335,7 @@ func (rec *recovery) dropped() []chat.RecoveryItem {
 	return []chat.RecoveryItem{chat.DiscardedLines(rec.turn, j.DroppedBytes, j.BadLine)}
 }
 
-// pruneSettled removes journals whose turn is final: a crash between TX-A and
-// the removal left them. It answers how many.
+// pruneSettled deletes journals of final turns, left by a crash after TX-A. It returns how many.
 func (e *Engine) pruneSettled(ctx context.Context) int {
 	ids, err := e.journals.List()
 	if err != nil {

@@ -8,19 +8,17 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Seen is what the model saw in one turn: the manifest as it was stored, and the
-// exact text of each item, assembled again from the inputs it pins.
+// Seen is the context of one turn as the model saw it: the stored manifest, and the exact text of each item,
+// assembled again from the recorded inputs.
 type Seen struct {
 	Manifest prompt.Manifest
 	Texts    []prompt.Text
-	// Same: what was assembled again has the stored SHA-256. If not, Note says why
-	// that can be.
+	// Same: the reassembled context has the stored SHA-256. If not, Note says why that is possible.
 	Same bool
 	Note string
 }
 
-// SeenBy returns what the model saw in a turn. A turn for which nothing was
-// assembled is CodeNotFound.
+// SeenBy returns the context that the model saw in a turn. A turn without an assembled context is CodeNotFound.
 func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 	const op = "context.show"
 	raw, err := e.contexts.Manifest(ctx, id)
@@ -60,8 +58,7 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 	return s, nil
 }
 
-// MemoryFailure is why memory was not searched for a turn, in words; empty if it was, or
-// if there was nothing to search.
+// MemoryFailure is why memory was not searched for a turn; empty if it was, or if there was nothing to search.
 func (e *Engine) MemoryFailure(ctx context.Context, id chat.TurnID) (string, error) {
 	raw, err := e.contexts.Manifest(ctx, id)
 	if err != nil || raw == nil {
@@ -83,14 +80,14 @@ func (e *Engine) whyDifferent(m prompt.Manifest) string {
 	return "What is stored no longer gives the same context: a record was changed. Run verify."
 }
 
-// reassemble makes a context again from what its manifest pins.
+// reassemble assembles a context again from its manifest.
 func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest) (prompt.PreparedContext, error) {
 	in := prompt.Input{
 		Model: m.Model, ModelID: m.Inputs.ModelID, StepIndex: m.Inputs.StepIndex, Provider: m.Provider, Limits: m.Limits, Policy: m.Policy, Calibration: m.Budget.Calibration,
 		System: m.Inputs.System, Project: m.Inputs.Project, Scope: m.Inputs.Scope, HeadShrunk: m.Inputs.HeadShrunk, Now: m.Inputs.Now, Reduce: m.Inputs.Reduce, Current: t.User,
 		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, RetrievalError: m.Inputs.RetrievalError, Replay: &m,
 	}
-	// Texts are measured as they were then, whatever is configured under that name now.
+	// Texts are measured as they were then, whatever the present configuration.
 	var model Model
 	model.Endpoint.ModelID = m.Inputs.ModelID
 	in.Count = e.count(model)
@@ -138,8 +135,7 @@ func pinsOf(m prompt.Manifest) []chat.PinID {
 	return ids
 }
 
-// replayHistory gives the assembler the lineage as it was, superseded summaries
-// included.
+// replayHistory gives the assembler the lineage as it was, including superseded summaries.
 func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Turn, model Model) error {
 	m := in.Replay
 	if err := e.history(ctx, in, assembly{branch: t.BranchID, seq: t.Seq, model: model}); err != nil {
@@ -167,8 +163,7 @@ func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Tur
 	return err
 }
 
-// VerifyContexts assembles every stored context again and reports each that does
-// not come out byte for byte (SPEC 6, 11).
+// VerifyContexts assembles every stored context again and reports each that differs from the original (SPEC 6, 11).
 func (e *Engine) VerifyContexts(ctx context.Context) ([]chat.Finding, error) {
 	ids, err := e.contexts.PreparedTurns(ctx)
 	if err != nil {

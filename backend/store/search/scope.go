@@ -156,9 +156,10 @@ const (
 	inSegments = `EXISTS (SELECT 1 FROM seg WHERE seg.branch = u.branch_id AND u.turn_seq > seg."from" AND u.turn_seq <= seg."to")`
 	// inBeyond selects units of a turn, or of a document, that the prompt contains only in part.
 	inBeyond = `(u.turn_id IN (SELECT value FROM json_each(?)) OR u.turn_id IN (SELECT value FROM json_each(?)) AND (SELECT file_id FROM chunks WHERE id = u.chunk_id) IS NOT NULL)`
-	// inView excludes archived sessions, unless they are requested, and the files of other projects.
-	inView = `u.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files')
-		AND id NOT IN (SELECT value FROM json_each(?)))`
+	inView   = `u.session_id NOT IN (` + hiddenSessions + `)`
+	// hiddenSessions selects archived sessions, unless they are requested, and the files of other projects.
+	hiddenSessions = `SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files')
+		AND id NOT IN (SELECT value FROM json_each(?))`
 )
 
 // units is the scope as a condition on units u.

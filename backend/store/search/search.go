@@ -25,6 +25,7 @@ type Search struct {
 	Tokens   tokenizer
 	embedded watermarks
 	cache    vectorCache
+	units    unitCache
 }
 
 // MatchTerm is one term as a quoted FTS5 expression, so that nothing in it is syntax. A number also matches with
@@ -163,37 +164,53 @@ func (k *tokenizer) open() error {
 	return nil
 }
 
-// split returns the tokens of each term, in the terms' order. It cannot be cancelled once begun: a cancelled
-// transaction closes its connection, and with it the in-memory index.
+// split returns the tokens of each term, in the terms' order. The in-memory index is needed for few terms: it takes
+// longer to make than most searches.
 func (k *tokenizer) split(ctx context.Context, terms []string) ([][]string, error) {
+	out, others := make([][]string, len(terms)), map[int]string{}
+	for i, term := range terms {
+		phrase, _ := lexical.Phrase(schema.Clean(term))
+		if token, ok := lexical.IndexToken(phrase); ok {
+			out[i] = []string{token}
+		} else {
+			others[i] = phrase
+		}
+	}
+	if len(others) == 0 {
+		return out, ctx.Err()
+	}
+	return out, k.splitByIndex(ctx, others, out)
+}
+
+// splitByIndex adds the tokens of phrases to out. It cannot be cancelled once begun: a cancelled transaction closes its
+// connection, and with it the in-memory index.
+func (k *tokenizer) splitByIndex(ctx context.Context, phrases map[int]string, out [][]string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := k.open(); err != nil {
-		return nil, err
+		return err
 	}
 	tx := k.db.WithContext(context.WithoutCancel(ctx)).Begin()
 	if tx.Error != nil {
-		return nil, tx.Error
+		return tx.Error
 	}
 	defer tx.Rollback() // the terms are never stored
-	for i, term := range terms {
-		phrase, _ := lexical.Phrase(schema.Clean(term))
+	for i, phrase := range phrases {
 		if err := tx.Exec(`INSERT INTO terms (rowid, body) VALUES (?, ?)`, i+1, phrase).Error; err != nil {
-			return nil, err
+			return err
 		}
 	}
 	found, err := sqlite.All[struct {
 		Term string
 		Doc  int
 	}](tx, `SELECT term, doc FROM tokens`)
-	out := make([][]string, len(terms))
 	for _, f := range found {
 		out[f.Doc-1] = append(out[f.Doc-1], f.Term)
 	}
-	return out, err
+	return err
 }
 
 func (k *tokenizer) Close() error {

@@ -17,9 +17,7 @@ import (
 // VectorGeneration changes when the holder of an in-memory copy of the serving vectors must reload all of them, not
 // only those after its last.
 func (s *Search) VectorGeneration(ctx context.Context) (int64, error) {
-	return core.Query(ctx, s, "vector.generation", func(db *gorm.DB) (int64, error) {
-		return sqlite.One[int64](db, "vector generation", "", `SELECT generation FROM vector_generation`)
-	})
+	return core.Query(ctx, s, "vector.generation", generationOf)
 }
 
 // VectorRows streams the vectors of a namespace, of one session or of all, after a unit, in the order of units. A
