@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/inspecting"
+	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/sessions"
@@ -54,8 +56,8 @@ func TestMatchWhy(t *testing.T) {
 	if got := matchWhy(retrieval.Match{}, chat.RoleUser, nil); got.Words == nil || got.Reason != "Next to a passage that matches." {
 		t.Errorf("%+v", got)
 	}
-	part := prompt.Part{Attached: true, Keyword: 1}
-	if got := partWhy(part, "rows", chat.ChunkText{}, "rows"); got.Reason != "Attached by hand." {
+	attached := inspecting.Recalled{Part: prompt.Part{Attached: true, Keyword: 1}, Match: retrieval.Match{Attached: true}}
+	if got := recalledWhy(attached); got.Reason != "Attached by hand." {
 		t.Errorf("%+v", got)
 	}
 }
@@ -96,7 +98,7 @@ func TestChunkRowBeginsWithWords(t *testing.T) {
 
 // givenUp is a store with dead jobs of indexing.
 type givenUp struct {
-	QueueStore
+	jobs.ListStore
 	HistoryStore
 	asked chat.JobQuery
 	turns map[chat.TurnID]chat.Turn
@@ -144,7 +146,7 @@ func TestStatusNamesWhatWasGivenUp(t *testing.T) {
 			"a": turn("a", "other", chat.IndexDegraded), "b": turn("b", "mine", chat.IndexDegraded), "c": turn("c", "mine", chat.IndexOK),
 		},
 	}
-	m := NewMemory(&Core{Queue: g, History: g, Sessions: sessions.New(sessions.Deps{Store: mine{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
+	m := NewMemory(&Core{Queue: jobs.NewList(g, nil, nil), History: g, Sessions: sessions.New(sessions.Deps{Store: mine{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
 		Vectors: noVectors{}, Retrieves: func() (bool, chat.Scope) { return true, chat.ScopeSession },
 	}})
 	st, err := m.Status("branch")

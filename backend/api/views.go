@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/filetype"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/internal/lists"
 )
 
@@ -34,7 +35,7 @@ func sessionRow(s chat.SessionSummary, running, waiting bool) SessionRow {
 	}
 }
 
-// sessionStatus picks the one mark of a line: what needs the user comes first.
+// sessionStatus selects the mark of a row: the most urgent one.
 func sessionStatus(s chat.SessionSummary, running, waiting bool) SessionStatus {
 	switch {
 	case running:
@@ -148,10 +149,10 @@ func stepView(s chat.Step) StepView {
 	return v
 }
 
-func stateView(s chat.State, head chat.StateID, turnSeq int64) StateView {
+func stateView(s inspecting.State) StateView {
 	return StateView{
 		ID: string(s.ID), ShortID: chat.ShortID(s.ID), Seq: s.Seq, Origin: s.Origin, Model: s.Model,
-		Summary: s.Summary, Tokens: s.TokenCount, CreatedAt: ms(s.CreatedAt), Head: s.ID == head, TurnSeq: turnSeq,
+		Summary: s.Summary, Tokens: s.TokenCount, CreatedAt: ms(s.CreatedAt), Head: s.Head, TurnSeq: s.Covers,
 		Validation: string(s.Validation),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/tokens"
 )
@@ -101,8 +102,9 @@ func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app
 // records gives the services of the window what is kept.
 func (a *app) records(core *api.Core) {
 	core.Sessions, core.Pins, core.Erasing = a.sessions, a.pins, a.erasing()
-	core.History, core.States, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.store, a.store
-	core.Figures, core.Calls, core.Settings, core.Verify = a.store, a.store, a.store, a.store.Verify
+	core.History, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.jobList()
+	core.Inspecting = inspecting.New(a.store, a.turns)
+	core.Figures, core.Calls, core.Settings = a.store, a.store, a.store
 }
 
 // provide sets the dependencies of the window's services.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -12,18 +11,6 @@ import (
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/transfer/render"
 )
-
-// StateStore keeps what stands for turns in a request, and what requests held.
-type StateStore interface {
-	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)
-	State(context.Context, chat.StateID) (chat.State, error)
-	States(context.Context, chat.BranchID) ([]chat.State, error)
-	StateTurnSeq(context.Context, chat.StateID) (int64, error)
-	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
-	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
-	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
-	LookedUp(context.Context, chat.TurnID) ([]chat.LookedUp, error)
-}
 
 type branchesReply struct {
 	SessionID chat.SessionID     `json:"session_id"`
@@ -107,7 +94,7 @@ func (s *Services) branchReply(ctx context.Context, b chat.Branch, done string) 
 	if err != nil {
 		return reply{}, err
 	}
-	covers, err := s.States.StateTurnSeq(ctx, b.HeadState)
+	covers, err := s.Inspecting.StateTurnSeq(ctx, b.HeadState)
 	doc := branchReply{b.SessionID, b.ID, b.Label, session.ActiveBranch == b.ID, b.HeadState, b.HeadSeq, covers}
 	return reply{doc: doc, text: func(o *output) {
 		o.printf("%s %s (%s), head %s.\n", done, b.ID, line(b.Label), headOf(covers, b.HeadState))
@@ -290,18 +277,14 @@ func (s *Services) states(ctx context.Context, typed, branch string) (reply, err
 	if err != nil {
 		return reply{}, err
 	}
-	all, err := s.States.States(ctx, b.ID)
+	all, err := s.Inspecting.StatesOf(ctx, b)
 	if err != nil {
 		return reply{}, err
 	}
 	doc := statesReply{SessionID: session.ID, BranchID: b.ID, States: []stateRow{}}
 	for _, st := range all {
-		seq, err := s.States.StateTurnSeq(ctx, st.ID)
-		if err != nil {
-			return reply{}, err
-		}
 		doc.States = append(doc.States, stateRow{
-			ID: st.ID, Seq: st.Seq, Head: st.ID == b.HeadState, TurnSeq: seq, Origin: st.Origin, Model: st.Model,
+			ID: st.ID, Seq: st.Seq, Head: st.Head, TurnSeq: st.Covers, Origin: st.Origin, Model: st.Model,
 			Tokens: st.TokenCount, Summary: st.Summary, CreatedAt: st.CreatedAt, StateCheck: chat.CheckOf(st.Origin, st.Validation),
 		})
 	}

@@ -250,7 +250,7 @@ func (s *Services) state(ctx context.Context, session chat.SessionID, typed stri
 	}
 	var ids []chat.StateID
 	for _, b := range all {
-		states, err := s.States.States(ctx, b.ID)
+		states, err := s.Inspecting.States(ctx, b.ID)
 		if err != nil {
 			return "", err
 		}

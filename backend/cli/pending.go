@@ -122,7 +122,7 @@ func (s *Services) commit(ctx context.Context, branch chat.BranchID) (commitRepl
 	if err != nil {
 		return commitReply{}, err
 	}
-	covers, err := s.States.StateTurnSeq(ctx, b.HeadState)
+	covers, err := s.Inspecting.StateTurnSeq(ctx, b.HeadState)
 	return commitReply{b.SessionID, b.ID, n, b.HeadState, b.HeadSeq, covers}, err
 }
 

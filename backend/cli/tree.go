@@ -205,7 +205,7 @@ func (s *Services) side(ctx context.Context, b chat.Branch, shared int64) (sideR
 	if err != nil {
 		return row, err
 	}
-	head, err := s.States.State(ctx, b.HeadState)
+	head, err := s.Inspecting.State(ctx, b.HeadState)
 	if err != nil {
 		return row, err
 	}

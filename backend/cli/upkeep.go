@@ -126,20 +126,14 @@ func (c *call) verifyCommand() *cobra.Command {
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		r, err := c.readingAny(ctx, verified(nil), func(s *Services) (reply, error) {
 			defer c.watch("verify", nil)()
-			found, err := s.Verify(ctx)
-			if err != nil {
-				return reply{}, err
+			var found []chat.Finding
+			for _, part := range s.Inspecting.Checks() {
+				more, err := part.Run(ctx)
+				if err != nil {
+					return reply{}, err
+				}
+				found = append(found, more...)
 			}
-			contexts, err := s.Turns.VerifyContexts(ctx)
-			if err != nil {
-				return reply{}, err
-			}
-			found = append(found, contexts...)
-			journals, err := s.Turns.VerifyJournals(ctx)
-			if err != nil {
-				return reply{}, err
-			}
-			found = append(found, journals...)
 			return verified(found), foundProblems(len(found))
 		})
 		if _, found := err.(problemsError); !found && chat.CodeOf(err) == chat.CodeCorrupt {
