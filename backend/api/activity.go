@@ -117,18 +117,12 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 
 // RetryJob makes a job due now and resets its tries.
 func (s *Inspect) RetryJob(id int64) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Queue.RetryJob(s.c.ctx(), id)
+	return s.c.do(func(ctx context.Context) error { return s.c.Queue.RetryJob(ctx, id) })
 }
 
 // KillJob marks a job as failed until it is retried.
 func (s *Inspect) KillJob(id int64) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Queue.KillJob(s.c.ctx(), id)
+	return s.c.do(func(ctx context.Context) error { return s.c.Queue.KillJob(ctx, id) })
 }
 
 // Reconcile looks for unfinished work now and returns what it found.

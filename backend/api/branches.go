@@ -156,10 +156,7 @@ func (s *Branches) Landmarks(branchID string, fromSeq, toSeq int64) ([]Landmark,
 
 // Archive archives or restores a branch. Nothing is deleted, and the active one cannot be archived.
 func (s *Branches) Archive(branchID string, archived bool) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Branches.Archive(s.c.ctx(), chat.BranchID(branchID), archived)
+	return s.c.do(func(ctx context.Context) error { return s.c.Branches.Archive(ctx, chat.BranchID(branchID), archived) })
 }
 
 // RollbackTo rolls back to a turn: a new branch that ends with it becomes active.

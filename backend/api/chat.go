@@ -184,10 +184,9 @@ func (s *Chat) CountTokens(text string) int { return s.c.Counter.Count("", text)
 
 // SetModel sets the session's model from now on.
 func (s *Chat) SetModel(sessionID, model string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Sessions.SetSessionModel(s.c.ctx(), chat.SessionID(sessionID), model)
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Sessions.SetSessionModel(ctx, chat.SessionID(sessionID), model)
+	})
 }
 
 func asOverBudget(err error, target **prompt.OverBudgetError) bool { return errors.As(err, target) }

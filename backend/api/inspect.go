@@ -234,16 +234,14 @@ func (s *Inspect) pin(branchID string, do func(context.Context, chat.BranchID) (
 
 // RemovePin unpins a fact on this branch.
 func (s *Inspect) RemovePin(branchID, pinID string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Pins.Remove(s.c.ctx(), chat.BranchID(branchID), chat.PinID(pinID))
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Pins.Remove(ctx, chat.BranchID(branchID), chat.PinID(pinID))
+	})
 }
 
 // MovePin moves a fact to a position, counted from 0.
 func (s *Inspect) MovePin(branchID, pinID string, position int) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Pins.Move(s.c.ctx(), chat.BranchID(branchID), chat.PinID(pinID), position)
+	return s.c.do(func(ctx context.Context) error {
+		return s.c.Pins.Move(ctx, chat.BranchID(branchID), chat.PinID(pinID), position)
+	})
 }

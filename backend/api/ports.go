@@ -118,6 +118,14 @@ func (c *Core) ready() error {
 	return nil
 }
 
+// do carries out a call, unless ready refuses it.
+func (c *Core) do(act func(context.Context) error) error {
+	if err := c.ready(); err != nil {
+		return err
+	}
+	return act(c.ctx())
+}
+
 // FormatError gives the window an ErrorView as JSON, and the log the cause.
 // Wails calls it for every rejected call.
 func (c *Core) FormatError(err error) any {

@@ -140,10 +140,7 @@ func (s *Projects) CancelDocument(upload string) error {
 
 // RemoveDocuments takes documents out of a project, by name: all of them or none.
 func (s *Projects) RemoveDocuments(id string, names []string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Projects.Remove(s.c.ctx(), chat.ProjectID(id), names)
+	return s.c.do(func(ctx context.Context) error { return s.c.Projects.Remove(ctx, chat.ProjectID(id), names) })
 }
 
 // Watch sets the folder whose files belong to a project and looks at it; empty: none does any more.

@@ -131,10 +131,7 @@ func (s *Tools) Resolve(r ToolResolveRequest) error {
 
 // Cancel cancels a call that runs. If its tool may have effects, its outcome is then unknown.
 func (s *Tools) Cancel(callID string) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return s.c.Turns.CancelCall(s.c.ctx(), chat.ToolCallID(callID))
+	return s.c.do(func(ctx context.Context) error { return s.c.Turns.CancelCall(ctx, chat.ToolCallID(callID)) })
 }
 
 // Result is the whole result of a call.
@@ -218,10 +215,7 @@ func (s *Tools) MarkReadOnly(source, tool, hash string) error {
 }
 
 func (s *Tools) registry(do func(context.Context, *tools.Registry) error) error {
-	if err := s.c.ready(); err != nil {
-		return err
-	}
-	return do(s.c.ctx(), s.c.Tools.Registry)
+	return s.c.do(func(ctx context.Context) error { return do(ctx, s.c.Tools.Registry) })
 }
 
 // SessionMode is a session's own mode: "disabled", "parse_only", "enabled", or "" for the

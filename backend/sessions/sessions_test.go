@@ -36,7 +36,7 @@ func newBench(t *testing.T) *bench {
 	t.Cleanup(func() { _ = s.Close() })
 	b := &bench{T: t}
 	b.Service = New(Deps{
-		Store: s, Limits: full{}, Wake: func() { b.woke++ },
+		Store: s, History: s, Limits: full{}, Wake: func() { b.woke++ },
 		Publish: func(c chat.Change) { b.told = append(b.told, string(c.Kind)+" "+c.ID) },
 	})
 	return b
@@ -100,7 +100,8 @@ func TestActs(t *testing.T) {
 	change(b.RenameFolder(ctx, "Boats", "Ships"), "", "sessions ")
 	change(b.ArchiveSessions(ctx, []chat.SessionID{s.ID, "nobody"}, true), chat.CodeNotFound)
 	change(b.ChangeSettings(ctx, s.ID, func(v *chat.SessionSettings) { v.SystemPrompt = "far too long" }), chat.CodeOverBudget)
-	change(b.ChangeSettings(ctx, s.ID, func(v *chat.SessionSettings) { v.SystemPrompt = "Be brief." }), "", of(s.ID)...)
+	change(b.SetSystemPrompt(ctx, s.ID, "far too long"), chat.CodeOverBudget)
+	change(b.SetSystemPrompt(ctx, s.ID, "Be brief."), "", of(s.ID)...)
 	change(b.ChangeSettings(ctx, s.ID, func(v *chat.SessionSettings) { v.MemoryScope = chat.ScopeAll }), "", of(s.ID)...)
 	if got := b.of(s.ID); got.Title != "Mooring" || got.Folder != "Ships" || got.ArchivedAt != nil || got.SystemPrompt != "Be brief." || got.MemoryScope != chat.ScopeAll {
 		t.Errorf("kept %+v", got)
