@@ -1,7 +1,5 @@
 import type { Locator } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
-import { command, overlays } from '../harness/screens.ts';
-import { Seed } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
 // What was out of place in pictures of the window: nothing of it shows in roles and texts.
@@ -22,25 +20,6 @@ test('a button that cannot be pressed looks the same under the pointer', async (
   const { x, y, width, height } = await box(chat.send);
   await page.mouse.move(x + width / 2, y + height / 2);
   expect(await style(chat.send, 'background-color')).toBe(before);
-});
-
-test('in the smallest window the tree has the larger part, and what one does to a run is in sight', async ({ launch, page }) => {
-  await launch();
-  await new Conversation(page).ready();
-  const seed = await Seed.session(page, 'A long talk');
-  for (let at = 0; at < 10; at++) await seed.say(`What about step ${at + 1}?`);
-  await page.reload();
-  await page.getByRole('navigation', { name: 'Sessions' }).locator(`[data-session="${seed.session}"]`).click();
-  await page.setViewportSize({ width: 900, height: 600 });
-  const card = page.getByRole('region', { name: /^Selected: / });
-  const tree = page.getByRole('tree', { name: 'Branches' });
-  for (const show of [() => command(page, 'Show the branches'), () => overlays.find(({ name }) => name === 'tree')!.show(page)]) {
-    await show();
-    await expect(card).toContainText('Ends');
-    await expect(card.getByRole('button', { name: 'Compare' })).toBeInViewport({ ratio: 1 });
-    expect((await box(tree)).height).toBeGreaterThan((await box(card)).height);
-    await page.keyboard.press('Escape');
-  }
 });
 
 test('in the settings: keys stand beside their command, a note at the edge of its table, the search stays', async ({ launch, page }) => {
